@@ -80,8 +80,8 @@ def rows(bench: Bench) -> Iterator[Row]:
     with BareLoop(bench.model) as bare:
         bare.embed(texts[:1])
         yield from _rows("worker", asyncio.run(_worker(bench.model, bare, texts)), f"{BATCH} passages a call")
-        lane = list(_lane(bench, bare, bench.pick(3, 1)))
-        yield from _rows("whole lane", lane, "from notes on disk to vectors in the index")
+        embedding_loop = list(_lane(bench, bare, bench.pick(3, 1)))
+        yield from _rows("whole lane", embedding_loop, "from notes on disk to vectors in the index")
 
 
 def _rows(name: str, turns: Sequence[Pair], note: str) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Known
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.ignore import IgnoreFile
-from memoryd.files.reading import read_octets
+from memoryd.files.reading import read_snapshot
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import FileCheck
@@ -65,6 +65,6 @@ async def _unchanged(workspace: Path) -> float:
 
 
 def _row(workspace: Path, path: RelativePath) -> ChunkRow:
-    octets = read_octets(workspace, path, max_bytes=1 << 20)
-    known = Known(octets.stat, time.time_ns(), octets.sha256)
-    return ChunkRow(0, path, Source.MEMORY, 1, 2, "", "line\nline\n", octets.stat.mtime_ns, known)
+    content = read_snapshot(workspace, path, max_bytes=1 << 20)
+    known = Known(content.stat, time.time_ns(), content.sha256)
+    return ChunkRow(0, path, Source.MEMORY, 1, 2, "", "line\nline\n", content.stat.mtime_ns, known)

@@ -7,13 +7,13 @@ from bench.corpus import notes
 from bench.measurement import Aim, Bench, Row
 from bench.timing import median
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
-from memoryd.domain.ranking.snippets import NearPassage, snippet
+from memoryd.domain.ranking.snippets import MatchingPassage, snippet
 
 NOTES, BYTES, ROUNDS, TERMS = 40, 400_000, 5, 6
 STANDOUT = 0.5
 AIM = Aim(0.15)
 
-Asked = tuple[str, dict[str, float], tuple[NearPassage, ...]]
+Asked = tuple[str, dict[str, float], tuple[MatchingPassage, ...]]
 """A text, the weights of the words that are asked for, and what is near in it."""
 
 
@@ -27,7 +27,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _asked(chunk: ChunkEntry) -> Asked:
     words = sorted(set(chunk.text.lower().split()), key=len)[-TERMS:]
-    near = tuple(NearPassage(passage.start, passage.stop, STANDOUT) for passage in chunk.passages)
+    near = tuple(MatchingPassage(passage.start, passage.stop, STANDOUT) for passage in chunk.passages)
     return chunk.text, dict.fromkeys(words, 1.0), near
 
 

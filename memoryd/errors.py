@@ -274,10 +274,10 @@ class WorkerDied(EmbeddingError):
 
 
 _REFUSED = (InvalidRequest, TooLarge, NotFound, UnknownAgent, Disabled, Denied, Unauthorized, TooManyTries)
-TOLD = (*_REFUSED, NotNow, Overloaded, ShuttingDown, DeadlineExceeded)
+ERROR_TYPES = (*_REFUSED, NotNow, Overloaded, ShuttingDown, DeadlineExceeded)
 
 
 def error_of(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:
     """Return what a client raises for an error reply: the class of TOLD that has the code, else the base of all."""
-    kind = next((kind for kind in TOLD if kind.code is code), MemorydError)
+    kind = next((kind for kind in ERROR_TYPES if kind.code is code), MemorydError)
     return kind(message, hint=hint)

@@ -16,7 +16,7 @@ import structlog  # noqa: E402
 if _rich is None:
     del sys.modules["rich"]
 
-SAID_CHARS = 2000
+MESSAGE_CHARS = 2000
 READER_SECONDS = 0.5
 """How long a line waits for whoever reads the standard error."""
 MASKED_FIELDS = frozenset({"api_key", "apikey", "authorization", "token", "headers"})
@@ -140,6 +140,6 @@ class _OfLibraries(logging.Handler):
         events.log(
             record.levelno,
             f"{library} has something to say",
-            said=record.getMessage()[:SAID_CHARS],
+            said=record.getMessage()[:MESSAGE_CHARS],
             exc_info=record.exc_info,
         )

@@ -13,7 +13,7 @@ from typing import Any
 from memoryd import retry
 from memoryd.agents.workspace import qa, settings
 from memoryd.api.http.server import Server
-from memoryd.daemon.lock import keep_held
+from memoryd.daemon.lock import keep_lock
 from memoryd.daemon.main import main
 from memoryd.embed import choice
 from memoryd.embed.embedding import FallbackEmbedding
@@ -22,7 +22,7 @@ from memoryd.embed.remote.embedding import RemoteEmbedding
 from memoryd.llm import remote
 from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
-from memoryd.sessions.qa_store import QaUpkeep
+from memoryd.sessions.qa_store import QaMaintenance
 
 HASTY = ("-P", str(Path(__file__)))
 """What Python is given to run; without the folder of this file, which holds names that nobody is to import."""
@@ -60,14 +60,14 @@ def hurry() -> None:
     pauses = tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3))
     shorten(ModelStore.__init__, timeouts=DownloadTimeouts(pauses=pauses))
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
-    shorten(FallbackEmbedding.__init__, look_seconds=0.1)
-    shorten(RemoteEmbedding.__init__, look_seconds=0.2)
-    lower(local_model, LOOK_SECONDS=0.2)
+    shorten(FallbackEmbedding.__init__, poll_seconds=0.1)
+    shorten(RemoteEmbedding.__init__, poll_seconds=0.2)
+    lower(local_model, POLL_SECONDS=0.2)
     lower(settings, ON_SEARCH_SECONDS=0.5)
-    shorten(qa.WorkspaceQa.__init__, look_seconds=0.3)
+    shorten(qa.WorkspaceQa.__init__, poll_seconds=0.3)
     lower(qa, RETRY_SECONDS=0.3)
-    shorten(QaUpkeep.__init__, retry_seconds=0.3)
-    shorten(keep_held, look_seconds=0.2)
+    shorten(QaMaintenance.__init__, retry_seconds=0.3)
+    shorten(keep_lock, poll_seconds=0.2)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,14 @@ from bench.followups.followup_set import followups
 from bench.retrieval.subsets import CHUNKS, KeptEmbedder, kept_embedder
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import grown
-from memoryd.domain.sessions.sequences import NearTurns
-from memoryd.embed.calibration import Strangers
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.domain.sessions.sequences import SimilarTurns
+from memoryd.embed.calibration import UnrelatedTexts
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.embed.protocol import Passage
 from memoryd.index.pending import Spaces
 from memoryd.search.arms import VectorArm
 from memoryd.sessions.conversation_source import QaConversations, cut
-from memoryd.sessions.near_turns import NearTurnSearch
+from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.qa_store import QaStore
 from memoryd.store.index.conversations import ConversationRow
 from memoryd.store.index.database import Database
@@ -34,19 +34,19 @@ SECONDS = 60.0
 VECTOR_BYTES = 64 << 20
 
 
-def near_by_message(store: QaStore, agent: str, model: Path, folder: Path) -> Mapping[str, NearTurns]:
+def near_by_message(store: QaStore, agent: str, model: Path, folder: Path) -> Mapping[str, SimilarTurns]:
     """Return the turns near each message, by the id of the message."""
     return asyncio.run(_near_by_message(QaConversations(store.sessions, agent), model, folder))
 
 
-async def _near_by_message(source: QaConversations, model: Path, folder: Path) -> Mapping[str, NearTurns]:
+async def _near_by_message(source: QaConversations, model: Path, folder: Path) -> Mapping[str, SimilarTurns]:
     with ThreadPoolExecutor(2) as executor:
         database = Database(path=folder / "conversations.sqlite", executor=executor)
         await database.open()
         try:
             await _read(source, database)
             async with kept_embedder(model, folder) as embedder:
-                return await _asked(database, embedder, executor, Strangers(folder))
+                return await _asked(database, embedder, executor, UnrelatedTexts(folder))
         finally:
             await database.close()
 
@@ -61,10 +61,10 @@ async def _read(source: QaConversations, database: Database) -> None:
 
 
 async def _asked(
-    database: Database, embedder: KeptEmbedder, executor: ThreadPoolExecutor, strangers: Strangers
-) -> Mapping[str, NearTurns]:
+    database: Database, embedder: KeptEmbedder, executor: ThreadPoolExecutor, strangers: UnrelatedTexts
+) -> Mapping[str, SimilarTurns]:
     await strangers.learn(embedder)
-    spaces, slot = Spaces(database), EmbedderSlot(lambda _state: None, strangers)
+    spaces, slot = Spaces(database), CurrentEmbedder(lambda _state: None, strangers)
     await slot.become(EmbedderPhase.READY, embedder=embedder)
     space = await spaces.of(embedder)
     while pending := await database.vectors.pending(space, BATCH):
@@ -72,6 +72,6 @@ async def _asked(
         pairs = [(one.hash, np.asarray(vector)) for one, vector in zip(pending, vectors, strict=True)]
         await database.vectors.put(space, pairs, [], time.time())
     arm = VectorArm(database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=VECTOR_BYTES)
-    search = NearTurnSearch(database=database, vector_arm=arm, withdrawn=frozenset())
+    search = SimilarTurnSearch(database=database, vector_arm=arm, withdrawn=frozenset())
     now = datetime.now(UTC)
     return {one.id: await search.near(one.message, now, SECONDS) for one in followups()}

@@ -19,7 +19,7 @@ from bench.followups.followup_set import Followup, Place, said
 from bench.followups.meaning import near_by_message
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import answer_words, message_keys
-from memoryd.domain.sessions.sequences import NOTHING_NEAR, TURNS, IndexedTurns, NearTurns
+from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, TURNS, IndexedTurns, SimilarTurns
 from memoryd.domain.sessions.topics import keywords
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.search.ranking import commonness
@@ -40,7 +40,7 @@ def retrievers(workspace: Path, model: Path) -> dict[str, Retriever]:
     answers = {place: raw.answer for place, (_, raw) in zip(turns, said(), strict=True)}
     return {
         "sequence": lambda one: _in_sequence(store, one, near[one.id]),
-        "words": lambda one: _in_sequence(store, one, NOTHING_NEAR),
+        "words": lambda one: _in_sequence(store, one, NOTHING_SIMILAR),
         "single": _single(stored),
         "BM25": _bm25({place: _words(turn, turn.answer) for place, turn in turns.items()}),
         "BM25 and answers": _bm25({place: _words(turn, answers[place]) for place, turn in turns.items()}),
@@ -57,7 +57,7 @@ def filled(workspace: Path) -> QaStore:
     return store
 
 
-def _in_sequence(store: QaStore, one: Followup, near: NearTurns) -> frozenset[Place]:
+def _in_sequence(store: QaStore, one: Followup, near: SimilarTurns) -> frozenset[Place]:
     found = store.sequences.find(one.message, agent=AGENT, current=one.current, near=near)
     return frozenset((str(found.choice.session), turn.seq) for turn in found.turns)
 

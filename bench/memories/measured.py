@@ -16,7 +16,7 @@ from bench.standin import make_model
 from bench.timing import ProcessorWatch, Stopwatch, timed
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.note_files import RecordDays
 from memoryd.store.index.database import Database
 from memoryd.store.ledger.ledger import Ledger
@@ -96,7 +96,7 @@ async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]
         database, ledger = Database(path=path, executor=executor), Ledger(path.with_name("bench-ledger"), executor)
         await database.open()
         days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=time.time)
-        book = MemoryBook(database=database, days=days, withdrawn=frozenset, executor=executor)
+        book = MemoryCache(database=database, days=days, withdrawn=frozenset, executor=executor)
         first = Stopwatch()
         memories = len((await book.now()).memories)
         first_seconds = first.seconds

@@ -9,7 +9,7 @@ import click
 
 from bench.retrieval.figures import ALL, STRANGERS, Figures
 
-Measures = Mapping[str, float]
+Counters = Mapping[str, float]
 """By the name of the figure."""
 
 BASELINE = Path(__file__).with_name("baseline.json")
@@ -25,9 +25,9 @@ SLACK = 1e-3
 class Baseline:
     """Measures by set, mode and group of questions (`all` or `strangers`)."""
 
-    measures: Mapping[str, Mapping[str, Mapping[str, Measures]]]
+    measures: Mapping[str, Mapping[str, Mapping[str, Counters]]]
 
-    def of(self, name: str, mode: str, group: str) -> Measures:
+    def of(self, name: str, mode: str, group: str) -> Counters:
         """Return what was measured, nothing if it was not."""
         return self.measures.get(name, {}).get(mode, {}).get(group, {})
 
@@ -57,12 +57,12 @@ def save(path: Path, before: Baseline, found: Mapping[str, Mapping[str, Mapping[
     path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def differences(before: Measures, now: Measures) -> dict[str, float]:
+def differences(before: Counters, now: Counters) -> dict[str, float]:
     """Return by how much each figure grew; only those that stand in both."""
     return {name: value - before[name] for name, value in now.items() if name in before}
 
 
-def has_dropped(before: Measures, now: Measures) -> bool:
+def has_dropped(before: Counters, now: Counters) -> bool:
     """Tell whether recall at 5 lost more than one question."""
     if GUARDED not in before or GUARDED not in now:
         return False

@@ -25,7 +25,7 @@ from bench.retrieval.sets import Question, QuestionSet, question_sets
 from bench.retrieval.subsets import KeptEmbedder, PlacedChunk, Subset, chunks_below, kept_embedder, subset
 from memoryd.config.paths import cache_dir, models_dir
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.embed.calibration import Strangers
+from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.models.store import ModelStore
 from memoryd.search.hits import best_verdict
 from memoryd.search.protocol import Found
@@ -61,7 +61,7 @@ class Trials:
     """How the trials of a set are made."""
 
     embedder: KeptEmbedder
-    strangers: Strangers
+    strangers: UnrelatedTexts
     executor: ThreadPoolExecutor
     others: Sequence[Question]
     """Questions of other sets."""
@@ -145,7 +145,7 @@ async def _run(model: Path, found: Sequence[QuestionSet], names: Sequence[str], 
     folder = cache_dir() / "evaluation" / "vectors"
     with ThreadPoolExecutor(2) as executor:
         async with kept_embedder(model, folder) as embedder:
-            strangers = Strangers(folder)
+            strangers = UnrelatedTexts(folder)
             await strangers.learn(embedder)
             for questions in found:
                 if names and questions.name not in names:

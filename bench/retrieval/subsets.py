@@ -23,8 +23,8 @@ from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import Vector
-from memoryd.embed.calibration import Strangers
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.calibration import UnrelatedTexts
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.embed.local.worker import LlamaWorker
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.index.pending import Spaces
@@ -116,7 +116,7 @@ async def kept_embedder(model: Path, folder: Path) -> AsyncIterator[KeptEmbedder
 class Subset:
     """An index of some chunks, which may come and go by the document."""
 
-    def __init__(self, database: Database, spaces: Spaces, slot: EmbedderSlot, executor: ThreadPoolExecutor) -> None:
+    def __init__(self, database: Database, spaces: Spaces, slot: CurrentEmbedder, executor: ThreadPoolExecutor) -> None:
         self._database = database
         self._spaces = spaces
         self._slot = slot
@@ -155,10 +155,10 @@ class Subset:
 
 @asynccontextmanager
 async def subset(
-    folder: Path, embedder: Embedder, strangers: Strangers | None, executor: ThreadPoolExecutor
+    folder: Path, embedder: Embedder, strangers: UnrelatedTexts | None, executor: ThreadPoolExecutor
 ) -> AsyncIterator[Subset]:
     """Yield an empty index in `folder` until the block ends."""
-    slot = EmbedderSlot(lambda _state: None, strangers)
+    slot = CurrentEmbedder(lambda _state: None, strangers)
     await slot.become(EmbedderPhase.READY, embedder=embedder)
     path = folder / "index.sqlite"
     database = Database(path=path, executor=executor)

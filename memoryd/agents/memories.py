@@ -11,18 +11,18 @@ from datetime import timedelta
 from msgspec import Struct
 
 from memoryd.agents.conversations.qa import AgentQa
-from memoryd.agents.conversations.showing import KeptConversations, together
+from memoryd.agents.conversations.showing import StoredConversations, together
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.read import AgentFiles
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions
-from memoryd.agents.status.figures import Measures, measured
-from memoryd.agents.status.status import AgentParts, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
+from memoryd.agents.status.figures import Counters, measured
+from memoryd.agents.status.status import AgentSources, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSessions, AgentSync, reindex, sync
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.errors import Disabled, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.replies.conversations import SessionSyncReply
@@ -40,10 +40,10 @@ class AgentMemory(Struct, frozen=True):
     sync: AgentSync
     sessions: AgentSessions
     qa: AgentQa
-    conversations: KeptConversations
+    conversations: StoredConversations
     retained: Retained
     turns: AgentTurns
-    parts: AgentParts
+    parts: AgentSources
     """Of which status tells."""
 
 
@@ -60,7 +60,7 @@ class AgentMemories:
         bus: EventBus,
         outside: ShortfallsOf = lambda _agent: (),
         degradations: Degradations | None = None,
-        earlier: Measures | None = None,
+        earlier: Counters | None = None,
     ) -> None:
         self._earlier = earlier
         self._memories = list(memories)
@@ -76,14 +76,14 @@ class AgentMemories:
     async def read(self, admitted: Admitted, path: str, asked: LineRange) -> FileReply:
         """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
         memory = self._enabled(admitted)
-        reach = MemoryReach(memory.agent.id, admitted.channel, is_owner=admitted.is_owner)
-        return await memory.files.read(path, asked, reach)
+        visibility = Visibility(memory.agent.id, admitted.channel, is_owner=admitted.is_owner)
+        return await memory.files.read(path, asked, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:
         """Return the questions and answers that a request may see and add to; raises UnknownAgent."""
         return self._found(admitted.agent).qa
 
-    def conversations(self, admitted: Admitted) -> KeptConversations:
+    def conversations(self, admitted: Admitted) -> StoredConversations:
         """Return the conversations that a request may see; raises UnknownAgent."""
         return self._found(admitted.agent).conversations
 
@@ -131,12 +131,12 @@ class AgentMemories:
         """
         return self._bus.subscribe(admitted.agent)
 
-    def measures(self) -> Measures:
+    def counters(self) -> Counters:
         """Return what was counted over all memories since the start of the daemon."""
         counted = self._counted()
         return counted if self._earlier is None else counted.after(self._earlier)
 
-    def _counted(self) -> Measures:
+    def _counted(self) -> Counters:
         """Count over all memories since their parts were made."""
         parts = [memory.parts for memory in self._memories]
         return measured(

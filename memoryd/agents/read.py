@@ -17,9 +17,9 @@ from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book, book_of
 from memoryd.domain.memories.changes.verification import CitationCheck, verified
 from memoryd.domain.memories.kinds import ShortId, short_id
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import is_of_memories
-from memoryd.domain.memories.visibility import generated_beyond, lines_beyond
+from memoryd.domain.memories.visibility import hidden_generated_lines, hidden_lines
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, StoreError
 from memoryd.files.excerpts import (
     QMD_PREFIX,
@@ -33,8 +33,8 @@ from memoryd.files.excerpts import (
     read_lines,
     without,
 )
-from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
-from memoryd.memory.book import MemoryBook
+from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.search import FileReply
@@ -52,7 +52,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
     qmd: AgentQmd | None
     book: Callable[[], Awaitable[Book]]
 
-    async def read(self, path: str, asked: LineRange, reach: MemoryReach) -> FileReply:
+    async def read(self, path: str, asked: LineRange, visibility: Visibility) -> FileReply:
         """Return lines of a document; raises InvalidRequest for a picture or sound, NotFound, NotNow.
 
         Lines that state memories beyond the reach of whoever asks are left empty, as are those that reflect wrote and
@@ -61,8 +61,10 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         if not path:
             raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
         name, location = await self._find(path)
-        told = frozenset() if reach.is_owner or not is_of_memories(name) else await self._visible_memories(reach)
-        excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, asked, reach, told)
+        told = (
+            frozenset() if visibility.is_owner or not is_of_memories(name) else await self._visible_memories(visibility)
+        )
+        excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, asked, visibility, told)
         lines = excerpt.lines
         return FileReply(
             {
@@ -80,43 +82,43 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
             }
         )
 
-    async def _visible_memories(self, reach: MemoryReach) -> frozenset[ShortId]:
+    async def _visible_memories(self, visibility: Visibility) -> frozenset[ShortId]:
         """Return the memories that may be told, as pages name them; none where the index does not say."""
         try:
             book = await self.book()
         except StoreError:
             return frozenset()
         every = book.memories.items()
-        return frozenset(short_id(key) for key, memory in every if reach.admits(memory.line.attributes.scope))
+        return frozenset(short_id(key) for key, memory in every if visibility.admits(memory.line.attributes.scope))
 
     def _read(
         self,
         name: RelativePath,
         location: FileLocation,
         asked: LineRange,
-        reach: MemoryReach,
+        visibility: Visibility,
         told: frozenset[ShortId],
     ) -> Excerpt:
         size, follows = self.index.rules.max_file_bytes, self.agent.memory_search.follow_symlinks
         for _ in range(_TRIES):
             excerpt = read_lines(location, asked, max_bytes=size, follow_symlinks=follows)
             self._check_rules(name)
-            if reach.is_owner or not is_of_memories(name):
+            if visibility.is_owner or not is_of_memories(name):
                 return excerpt
             try:
-                octets = read_octets(location.base, location.relative, max_bytes=size, follow_symlinks=follows)
+                content = read_snapshot(location.base, location.relative, max_bytes=size, follow_symlinks=follows)
             except (OSError, NotReadableError, TornReadError):
                 continue
-            if octets.sha256.hex() == excerpt.sha256:
-                data = utf8_of(octets)[0]
-                hidden = lines_beyond(data, name, reach) | generated_beyond(data, told.__contains__)
+            if content.sha256.hex() == excerpt.sha256:
+                data = utf8_of(content)[0]
+                hidden = hidden_lines(data, name, visibility) | hidden_generated_lines(data, told.__contains__)
                 return without(excerpt, asked, hidden)
         raise NotNow(f"{name!r} is being written", hint="ask again in a moment")
 
     def _check_rules(self, name: RelativePath) -> None:
         """Hold a document against the rules, which may have been saved since it was indexed; qmd's were looked at."""
         hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.index.rules.rules(), name)
-        if hidden is not None and hidden.presence is Presence.OWED:
+        if hidden is not None and hidden.presence is Presence.STALE:
             raise NotNow(f"{name!r} cannot be read now: {hidden.reason}", hint="ask again in a moment")
         if hidden is not None:
             raise NotFound(f"no document {name!r} is indexed", hint="paths are relative to the workspace")
@@ -125,8 +127,8 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         name, rules = indexed_name(path, self.agent.workspace), self.index.rules
         modality = modality_of(name)
         is_document = modality is not None or is_document_name(name.rpartition("/")[2])
-        is_told = is_document and name not in self.index.indexer.withdrawn
-        if is_told and await self.index.database.documents.is_indexed(name):
+        is_included = is_document and name not in self.index.indexer.withdrawn
+        if is_included and await self.index.database.documents.is_indexed(name):
             if modality is not None:
                 kind = LABELS[modality].lower()
                 raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
@@ -155,7 +157,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
     """Verifies citations of one agent's notes; of memories of others it knows nothing."""
 
     agent: Agent
-    book: MemoryBook
+    book: MemoryCache
     journal: Journal
     index: WorkspaceIndex
 
@@ -181,12 +183,12 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
         return Verified(check, tuple(newer for newer, olds in book.superseded.items() if older in olds))
 
     def _reaching(self, book: Book, admitted: Admitted) -> Book:
-        reach = MemoryReach(self.agent.id, admitted.channel, is_owner=admitted.is_owner)
+        visibility = Visibility(self.agent.id, admitted.channel, is_owner=admitted.is_owner)
         sources = [
             source
             for memory in book.memories.values()
             for source in memory.sources
-            if reach.admits(source.line.attributes.scope)
+            if visibility.admits(source.line.attributes.scope)
         ]
         return book_of(sources, book.pages.values())
 

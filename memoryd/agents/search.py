@@ -20,12 +20,12 @@ from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, changed_book
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.embed.current import EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.errors import InvalidRequest
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.search.answer import SearchAnswer, SearchService
 from memoryd.search.protocol import Engine, Query
 
@@ -54,36 +54,36 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
 
     agent: Agent
     service: SearchService
-    slot: EmbedderSlot
+    slot: CurrentEmbedder
 
     async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchAnswer:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
         has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
-        reach = MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
-        answer = await self.service.answer(self._query(text, options, reach), has_citations=has_citations)
+        visibility = Visibility(self.agent.id, admitted.channel, admitted.is_owner)
+        answer = await self.service.answer(self._query(text, options, visibility), has_citations=has_citations)
         # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
         provider, model = self._provider(answer.found.engine)
         return replace(answer, provider=provider, model=model)
 
-    def _query(self, text: str, options: SearchOptions, reach: MemoryReach) -> Query:
+    def _query(self, text: str, options: SearchOptions, visibility: Visibility) -> Query:
         settings, memory = self.agent.memory_search.query, self.agent.memory
         check_question(text)
         now = owners_time(memory).now()
         question = parse_question(text, _filters(options, now), now)
         if not question.filters.sources:
-            usual_filters = replace(question.filters, sources=self.agent.asked_sources)
-            question = replace(question, filters=usual_filters)
-        usual = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
+            default_filters = replace(question.filters, sources=self.agent.default_sources)
+            question = replace(question, filters=default_filters)
+        default = memory.qmd.limits.max_results if memory.backend == "qmd" else settings.max_results
         return Query(
             text=question.text,
-            limit=usual if options.max_results is None else options.max_results,
+            limit=default if options.max_results is None else options.max_results,
             min_score=settings.min_score if options.min_score is None else options.min_score,
             deadline=settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds(),
             filters=question.filters,
             asked=question,
             now=now,
             is_explained=options.is_explained,
-            reach=reach,
+            visibility=visibility,
         )
 
     def _provider(self, engine: Engine) -> tuple[str, str | None]:
@@ -109,17 +109,17 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
 
 async def is_searchable(index: WorkspaceIndex) -> bool:
     """Have what is on disk read at once, as for a question; return whether the index has it."""
-    if await index.indexer.catching_up.catch_up(INDEXED_SECONDS, is_heard=False):
+    if await index.indexer.catching_up.catch_up(INDEXED_SECONDS, is_watched=False):
         # something is lacking, perhaps another note: wait until all is worked off
         try:
             async with asyncio.timeout(INDEXED_SECONDS):
                 await index.settled(index.demand())
         except TimeoutError:
             return False
-    return not index.why_held and index.trouble is None
+    return not index.why_waiting and index.trouble is None
 
 
-async def caught_up_book(index: WorkspaceIndex, book: MemoryBook, seconds: float) -> Book:
+async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float) -> Book:
     """Return all memories once the index has what is on disk now, or after these seconds; raises StoreError.
 
     What the index holds still of files that are gone is left out: an undo may have taken the whole file back.

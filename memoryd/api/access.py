@@ -13,8 +13,8 @@ from pydantic import Field
 from starlette.requests import Request
 
 from memoryd.agents.memories import AgentMemories
-from memoryd.api.call import Given, Sent
-from memoryd.api.daemon_state import DaemonState, ReloadOutcome
+from memoryd.api.call import Injected, Sent
+from memoryd.api.daemon_state import DaemonState, ReloadResult
 from memoryd.api.http import sockets
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import RequestCounts
@@ -41,7 +41,7 @@ _HINT = "memory.scope says who may ask; a session key reads agent:<id>:<channel>
 _OWNERS_HINT = "ask on the owner's socket; an agent's socket may ask for a sync of its own index"
 
 
-class Gate:
+class AccessPolicy:
     """Decides by the socket that a request came in on, the agent it names and its session key."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Gate:
         self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, **bindings}
 
     @classmethod
-    def of(cls, agents: Sequence[Agent], *, sockets_of: Sequence[Agent] | None = None) -> "Gate":
+    def of(cls, agents: Sequence[Agent], *, sockets_of: Sequence[Agent] | None = None) -> "AccessPolicy":
         """Return the gate of a configuration; its rules hold for every agent.
 
         `sockets_of` are the agents whose sockets were opened, if others; that of one that is gone is bound to nobody.
@@ -130,7 +130,7 @@ class Gate:
 class Caller(Struct, frozen=True):
     """Who sent a request: the gate, and the name of the socket it came in on."""
 
-    gate: Gate
+    gate: AccessPolicy
     socket: str
 
     @property
@@ -167,15 +167,15 @@ def is_asked_on(agent: str, socket: str) -> bool:
 class Services(Struct, frozen=True):
     """All that the calls lead to. `keep_alive` is how long an event stream may be silent."""
 
-    gate: Gate
+    gate: AccessPolicy
     memories: AgentMemories
     daemon: Callable[[], DaemonState]
     keep_alive: timedelta = timedelta(seconds=15)
     requests: RequestCounts = field(default_factory=RequestCounts)
     """What was answered since the start."""
-    reload: Callable[[], Awaitable[ReloadOutcome]] | None = None
+    reload: Callable[[], Awaitable[ReloadResult]] | None = None
     """None where nothing can be read again."""
-    look_at_reload: Callable[[], Awaitable[ReloadOutcome]] | None = None
+    check_at_reload: Callable[[], Awaitable[ReloadResult]] | None = None
     """Says what a reload would do; None likewise."""
 
 
@@ -210,8 +210,10 @@ def admitted_by_query(request: Request, sent: Sent) -> Admitted:
     return caller_of(request, sent).admit(sent.get("agent"), sent.get("session_key"))
 
 
-AllServices = Annotated[Services, Given(services_of)]
-Asking = Annotated[Caller, Given(caller_of)]
-Memories = Annotated[AgentMemories, Given(memories_of)]
-Waited = Annotated[timedelta, Given(waited_of)]
-AdmittedByQuery = Annotated[Admitted, Given(admitted_by_query, {"agent": AgentParameter, "session_key": KeyParameter})]
+AllServices = Annotated[Services, Injected(services_of)]
+Asking = Annotated[Caller, Injected(caller_of)]
+Memories = Annotated[AgentMemories, Injected(memories_of)]
+Waited = Annotated[timedelta, Injected(waited_of)]
+AdmittedByQuery = Annotated[
+    Admitted, Injected(admitted_by_query, {"agent": AgentParameter, "session_key": KeyParameter})
+]

@@ -54,7 +54,7 @@ class AtReload(StrEnum):
     """It goes on, since it needs nothing that is exchanged."""
 
 
-class Given(Struct, frozen=True, dict=True):
+class Injected(Struct, frozen=True, dict=True):
     """Marks a parameter that a function makes of the request, and of parameters of the query that it adds."""
 
     make: Callable[[Request, Sent], object]
@@ -146,9 +146,9 @@ class Row(Struct, frozen=True, dict=True):
         return {name: kind for name, kind in hints.items() if name != "return"}
 
     @cached_property
-    def _given(self) -> Mapping[str, Given]:
+    def _given(self) -> Mapping[str, Injected]:
         marks = {name: getattr(kind, "__metadata__", ()) for name, kind in self._hints.items()}
-        return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, Given)}
+        return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, Injected)}
 
     @cached_property
     def _bodies(self) -> Mapping[str, type[BaseModel]]:

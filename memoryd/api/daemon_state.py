@@ -51,7 +51,7 @@ class LogState(Struct, frozen=True):
     """Events that were counted and not logged, since they repeated."""
 
 
-class ReloadOutcome(Struct, frozen=True):
+class ReloadResult(Struct, frozen=True):
     """What came of a reload: without `is_reloaded` the configuration is the one of before, for these `problems`."""
 
     is_reloaded: bool
@@ -95,7 +95,7 @@ class DaemonState(Struct, frozen=True, kw_only=True):
     """Loop → how often it was started again after a failure."""
 
 
-class ProcessFigures(Struct, frozen=True, kw_only=True):
+class ProcessUsage(Struct, frozen=True, kw_only=True):
     """One process: its memory, its time of processors since its start, its threads and open files."""
 
     rss_bytes: int
@@ -104,13 +104,13 @@ class ProcessFigures(Struct, frozen=True, kw_only=True):
     files: int
 
 
-def process_figures(pid: int) -> ProcessFigures | None:
+def process_usage(pid: int) -> ProcessUsage | None:
     """Return what a process takes, None if there is none of this number, or another one may not look at it."""
     try:
         process = psutil.Process(pid)
         with process.oneshot():
             spent = process.cpu_times()
-            return ProcessFigures(
+            return ProcessUsage(
                 rss_bytes=process.memory_info().rss,
                 cpu_seconds=spent.user + spent.system,
                 threads=process.num_threads(),

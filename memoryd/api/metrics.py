@@ -17,11 +17,11 @@ from typing import Any, Final
 from msgspec import Struct
 from starlette.responses import Response
 
-from memoryd.agents.status.figures import Measures
+from memoryd.agents.status.figures import Counters
 from memoryd.agents.status.states import AgentState
 from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import AllServices
-from memoryd.api.daemon_state import DaemonState, ProcessFigures, process_figures
+from memoryd.api.daemon_state import DaemonState, ProcessUsage, process_usage
 from memoryd.api.http.counting import RequestCounts
 from memoryd.domain.counters import Durations
 from memoryd.domain.heartbeats import HeartState
@@ -37,9 +37,9 @@ class Scrape(Struct, frozen=True, kw_only=True):
     now: datetime
     daemon: DaemonState
     agents: list[MemoryStatus]
-    measures: Measures
+    counters: Counters
     requests: RequestCounts
-    processes: Mapping[Labels, ProcessFigures]
+    processes: Mapping[Labels, ProcessUsage]
     """By process and agent, as in the labels."""
 
 
@@ -75,7 +75,7 @@ async def get_metrics(services: AllServices) -> MetricsText:
         now=datetime.now(UTC),
         daemon=services.daemon(),
         agents=agents,
-        measures=services.memories.measures(),
+        counters=services.memories.counters(),
         requests=services.requests,
         # the system is asked for each process, which may take a while on a busy machine
         processes=await asyncio.to_thread(partial(_processes, agents)),
@@ -114,12 +114,12 @@ def _family(metric: Metric, moment: Scrape) -> Any:
     return family
 
 
-def _processes(agents: list[MemoryStatus]) -> dict[Labels, ProcessFigures]:
+def _processes(agents: list[MemoryStatus]) -> dict[Labels, ProcessUsage]:
     """Return what the daemon takes and each of its children; one that agents share is named after the first."""
-    found: dict[Labels, ProcessFigures] = {}
+    found: dict[Labels, ProcessUsage] = {}
     seen: set[int] = set()
     for labels, pid in _pids(agents):
-        figures = None if pid is None or pid in seen else process_figures(pid)
+        figures = None if pid is None or pid in seen else process_usage(pid)
         if pid is not None and figures is not None:
             seen.add(pid)
             found[labels] = figures
@@ -237,7 +237,7 @@ def _of_agents(name: str, says: str, value: Callable[[MemoryStatus], float | Non
     return _gauge(name, says, AGENT, read)
 
 
-def _of_processes(name: str, says: str, value: Callable[[ProcessFigures], float]) -> Metric:
+def _of_processes(name: str, says: str, value: Callable[[ProcessUsage], float]) -> Metric:
     make = _counter if name.endswith("cpu_seconds") else _gauge
     return make(name, says, PROCESS, lambda moment: ((key, value(one)) for key, one in moment.processes.items()))
 
@@ -288,13 +288,13 @@ METRICS: Final = (
         "How long a part of answering took: `lexical`, `embedding` of the question, `vector`, `rerank`, `qmd`, and a "
         "whole `recall`; with `conversations ` before it over the conversations.",
         ("arm",),
-        spread=lambda moment: (((arm,), durations) for arm, durations in moment.measures.seconds.items()),
+        spread=lambda moment: (((arm,), durations) for arm, durations in moment.counters.seconds.items()),
     ),
     _counter(
         "arm_answers",
         "How such a part took part: `ok`, `partial`, `off`, `waiting`, `failed` or `timeout`.",
         ("arm", "state"),
-        lambda moment: moment.measures.states.items(),
+        lambda moment: moment.counters.states.items(),
     ),
     _gauge("connections_open", "Open connections, on the sockets and on the loopback port.", ("on",), connections),
     _counter(
@@ -325,7 +325,7 @@ METRICS: Final = (
         "scans",
         "Looks at the disk, by what for: `start`, `event`, `timer`, `question`, `asked`, `reindex` or `clock`.",
         ("reason",),
-        lambda moment: (((reason,), number) for reason, number in moment.measures.looks.items()),
+        lambda moment: (((reason,), number) for reason, number in moment.counters.looks.items()),
     ),
     _of_agents("cache_entries", "Vectors in the index.", lambda one: one.figures.held.vectors),
     _counter(
@@ -333,19 +333,19 @@ METRICS: Final = (
         "What was there when it was wanted: the `memories` of a workspace as they were read last, and `vectors` that "
         "another index has.",
         ("cache",),
-        lambda moment: (((name,), uses.hits) for name, uses in moment.measures.caches.items()),
+        lambda moment: (((name,), uses.hits) for name, uses in moment.counters.caches.items()),
     ),
     _counter(
         "cache_misses",
         "What had to be made: memories read again, and passages that were to be embedded.",
         ("cache",),
-        lambda moment: (((name,), uses.misses) for name, uses in moment.measures.caches.items()),
+        lambda moment: (((name,), uses.misses) for name, uses in moment.counters.caches.items()),
     ),
     _gauge(
         "cache_bytes",
         "What vectors take that questions are compared with.",
         ("cache",),
-        lambda moment: [(("vectors",), moment.measures.vector_bytes)],
+        lambda moment: [(("vectors",), moment.counters.vector_bytes)],
     ),
     _gauge(
         "sidecar_state",

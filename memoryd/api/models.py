@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.memories.abstracts import NearCopies
+from memoryd.domain.memories.abstracts import SimilarMemories
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.search import FallbackReply
@@ -65,7 +65,7 @@ def present(kind: type[Told], /, **values: object) -> Told:
     return cast("Told", {key: value for key, value in values.items() if value is not None or key in required})
 
 
-def near_copies_replies(found: Iterable[NearCopies]) -> list[NearCopiesReply]:
+def similar_memories_replies(found: Iterable[SimilarMemories]) -> list[NearCopiesReply]:
     """Return how memories that say nearly the same are told."""
     return [NearCopiesReply(newer=one.newer, older=one.older) for one in found]
 

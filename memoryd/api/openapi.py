@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from memoryd import __version__
-from memoryd.api.call import REQUIRED, Given, Row, Sent
+from memoryd.api.call import REQUIRED, Injected, Row, Sent
 from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
 from memoryd.config.section import docstrings, subclasses
@@ -49,7 +49,7 @@ def _table_of(request: Request, _sent: Sent) -> tuple[Row, ...]:
     return tuple(request.app.state.table)
 
 
-async def describe(table: Annotated[tuple[Row, ...], Given(_table_of)]) -> JSONResponse:
+async def describe(table: Annotated[tuple[Row, ...], Injected(_table_of)]) -> JSONResponse:
     """Describe every call, with its request and its replies."""
     return JSONResponse(description(table))
 
@@ -114,7 +114,7 @@ def _answer(row: Row) -> dict[str, Any]:
 def _replies(kinds: Sequence[type]) -> dict[str, Any]:
     """Return the shapes of replies, each key with its docstring."""
     _, shapes = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
-    told = _told_of(kinds)
+    told = _docs_of(kinds)
     for name, shape in shapes.items():
         properties = shape.get("properties", {})
         shape["description"] = inspect.cleandoc(shape.get("description", ""))
@@ -130,7 +130,7 @@ def _content(text: str, kind: type) -> dict[str, Any]:
     return {"description": text, "content": {"application/json": {"schema": shape}}}
 
 
-def _told_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
+def _docs_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
     """Return the keys of replies, by the names of these, with their docstrings; none where the source is gone."""
     declared: dict[str, tuple[list[str], dict[str, str]]] = {}
     for module in {kind.__module__ for kind in kinds} | {name for name in sys.modules if name.startswith(_REPLIES)}:

@@ -110,7 +110,7 @@ def _http_problem(error: HTTPException) -> Problem:
     return Problem(code, error.status_code, str(error.detail), FIELDS_HINT, error.headers or {})
 
 
-_SAID_OF: Final = {"extra_forbidden": "unknown field", "model_type": "should be a JSON object"}
+_MESSAGE_OF: Final = {"extra_forbidden": "unknown field", "model_type": "should be a JSON object"}
 """What is said of a kind of error, where pydantic speaks of our classes."""
 
 
@@ -126,4 +126,4 @@ def why_refused(refused: ValidationError) -> str:
 def _describe_one(error: Mapping[str, Any]) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "the body"
     what = str(error["msg"]).removeprefix("Value error, ")
-    return f"{where}: {_SAID_OF.get(error['type'], what)}"
+    return f"{where}: {_MESSAGE_OF.get(error['type'], what)}"

@@ -37,7 +37,7 @@ ARM_STATES = {
 JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 
-def given_question(text: str, example: str) -> str:
+def required_question(text: str, example: str) -> str:
     """Return the question of a command line; raises UsageError, with an example, where there is none."""
     if not text.strip():
         raise click.UsageError(f"no question: {example}")

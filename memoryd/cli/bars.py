@@ -103,7 +103,7 @@ class IndexBars(Bars):
 
 
 @contextmanager
-def told_progress(name: str, total: int | None) -> Iterator[Callable[[str, int], None]]:
+def byte_progress(name: str, total: int | None) -> Iterator[Callable[[str, int], None]]:
     """Give what is to be told of how many bytes are done; without a total each file counts by itself."""
     if not is_terminal(sys.stderr):
         yield lambda _what, _done: None
@@ -113,7 +113,7 @@ def told_progress(name: str, total: int | None) -> Iterator[Callable[[str, int],
 
 
 @contextmanager
-def told_count(name: str) -> Iterator[Callable[[int, int | None], None]]:
+def memory_count(name: str) -> Iterator[Callable[[int, int | None], None]]:
     """Give what is to be told of how many memories are done, and of how many in all, None where nobody knows."""
     if not is_terminal(sys.stderr):
         yield lambda _done, _total: None

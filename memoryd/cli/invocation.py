@@ -176,7 +176,7 @@ class BulletText(click.types.StringParamType):
 text_argument = partial(argument, type=BulletText())
 
 
-def given_text(given: str) -> str:
+def text_or_stdin(given: str) -> str:
     """Return a text, for `-` that of standard input."""
     return sys.stdin.read() if given == "-" else given
 

@@ -89,13 +89,13 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def size(octets: float) -> str:
+def size(content: float) -> str:
     """Write bytes in decimal units: `980 B`, `12.3 MB`."""
     for unit in ("B", "kB", "MB", "GB"):
-        if octets < 1000:
-            return f"{octets:.0f} {unit}" if unit == "B" or octets >= 100 else f"{octets:.1f} {unit}"
-        octets /= 1000
-    return f"{octets:.1f} TB"
+        if content < 1000:
+            return f"{content:.0f} {unit}" if unit == "B" or content >= 100 else f"{content:.1f} {unit}"
+        content /= 1000
+    return f"{content:.1f} TB"
 
 
 def percent(part: int, whole: int) -> str:

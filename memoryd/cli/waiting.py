@@ -27,7 +27,7 @@ timeout_option = click.option(
 )
 
 
-def reach(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
+def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
     """Wait for `goal` and return what is still pending then; show a bar if stderr is a terminal."""
     if not is_terminal(sys.stderr) or goal == "none":
         return _wait(invocation, goal, seconds)
@@ -57,7 +57,7 @@ def reach(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
 
 def report(invocation: Invocation, goal: SyncGoal, pending: SyncReply) -> Exit:
     """Print how far the index is; return exit code 1 if the goal was not reached."""
-    is_done = goal == "none" or _is_reached(goal, pending)
+    is_done = goal == "none" or _is_goal_met(goal, pending)
     tell(invocation, goal, pending, is_done=is_done)
     if reason := pending.get("reason"):
         note(reason)
@@ -88,10 +88,10 @@ def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
             took = time.monotonic() - began
             # a daemon that gives up before its time has its reasons: asking again at once would only spin
             is_refused = bool(pending.get("reason")) or took < slice_seconds / 2
-            if goal == "none" or _is_reached(goal, pending) or is_refused or time.monotonic() >= deadline:
+            if goal == "none" or _is_goal_met(goal, pending) or is_refused or time.monotonic() >= deadline:
                 return pending
 
 
-def _is_reached(goal: SyncGoal, pending: SyncReply) -> bool:
+def _is_goal_met(goal: SyncGoal, pending: SyncReply) -> bool:
     left = pending["pendingFiles"] + (pending["pendingEmbeddings"] if goal == "embedded" else 0)
     return pending.get("complete", left == 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable
-from memoryd.files.reading import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, replace_file, streamed_file
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -57,7 +57,7 @@ def link(path: Path, target: Path, now: datetime | None) -> Path | None:
     return copy
 
 
-def replace_kept(path: Path, text: str, now: datetime) -> Path:
+def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
     """Write a file in place of another, which is copied beside it first; return the copy. Raises NotNow, MemorydError.
 
     Of a link the copy holds what it leads to, and the link itself gives way: what it leads to is somebody else's.
@@ -67,7 +67,7 @@ def replace_kept(path: Path, text: str, now: datetime) -> Path:
             copy = _copied(path, path.read_bytes() if path.exists() else b"", now)
             replace_file(path, text.encode(), is_durable=True)
             return copy
-        before = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
+        before = read_snapshot(path.parent, path.name, max_bytes=_MAX_BYTES)
         copy = _copied(path, before.data, now)
         replace_file(path, text.encode(), expected=before.stat, is_durable=True)
     return copy

@@ -130,10 +130,10 @@ class DaemonConnection:
 
     def _asked(self, values: Mapping[str, object], who: Asker | None) -> dict[str, object]:
         """Return all that a call says, by its names in JSON."""
-        usual = _spelled(self._who)
+        default = _spelled(self._who)
         if who is None:
-            usual.pop("sessionKey", None)
-        return {**usual, **given(values), **_spelled(who or {})}
+            default.pop("sessionKey", None)
+        return {**default, **given(values), **_spelled(who or {})}
 
     def _content(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> bytes:
         payload = None if body is None else json.dumps(given(body)).encode()

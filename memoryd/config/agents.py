@@ -263,7 +263,7 @@ class Agent(Struct, frozen=True):
         return self.memory.backend == "qmd" and self.memory.qmd.sessions.enabled
 
     @property
-    def asked_sources(self) -> tuple[Literal["memory", "sessions"], ...]:
+    def default_sources(self) -> tuple[Literal["memory", "sessions"], ...]:
         """What a question asks that does not say: transcripts that are exported are there to be found."""
         search = self.memory_search
         is_said = "sources" in search.model_fields_set or not self.exports_transcripts

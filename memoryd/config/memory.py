@@ -17,7 +17,7 @@ from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.tiers import Demotion, Promotion, TierSettings
-from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, Keeping
+from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, AnswerRetention
 from memoryd.domain.sessions.sequences import TURNS
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.wire import RESULTS_MAX, SEQUENCE_MAX
@@ -114,9 +114,9 @@ class QaSection(Section):
     """`true`: turns that are found in the session transcripts of an agent are kept too, each transcript in a session of
     its own."""
 
-    def keeping(self) -> Keeping:
+    def answer_retention(self) -> AnswerRetention:
         """Return it as the domain has it."""
-        return Keeping(self.significance, frozenset(self.interests), timedelta(days=self.archive_days))
+        return AnswerRetention(self.significance, frozenset(self.interests), timedelta(days=self.archive_days))
 
 
 class RecallSection(Section):

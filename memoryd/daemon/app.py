@@ -20,14 +20,14 @@ from starlette.types import ASGIApp
 from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.workspace.workspaces import Workspaces
-from memoryd.api.access import Gate, Services, socket_name
+from memoryd.api.access import AccessPolicy, Services, socket_name
 from memoryd.api.application import application
 from memoryd.api.daemon_state import ConfigState
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
 from memoryd.api.http.limits import Admission, Guard, GuardLimits
 from memoryd.api.http.loopback import Door, LoopbackPort
-from memoryd.api.http.reload_gate import ClosingLimits, Turnstile
+from memoryd.api.http.reload_gate import ClosingLimits, ReloadGate
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.api.routes import deadlines, exemptions
@@ -39,7 +39,7 @@ from memoryd.config.root import Config
 from memoryd.config.section import Effect
 from memoryd.daemon import heartbeats
 from memoryd.daemon.heartbeats import ClockWatch, Heartbeats, Notifier
-from memoryd.daemon.lock import DaemonLock, keep_held
+from memoryd.daemon.lock import DaemonLock, keep_lock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
 from memoryd.daemon.report import Reporter, Supervisor
@@ -75,7 +75,7 @@ class Daemon:
         self._reloading = Reloading(loaded, read=read, apply=self._apply, notifier=notifier)
         # under a manager that watches over us the pings stop, and it says what becomes of us
         self._heartbeats = Heartbeats(
-            lambda: self._open.now.living_parts(), ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
+            lambda: self._open.now.watched_parts(), ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
         )
         self._admission = Admission(loaded.config.limits.max_requests)
         self._reporter = Reporter(
@@ -93,7 +93,7 @@ class Daemon:
         )
         self._at_start = loaded.config
         self._api = application(self._services(loaded.config))
-        self._turnstile = Turnstile(self._api, exemptions())
+        self._reload_gate = ReloadGate(self._api, exemptions())
 
     def stop(self) -> None:
         """Begin the orderly end."""
@@ -143,7 +143,7 @@ class Daemon:
     @contextmanager
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
         with ExitStack() as listening:
-            app, listeners, config = self._turnstile, listen(), self._at_start
+            app, listeners, config = self._reload_gate, listen(), self._at_start
             limits = GuardLimits(deadlines=deadlines())
             self._port = loopback_port(config, app, limits, self._counts, self._admission)
             for listener in listeners:
@@ -213,7 +213,7 @@ class Daemon:
     async def _keep_lock(self) -> None:
         """Stop in order when another daemon holds the lock by now; two must not write one index for long."""
         try:
-            await keep_held(self._lock)
+            await keep_lock(self._lock)
         except AlreadyRunning as exc:
             self._successor = exc
             self.stop()
@@ -221,16 +221,16 @@ class Daemon:
     def _services(self, config: Config) -> Services:
         return Services(
             # a socket is what it was opened as, until a restart
-            gate=Gate.of(config.resolved_agents(), sockets_of=self._at_start.resolved_agents()),
+            gate=AccessPolicy.of(config.resolved_agents(), sockets_of=self._at_start.resolved_agents()),
             memories=self._open.memories,
             daemon=self._reporter.state,
             requests=self._counts,
             reload=self._reloading.reload,
-            look_at_reload=self._reloading.look,
+            check_at_reload=self._reloading.look,
         )
 
     def _config_state(self) -> ConfigState:
-        state, waits_for = self._reloading.state, self._turnstile.waits_for
+        state, waits_for = self._reloading.state, self._reload_gate.waits_for
         if not waits_for:
             return state
         return replace(state, notices=[*state.notices, f"a reload waits for {waits_for}"])
@@ -243,7 +243,7 @@ class Daemon:
     async def _apply(self, loaded: Loaded, changed: Sequence[str]) -> None:
         """Bring a configuration to bear; raises with all as it was before."""
         if of_effect(changed, Effect.EXCHANGE):
-            async with self._turnstile.closed(CLOSING):
+            async with self._reload_gate.closed(CLOSING):
                 try:
                     await self._open.exchange(loaded.config)
                 finally:
@@ -272,7 +272,7 @@ class Daemon:
     def _end_waits(self) -> None:
         """End what would never end by itself, at a stop."""
         self._bus.close()
-        self._turnstile.end()
+        self._reload_gate.end()
         self._reloading.end()
 
 

@@ -47,7 +47,7 @@ PROCESSOR_SECONDS: Final = 900.0
 TICK_SECONDS: Final = 1.0
 DUMP_SECONDS: Final = 10.0
 """How long the last words may take; the process ends by SIGALRM then."""
-MOST_TICKS: Final = 2.0
+MAX_TICKS: Final = 2.0
 """A look that comes later than so many ticks came late because nothing ran: a sleep, a stop, a crowded machine."""
 
 
@@ -120,7 +120,7 @@ class Heartbeats:
             if self._ends_process:
                 limit_processor_time(self._processor_seconds)
             now = time.monotonic()
-            seconds, looked = min(now - looked, MOST_TICKS * self._tick_seconds), now
+            seconds, looked = min(now - looked, MAX_TICKS * self._tick_seconds), now
             self._heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())

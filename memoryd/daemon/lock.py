@@ -18,7 +18,7 @@ from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
 log = structlog.get_logger(__name__)
 
 _NOTE_BYTES = 512
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 """How often the lock is looked at: its file goes with a state directory that somebody removes."""
 
 
@@ -132,11 +132,11 @@ def _read_note(fd: int) -> tuple[str, str]:
     return pid or "unknown", socket or "its socket"
 
 
-async def keep_held(lock: DaemonLock, look_seconds: float = LOOK_SECONDS) -> None:
+async def keep_lock(lock: DaemonLock, poll_seconds: float = POLL_SECONDS) -> None:
     """Take the lock again whenever its file is gone, until cancelled; raises AlreadyRunning if another has it."""
     trouble = ""
     while True:
-        await asyncio.sleep(look_seconds)
+        await asyncio.sleep(poll_seconds)
         try:
             await asyncio.to_thread(lock.keep)
             trouble = ""

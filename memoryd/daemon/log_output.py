@@ -31,11 +31,11 @@ LOG_NAME: Final = "memoryd.log"
 FILE_BYTES: Final = 4_800_000
 KEPT: Final = 3
 """Files before the present one."""
-MOST_BYTES: Final = FILE_BYTES * (KEPT + 1)
+MAX_BYTES: Final = FILE_BYTES * (KEPT + 1)
 LINE_CHARS: Final = 64 * 1024
 """A longer line, as of a traceback without end, is cut in the middle."""
 WINDOW_SECONDS: Final = 60.0
-MOST_KINDS: Final = 1_000
+MAX_KINDS: Final = 1_000
 """Of events that are counted apart; beyond that all are one kind."""
 OTHERS: Final = "other events"
 TELL_SECONDS: Final = 10.0
@@ -52,7 +52,7 @@ class OwnLog:
         self._file: LogFile | None = None
         self._rate = LogRate(LogSection().max_per_minute, time.monotonic)
         self._left_out = 0
-        self._told_lost = log.STDERR.lost
+        self._reported_lost = log.STDERR.lost
 
     def set_up(self, wanted: LogSection) -> None:
         """Log as the configuration wants it, at once; may be called again."""
@@ -87,7 +87,7 @@ class OwnLog:
         if file is None:
             destination = "journal" if self._found.is_journal else "stderr"
             return LogState(destination, None, 0, 0, None, self._left_out)
-        return LogState("file", file.path, file.bytes(), MOST_BYTES, file.trouble, self._left_out)
+        return LogState("file", file.path, file.bytes(), MAX_BYTES, file.trouble, self._left_out)
 
     async def run(self) -> None:
         """Tell from time to time how many events were left out, until cancelled."""
@@ -101,8 +101,8 @@ class OwnLog:
     def _tell(self, *, is_end: bool = False) -> None:
         for kind, count in self._rate.told(is_end=is_end).items():
             events.warning("events were left out", of=kind, count=count)
-        if lost := log.STDERR.lost - self._told_lost:
-            self._told_lost += lost
+        if lost := log.STDERR.lost - self._reported_lost:
+            self._reported_lost += lost
             # to where nobody reads it goes the same way, and is told with the next
             events.warning("lines were lost, nobody read the standard error", count=lost)
 
@@ -179,7 +179,7 @@ class LogRate:
 
     def admits(self, kind: str) -> bool:
         """Count an event, and tell whether it may be logged."""
-        kind = kind if kind in self._seen or len(self._seen) < MOST_KINDS else OTHERS
+        kind = kind if kind in self._seen or len(self._seen) < MAX_KINDS else OTHERS
         self._begun.setdefault(kind, self._clock())
         self._seen[kind] = self._seen.get(kind, 0) + 1
         return self._seen[kind] <= self.per_minute

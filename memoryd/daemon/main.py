@@ -73,7 +73,7 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
         _serve(lambda: load(config, overrides))
     except MemorydError as exc:
         _say(exc)
-        _leave(_told_exit(exc, os.environ))
+        _leave(_exit_code(exc, os.environ))
     except Exception as exc:
         if not _is_of_memory(exc):
             raise
@@ -127,7 +127,7 @@ def _raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
-def _told_exit(exc: MemorydError, environ: Mapping[str, str]) -> int:
+def _exit_code(exc: MemorydError, environ: Mapping[str, str]) -> int:
     """Return the exit code: 0 under launchd where trying again cannot help, for it would try for ever.
 
     systemd is told which codes these are: RestartPreventExitStatus of its unit. launchd knows only success.

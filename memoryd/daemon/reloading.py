@@ -22,7 +22,7 @@ from memoryd.agents.memories import AgentMemories
 from memoryd.agents.status.status import Degradations, ShortfallsOf
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.workspaces import Workspaces
-from memoryd.api.daemon_state import ConfigState, ReloadOutcome
+from memoryd.api.daemon_state import ConfigState, ReloadResult
 from memoryd.config.loading.load import Loaded
 from memoryd.config.reload_effects import changed_keys, of_effect
 from memoryd.config.root import Config
@@ -41,7 +41,7 @@ THREADS: Final = 6
 """Of the pool that databases, scans and reads share."""
 REST_SECONDS: Final = 10.0
 """How long an exchange waits for the threads to end what they do for loops that were cancelled."""
-LOOK_SECONDS: Final = 10.0
+POLL_SECONDS: Final = 10.0
 """How long calls are held for the first look at the notes, so that answers are as complete as before."""
 
 
@@ -66,7 +66,7 @@ class Reloading:
         self._apply = apply
         self._notifier = notifier
         self._at_start = loaded.config
-        self._waiting: list[asyncio.Future[ReloadOutcome]] = []
+        self._waiting: list[asyncio.Future[ReloadResult]] = []
         self._is_wanted = asyncio.Event()
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -76,28 +76,28 @@ class Reloading:
         """Reload soon."""
         self._is_wanted.set()
 
-    async def reload(self) -> ReloadOutcome:
+    async def reload(self) -> ReloadResult:
         """Reload, from the file as it is now or later; who asks while a reload runs waits for the next one.
 
         Raises ShuttingDown.
         """
         if self._is_ended:
             raise ShuttingDown("the daemon is stopping")
-        waiting: asyncio.Future[ReloadOutcome] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[ReloadResult] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         self.demand()
         return await waiting
 
-    async def look(self) -> ReloadOutcome:
+    async def look(self) -> ReloadResult:
         """Say what a reload would do, and do nothing of it; what is wrong with the file is not kept as a failure."""
         try:
             loaded = await self._loaded()
         except ConfigError as exc:
-            return ReloadOutcome(False, problems=exc.problems, notices=exc.notices)
+            return ReloadResult(False, problems=exc.problems, notices=exc.notices)
         except TimeoutError:
-            return ReloadOutcome(False, problems=[UNREAD])
+            return ReloadResult(False, problems=[UNREAD])
         owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
-        return ReloadOutcome(False, changed_keys(self._config, loaded.config), owed, notices=loaded.notices)
+        return ReloadResult(False, changed_keys(self._config, loaded.config), owed, notices=loaded.notices)
 
     async def run(self) -> None:
         """Reload whenever somebody wants it."""
@@ -125,7 +125,7 @@ class Reloading:
             async with asyncio.timeout(seconds):
                 await self._at_rest.wait()
 
-    async def _reload(self) -> ReloadOutcome:
+    async def _reload(self) -> ReloadResult:
         self._at_rest.clear()
         self._notifier.reloading()
         try:
@@ -139,7 +139,7 @@ class Reloading:
             log.info("reloaded", changed=list(outcome.changed), needs_restart=list(outcome.needs_restart))
         return outcome
 
-    async def _tried(self) -> ReloadOutcome:
+    async def _tried(self) -> ReloadResult:
         try:
             loaded = await self._loaded()
             changed = changed_keys(self._config, loaded.config)
@@ -157,7 +157,7 @@ class Reloading:
         owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
         self._config = loaded.config
         self.state = replace(_state(loaded), needs_restart=owed)
-        return ReloadOutcome(True, changed, owed, notices=loaded.notices)
+        return ReloadResult(True, changed, owed, notices=loaded.notices)
 
     async def _loaded(self) -> Loaded:
         async with asyncio.timeout(READING.total_seconds()):
@@ -170,9 +170,9 @@ class Reloading:
             )
         return loaded
 
-    def _failed(self, problems: Sequence[str]) -> ReloadOutcome:
+    def _failed(self, problems: Sequence[str]) -> ReloadResult:
         self.state = replace(self.state, problems=problems, failed_at=datetime.now(UTC))
-        return ReloadOutcome(
+        return ReloadResult(
             False, needs_restart=self.state.needs_restart, problems=problems, notices=self.state.notices
         )
 
@@ -251,7 +251,7 @@ class OpenWorkspaces:
         self._models.settle()
         self._start()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_SECONDS):
+            async with asyncio.timeout(POLL_SECONDS):
                 await self.now.caught_up()
 
     def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
@@ -262,7 +262,7 @@ class OpenWorkspaces:
             bus=self._bus,
             outside=self._outside,
             degradations=self._degradations,
-            earlier=None if earlier is None else earlier.measures(),
+            earlier=None if earlier is None else earlier.counters(),
         )
 
     async def _open(self) -> None:

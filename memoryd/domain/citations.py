@@ -138,7 +138,7 @@ def part_path(path: RelativePath, first_line: int) -> RelativePath:
     return RelativePath(f"{path}@{first_line}")
 
 
-def told_path(path: RelativePath) -> RelativePath:
+def conversation_path(path: RelativePath) -> RelativePath:
     """Return a path as it is told: that of the conversation for one of its parts, and any other as it is."""
     match = _PART.match(path) if "@" in path else None
     return RelativePath(match["path"]) if match is not None and is_conversation(match["path"]) else path

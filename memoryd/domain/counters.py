@@ -73,11 +73,11 @@ def quantile(counts: Sequence[float], share: float) -> float | None:
 
 
 WINDOW_SECONDS: Final = 60.0
-LEAST_SECONDS: Final = 1.0
+MIN_SECONDS: Final = 1.0
 """Less than this says nothing."""
 
 
-class Pace:
+class RateMeter:
     """Counts what is done; times come from one monotonic clock, in seconds."""
 
     __slots__ = ("_done",)
@@ -100,7 +100,7 @@ class Pace:
         # what was noted first was done before it was noted: it begins the time, and is not counted
         begun, first = self._done[0]
         took, done = now - begun, sum(number for _, number in self._done) - first
-        return left * took / done if done and took >= LEAST_SECONDS else None
+        return left * took / done if done and took >= MIN_SECONDS else None
 
     def _drop(self, now: float) -> None:
         while self._done and now - self._done[0][0] > WINDOW_SECONDS:

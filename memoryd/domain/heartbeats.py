@@ -83,7 +83,7 @@ class Heartbeat(Struct, frozen=True):
     limit_seconds: float
 
 
-class _Heard(Struct, frozen=True):
+class _Pulse(Struct, frozen=True):
     signs: int
     silent_seconds: float
 
@@ -92,17 +92,17 @@ class Stethoscope:
     """Compares each look at the parts with the one before."""
 
     def __init__(self) -> None:
-        self._heard: dict[Pulse, _Heard] = {}
+        self._heard: dict[Pulse, _Pulse] = {}
 
     def listen(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
         """Return how the parts do, `seconds` of running time after the last look."""
-        self._heard = {part.pulse: self._heard_of(part.pulse, seconds) for part in parts}
+        self._heard = {part.pulse: self._pulse_of(part.pulse, seconds) for part in parts}
         return [self._told(part) for part in parts]
 
-    def _heard_of(self, pulse: Pulse, seconds: float) -> _Heard:
+    def _pulse_of(self, pulse: Pulse, seconds: float) -> _Pulse:
         before, signs = self._heard.get(pulse), pulse.signs
         is_silent = pulse.tasks > 0 and before is not None and before.signs == signs
-        return _Heard(signs, before.silent_seconds + seconds if is_silent and before else 0.0)
+        return _Pulse(signs, before.silent_seconds + seconds if is_silent and before else 0.0)
 
     def _told(self, part: LivingPart) -> Heartbeat:
         silent, limit = self._heard[part.pulse].silent_seconds, part.limit_seconds

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 HeaderPairs = Sequence[tuple[bytes, bytes]]
 """Names in lower case, values as they came."""
 
-MOST_TRIES: Final = 10
+MAX_TRIES: Final = 10
 TRIES_SECONDS: Final = 60.0
 _BEARER: Final = b"bearer "
 
@@ -57,7 +57,7 @@ class WrongTokens(Struct):
     """Counts wrong tokens within `seconds`; `clock` is monotonic, in seconds."""
 
     clock: Callable[[], float]
-    most: int = MOST_TRIES
+    most: int = MAX_TRIES
     seconds: float = TRIES_SECONDS
     _times: deque[float] = field(default_factory=deque)
 

@@ -25,12 +25,12 @@ from msgspec import Struct
 from memoryd.domain.expressions import expression
 
 _ANY_DEPTH: Final = "**"
-_SIGNS: Final = frozenset("*?[")
+_CHARS: Final = frozenset("*?[")
 
 
 def is_glob(path: str) -> bool:
     """Tell whether a path holds a sign that stands for others."""
-    return not _SIGNS.isdisjoint(path)
+    return not _CHARS.isdisjoint(path)
 
 
 def fixed_part(pattern: str) -> str:

@@ -197,7 +197,7 @@ def known_secrets(text: str) -> Iterator[FoundSecret]:
     yield from _tokens(text)
     yield from _broken_tokens(text)
     for found in chain(*(one.finditer(text) for one in (_ADDRESS, _USER, _ARGUMENT, _COOKIE))):
-        if not is_told_already(found["secret"]):
+        if not is_masked(found["secret"]):
             yield FoundSecret(*found.span("secret"), SecretKind.PASSWORD)
     for found in chain(_ADDRESS_TOKEN.finditer(text), _QUERY.finditer(text)):
         if is_random(found["secret"]):
@@ -211,7 +211,7 @@ def _tokens(text: str) -> Iterator[FoundSecret]:
         for found in pattern.finditer(text):
             start, end = _secret(found)
             value = text[start:end]
-            if not is_told_already(value) and (pattern in _SURE or is_random(value)):
+            if not is_masked(value) and (pattern in _SURE or is_random(value)):
                 yield FoundSecret(start, end, SecretKind.TOKEN)
 
 
@@ -234,7 +234,7 @@ def _goes_on(line: re.Match[str]) -> bool:
     return is_random(line["rest"]) and _KNOWN.match(line.string, line.start("rest")) is None
 
 
-def is_told_already(value: str) -> bool:
+def is_masked(value: str) -> bool:
     """Tell whether a value is what stands for a secret: asterisks, a masked one, or a placeholder."""
     return _PLACEHOLDER.match(value) is not None
 
@@ -323,7 +323,7 @@ _ENCLOSING: Final = ".,;)]}>"
 _CODE: Final = expression(r"[A-Za-z_][A-Za-z_.]*+\Z")
 """A name of a program, not a value: `self.token`."""
 _CALL: Final = expression(r"[A-Za-z_][\w.]*+[(\[]")
-_SIGNS: Final = expression(r"[!@#$%^&*+~?=]")
+_CHARS: Final = expression(r"[!@#$%^&*+~?=]")
 _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 
 
@@ -368,7 +368,7 @@ def _spoken(text: str) -> Iterator[FoundSecret]:
         value, is_written = found["bare"].rstrip(_TAIL), re.search("[:：=]", found["sign"])
         # behind a space alone a short word is as likely the name of a method
         least = _MIN_PASSWORD if found["sign"].strip() else _MIN_TOKEN
-        if len(value) >= least and not is_told_already(value) and (is_written or _is_password(value)):
+        if len(value) >= least and not is_masked(value) and (is_written or _is_password(value)):
             yield FoundSecret(found.start("bare"), found.start("bare") + len(value), SecretKind.PASSWORD)
     for found in _OPTION.finditer(text):
         value = found["bare"].rstrip(_TAIL)
@@ -378,7 +378,7 @@ def _spoken(text: str) -> Iterator[FoundSecret]:
 
 def _is_quoted_secret(named: _Named) -> bool:
     value = named.value
-    if is_told_already(value) or value.lower() == named.name:
+    if is_masked(value) or value.lower() == named.name:
         return False
     if named.is_any_key:
         return is_random(value)
@@ -387,7 +387,7 @@ def _is_quoted_secret(named: _Named) -> bool:
 
 def _is_bare_secret(named: _Named) -> bool:
     value = named.value
-    if is_told_already(value) or _CALL.match(value):
+    if is_masked(value) or _CALL.match(value):
         return False
     if named.name == "pwd" and value.startswith(("/", "~")):
         # the folder that a shell is in
@@ -406,10 +406,10 @@ def _is_bare_secret(named: _Named) -> bool:
 
 def _is_password(value: str) -> bool:
     """Tell whether a word is no word of a sentence: letters with digits, a sign within, or digits alone."""
-    if len(value) < _MIN_PASSWORD or is_told_already(value):
+    if len(value) < _MIN_PASSWORD or is_masked(value):
         return False
     has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
-    return value.isdigit() or (has_digit and has_letter) or (len(value) >= 6 and _SIGNS.search(value) is not None)
+    return value.isdigit() or (has_digit and has_letter) or (len(value) >= 6 and _CHARS.search(value) is not None)
 
 
 def _is_token(value: str) -> bool:

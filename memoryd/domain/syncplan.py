@@ -84,7 +84,7 @@ class SyncPlan(Struct, frozen=True):
         return not (self.read or self.rename or self.remove)
 
 
-class Outcome(Struct, frozen=True):
+class RoundResult(Struct, frozen=True):
     """How a round ended. `retry_in` seconds the disk is to be looked at again; None: when somebody asks."""
 
     retry_in: float | None
@@ -92,7 +92,7 @@ class Outcome(Struct, frozen=True):
     """Whether index and disk are equal, save for what lies under a root that cannot be read."""
 
 
-def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float | None, settle: float) -> Outcome:
+def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float | None, settle: float) -> RoundResult:
     """Say how a round ended whose plan was `done`.
 
     `again`: a file changed while it was read, or is no renamed one after all. `has_queue`: large notes are still to be
@@ -101,7 +101,7 @@ def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float
     """
     soon = min((at for at in (done.retry_in, hold_ends_in) if at is not None), default=None)
     is_settled = done.is_settled and hold_ends_in is None and not again and not has_queue
-    return Outcome(settle if again else soon, is_settled)
+    return RoundResult(settle if again else soon, is_settled)
 
 
 def is_mass_removal(removed: int, left: int) -> bool:

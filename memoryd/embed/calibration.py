@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.errors import EmbeddingError
-from memoryd.files.reading import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import replace_file
 
 SPACED: Final = (
@@ -91,7 +91,7 @@ Rows = NDArray[np.float32]
 """One vector of length 1 in each row."""
 
 
-class Strangers:
+class UnrelatedTexts:
     """The vectors of the notes of nobody, by model; one file of `folder` for each."""
 
     def __init__(self, folder: Path) -> None:
@@ -150,7 +150,7 @@ def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
     """Return what was kept of a model; None if that is damaged, of other texts or of another model."""
     size = _DIGEST_BYTES + 2 * len(_TEXTS) * identity.dimensions
     try:
-        data = read_octets(path.parent, path.name, max_bytes=size).data
+        data = read_snapshot(path.parent, path.name, max_bytes=size).data
     except (OSError, NotReadableError, TornReadError):
         return None
     digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]

@@ -117,11 +117,11 @@ def _settings(
 
 
 def _address(provider: str, said: MemorySearchSection, models: ModelsSection) -> tuple[str, AddressOwner]:
-    usual = urlsplit(PROVIDERS[provider].base_url).netloc
+    default = urlsplit(PROVIDERS[provider].base_url).netloc
     entry = entry_of(models, provider).base_url
     for base_url, address in ((said.remote.base_url, AddressOwner.REMOTE), (entry, AddressOwner.ENTRY)):
         if base_url is not None:
-            return base_url, AddressOwner.USUAL if urlsplit(base_url).netloc == usual else address
+            return base_url, AddressOwner.USUAL if urlsplit(base_url).netloc == default else address
     return "", AddressOwner.USUAL
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.calibration import Strangers
+from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.protocol import Embedder
 from memoryd.models.fetching import Progress
 
@@ -79,12 +79,12 @@ class EmbedderState(Struct, frozen=True):
     progress: Progress | None = None
 
     @property
-    def is_out_of_reach(self) -> bool:
+    def is_unreachable(self) -> bool:
         """Whether a download fails that has not brought a byte yet."""
         return self.progress is not None and bool(self.progress.trouble) and not self.progress.done_bytes
 
 
-class StandIn(Struct, frozen=True):
+class ProviderFallback(Struct, frozen=True):
     """Why another provider (`right`) than the configured one (`left`) embeds, and since when."""
 
     left: str
@@ -93,13 +93,13 @@ class StandIn(Struct, frozen=True):
     since: datetime
 
 
-class EmbedderSlot:
+class CurrentEmbedder:
     """Holds the embedder of some agents; changed by the part that chooses it, read by indexing and search."""
 
-    def __init__(self, on_change: Callable[[EmbedderState], None], strangers: Strangers | None = None) -> None:
+    def __init__(self, on_change: Callable[[EmbedderState], None], strangers: UnrelatedTexts | None = None) -> None:
         self.state = EmbedderState(EmbedderPhase.WARMING, "starting")
         self.embedder: Embedder | None = None
-        self.stand_in: StandIn | None = None
+        self.fallback_in_use: ProviderFallback | None = None
         self.questions = SharedQuestions()
         self.strangers = strangers
         """What the embedders make of notes that answer nothing, where somebody wants to know."""
@@ -121,11 +121,11 @@ class EmbedderSlot:
         reason: str = "",
         *,
         embedder: Embedder | None = None,
-        stand_in: StandIn | None = None,
+        fallback_in_use: ProviderFallback | None = None,
     ) -> None:
         """Enter a phase; `embedder` is what is offered, if anything. FAILED may go on offering one that is tried."""
         self.embedder = embedder
-        self.stand_in = stand_in
+        self.fallback_in_use = fallback_in_use
         since = self.state.since if phase == self.state.phase else datetime.now(UTC)
         self.state = EmbedderState(phase, reason, since)
         self._on_change(self.state)
@@ -151,7 +151,7 @@ class EmbedderSource(Protocol):
     """Keeps its slot truthful while `run` runs."""
 
     @property
-    def slot(self) -> EmbedderSlot: ...
+    def slot(self) -> CurrentEmbedder: ...
 
     async def run(self) -> None:
         """Loop until cancelled; goes on trying by itself after a failure."""

@@ -17,24 +17,24 @@ from msgspec import Struct
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.embedding import NONE
 from memoryd.embed.choice import EmbedderPlan, ProviderSettings
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderSource, EmbedderState, StandIn
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase, EmbedderSource, EmbedderState, ProviderFallback
 from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
 from memoryd.embed.remote.embedding import RemoteEmbedding
-from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.models.store import ModelStore
 
 log = structlog.get_logger(__name__)
 
 NO_PROVIDER: Final = "memorySearch.provider is none"
-LOOK_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0
 
 
 class Embedding(Struct, frozen=True):
     """The embedder that some agents share: its plan, its slot, and what fills the slot (None: nothing)."""
 
     plan: EmbedderPlan
-    slot: EmbedderSlot
+    slot: CurrentEmbedder
     source: EmbedderSource | None
 
     @property
@@ -51,7 +51,7 @@ class Embedding(Struct, frozen=True):
     def sends(self) -> bool:
         """Whether notes go to the remote part now, rather than only while it stands in."""
         return isinstance(self.plan.first, RemoteSettings) or (
-            self.slot.stand_in is not None and self.remote is not None
+            self.slot.fallback_in_use is not None and self.remote is not None
         )
 
     def obstacle(self) -> str | None:
@@ -63,7 +63,7 @@ class Embedding(Struct, frozen=True):
         # while the first is fetched, the second may be at work in a moment
         if is_settled or isinstance(self.source, FallbackEmbedding):
             return None if self.source is None else self.source.trouble()
-        return state.reason if state.is_out_of_reach else None
+        return state.reason if state.is_unreachable else None
 
     def _sources(self) -> Iterator[EmbedderSource]:
         if isinstance(self.source, FallbackEmbedding):
@@ -74,12 +74,18 @@ class Embedding(Struct, frozen=True):
 
 
 def build(
-    plan: EmbedderPlan, models: ModelsSection, *, store: ModelStore, slot: EmbedderSlot, book: SpendingBook, jobs: Path
+    plan: EmbedderPlan,
+    models: ModelsSection,
+    *,
+    store: ModelStore,
+    slot: CurrentEmbedder,
+    book: TokenBudget,
+    jobs: Path,
 ) -> Embedding:
     """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
     keys = KeySources(models, os.environ, plan.profiles)
 
-    def source_of(settings: ProviderSettings, its: EmbedderSlot) -> EmbedderSource:
+    def source_of(settings: ProviderSettings, its: CurrentEmbedder) -> EmbedderSource:
         if isinstance(settings, LocalSettings):
             return LocalEmbedding(settings=settings, store=store, slot=its)
         return RemoteEmbedding(settings=settings, keys=keys, slot=its, book=book, jobs=jobs)
@@ -90,7 +96,7 @@ def build(
     if plan.second is None:
         return Embedding(plan, slot, source_of(plan.first, slot))
     news = asyncio.Event()
-    first, second = (EmbedderSlot(lambda _state: news.set()) for _ in range(2))
+    first, second = (CurrentEmbedder(lambda _state: news.set()) for _ in range(2))
     both = FallbackEmbedding(
         first=source_of(plan.first, first),
         second=source_of(plan.second, second),
@@ -112,19 +118,19 @@ class FallbackEmbedding:
         *,
         first: EmbedderSource,
         second: EmbedderSource,
-        slot: EmbedderSlot,
+        slot: CurrentEmbedder,
         names: tuple[str, str],
         news: asyncio.Event,
-        look_seconds: float = LOOK_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self.slot = slot
         self.first = first
         self.second = second
         self._names = names
         self._news = news
-        self._look_seconds = look_seconds
+        self._poll_seconds = poll_seconds
         self._needed = asyncio.Event()
-        self._outage: StandIn | None = None
+        self._outage: ProviderFallback | None = None
 
     def trouble(self) -> str | None:
         """Return why neither can embed."""
@@ -143,33 +149,35 @@ class FallbackEmbedding:
             self._news.clear()
             await self._mirror()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._look_seconds):
+                async with asyncio.timeout(self._poll_seconds):
                     await self._news.wait()
 
     async def _mirror(self) -> None:
-        self._note_outage(self.first.trouble())
-        stand_in = self._outage if self._is_second_ready() else None
-        source = self.first if stand_in is None else self.second
+        self._note_failure(self.first.trouble())
+        fallback_in_use = self._outage if self._is_second_ready() else None
+        source = self.first if fallback_in_use is None else self.second
         there, here = source.slot, self.slot
-        is_same = (there.embedder, there.state.phase, there.state.reason, stand_in) == (
+        is_same = (there.embedder, there.state.phase, there.state.reason, fallback_in_use) == (
             here.embedder,
             here.state.phase,
             here.state.reason,
-            here.stand_in,
+            here.fallback_in_use,
         )
         if not is_same:
-            await here.become(there.state.phase, there.state.reason, embedder=there.embedder, stand_in=stand_in)
+            await here.become(
+                there.state.phase, there.state.reason, embedder=there.embedder, fallback_in_use=fallback_in_use
+            )
         if there.state.progress is not None and there.state.progress != here.state.progress:
             here.note_progress(there.state.progress)
 
-    def _note_outage(self, reason: str | None) -> None:
+    def _note_failure(self, reason: str | None) -> None:
         if reason is None:
             if self._outage is not None:
                 log.info("back to the first provider", provider=self._names[0])
             self._outage = None
         elif self._outage is None:
-            log.warning("a provider fails", provider=self._names[0], stand_in=self._names[1], reason=reason)
-            self._outage = StandIn(*self._names, reason, datetime.now(UTC))
+            log.warning("a provider fails", provider=self._names[0], fallback_in_use=self._names[1], reason=reason)
+            self._outage = ProviderFallback(*self._names, reason, datetime.now(UTC))
             self._needed.set()
 
     def _is_second_ready(self) -> bool:

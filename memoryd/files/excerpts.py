@@ -24,13 +24,13 @@ from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 from memoryd.errors import NotFound, NotNow
 from memoryd.files.ignore import HEAD_CHARS, RealPaths, is_private, why_private
 from memoryd.files.reading import (
+    FileSnapshot,
     NotReadableError,
-    Octets,
     TornReadError,
     encoding_of,
     file_stat,
-    open_beneath,
-    read_octets,
+    open_below,
+    read_snapshot,
     utf8_of,
 )
 from memoryd.files.roots import base_of
@@ -196,7 +196,7 @@ def without(excerpt: Excerpt, asked: LineRange, hidden: Set[int]) -> Excerpt:
 
 def _read_once(location: FileLocation, wanted: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
     """Return None if the file changed meanwhile."""
-    descriptor = open_beneath(location.base, location.relative, follow_symlinks=follow_symlinks)
+    descriptor = open_below(location.base, location.relative, follow_symlinks=follow_symlinks)
     try:
         before = os.fstat(descriptor)
         if not stat_module.S_ISREG(before.st_mode) or before.st_size > max_bytes:
@@ -250,7 +250,7 @@ class Presence(StrEnum):
     """It holds something else, which may be told."""
     ABSENT = "absent"
     """There is no such document: it is gone, it is private, or what stands there is none."""
-    OWED = "owed"
+    STALE = "owed"
     """Nobody can say before it is read again, or can be read at all."""
 
 
@@ -323,7 +323,7 @@ class PresentFiles(Struct, kw_only=True):
             else:
                 base, relative = location.base, location.relative
             limit, _ = rules.limit(path)
-            octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
+            content = read_snapshot(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
         except (FileNotFoundError, NotADirectoryError):
             is_gone = location is not None or self._is_gone(full, known, rules)
             return ABSENT if is_gone else _owed(SkipReason.OUT_OF_SIGHT)
@@ -334,17 +334,17 @@ class PresentFiles(Struct, kw_only=True):
         except OSError as exc:
             why = SkipReason.UNREADABLE_NOW.format(os.strerror(exc.errno or 0).lower())
             return ABSENT if exc.errno in _LEADS_AWAY else _owed(why)
-        return self._judged(path, known, octets)
+        return self._judged(path, known, content)
 
-    def _judged(self, path: RelativePath, known: Known | None, octets: Octets) -> PresentFile:
-        if known is not None and octets.sha256 == known.digest:
+    def _judged(self, path: RelativePath, known: Known | None, content: FileSnapshot) -> PresentFile:
+        if known is not None and content.sha256 == known.digest:
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
-            self._seen[path] = octets.known
+            self._seen[path] = content.known
             return SAME
         if modality_of(path) is not None:
             return _owed(SkipReason.CHANGED)
-        data, _ = utf8_of(octets)
+        data, _ = utf8_of(content)
         return ABSENT if why_private(data) else PresentFile(Presence.OTHER, data)
 
     def _is_proven(self, path: RelativePath, known: Known, info: os.stat_result) -> bool:
@@ -390,4 +390,4 @@ def _is_behind_link(path: RelativePath, moment: Moment) -> bool:
 
 
 def _owed(reason: str) -> PresentFile:
-    return PresentFile(Presence.OWED, reason=reason)
+    return PresentFile(Presence.STALE, reason=reason)

@@ -21,7 +21,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.text import privacy
 from memoryd.domain.text.lines import PADDING
-from memoryd.files.reading import NotReadableError, TornReadError, encoding_of, read_head, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, encoding_of, read_head, read_snapshot
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
@@ -111,7 +111,7 @@ class LastGoodRules:
         """Return the patterns of a text, one a line."""
         return patterns_of(self._workspace, _lines(text))
 
-    def are_lost_in(self, text: str) -> bool:
+    def are_missing_from(self, text: str) -> bool:
         """Tell whether one of the rules is missing from a text."""
         return bool(self.patterns) and not set(_lines(self.text)) <= set(_lines(text))
 
@@ -222,7 +222,7 @@ class IgnoreFile:
         if self._new.refused:
             one = self._new.refused[0]
             return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
-        if self._good.are_lost_in(text) and lain < self._timings.grace:
+        if self._good.are_missing_from(text) and lain < self._timings.grace:
             # old and new together: an editor may have just truncated the file, and writes the rest in a moment
             return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - lain)
         self._good.accept(text, self._new)
@@ -248,7 +248,7 @@ class IgnoreFile:
 
     def _read(self) -> _Seen:
         try:
-            octets = read_octets(
+            content = read_snapshot(
                 self._workspace, IGNORE_FILE, max_bytes=MAX_IGNORE_BYTES, follow_symlinks=self._follow_symlinks
             )
         except FileNotFoundError:
@@ -260,7 +260,7 @@ class IgnoreFile:
             return _Seen(None, f"cannot be read, {exc}")
         except OSError as exc:
             return _Seen(None, f"cannot be read, {os.strerror(exc.errno or 0).lower()}")
-        return _Seen(octets.data, changed_at=octets.stat.ctime_ns / 1e9)
+        return _Seen(content.data, changed_at=content.stat.ctime_ns / 1e9)
 
     def _tell(self, hold: Hold | None, notice: str) -> None:
         reason = notice if hold is None else hold.reason if hold.ends_in is None else ""

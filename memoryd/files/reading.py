@@ -37,7 +37,7 @@ class NotReadableError(Exception):
     """The file is there and is nothing we read; the text says why."""
 
 
-class Octets(Struct, frozen=True):
+class FileSnapshot(Struct, frozen=True):
     """All bytes of a file at one instant."""
 
     padded: bytes
@@ -59,18 +59,18 @@ class Octets(Struct, frozen=True):
         return Known(self.stat, self.read_at_ns, self.sha256)
 
 
-def flags_of(octets: Octets, decoding: str) -> str:
+def flags_of(content: FileSnapshot, decoding: str) -> str:
     """Return what is odd about a file that was read; `decoding` says how its text was got."""
-    return ", ".join(filter(None, (decoding, HARD_LINK if octets.is_linked else "")))
+    return ", ".join(filter(None, (decoding, HARD_LINK if content.is_linked else "")))
 
 
-def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> Octets:
+def read_snapshot(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> FileSnapshot:
     """Read `base/relative`.
 
     Raises FileNotFoundError when it is gone, TornReadError when it changed meanwhile, NotReadableError for what is no
     regular file or too large, OSError when the disk or the permissions stand in the way.
     """
-    descriptor = open_beneath(base, relative, follow_symlinks=follow_symlinks)
+    descriptor = open_below(base, relative, follow_symlinks=follow_symlinks)
     try:
         before = os.fstat(descriptor)
         if not stat_module.S_ISREG(before.st_mode):
@@ -86,23 +86,23 @@ def read_octets(base: Path, relative: str, *, max_bytes: int, follow_symlinks: b
     for piece in pieces:
         digest.update(piece)
     padded = b"".join([*pieces, PADDING])
-    return Octets(padded, digest.digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
+    return FileSnapshot(padded, digest.digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
 
 
-def read_settled(base: Path, relative: str, *, max_bytes: int, tries: int = 50) -> Octets:
+def read_settled(base: Path, relative: str, *, max_bytes: int, tries: int = 50) -> FileSnapshot:
     """Read a file that writers of ours replace at any time: read again where one came in between, as often as `tries`.
 
-    Raises what `read_octets` does.
+    Raises what `read_snapshot` does.
     """
     for _ in range(tries - 1):
         with contextlib.suppress(TornReadError):
-            return read_octets(base, relative, max_bytes=max_bytes)
-    return read_octets(base, relative, max_bytes=max_bytes)
+            return read_snapshot(base, relative, max_bytes=max_bytes)
+    return read_snapshot(base, relative, max_bytes=max_bytes)
 
 
 def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = False) -> str:
     """Read the first `count` bytes of `base/relative` as text; raises OSError when it is gone or cannot be read."""
-    descriptor = open_beneath(base, relative, follow_symlinks=follow_symlinks)
+    descriptor = open_below(base, relative, follow_symlinks=follow_symlinks)
     try:
         head = os.read(descriptor, count)
     finally:
@@ -135,25 +135,25 @@ def decode(data: bytes) -> tuple[str, str]:
         return data.decode(encoding, "replace"), f"not valid {encoding}"
 
 
-def utf8_of(octets: Octets) -> tuple[bytes, str]:
+def utf8_of(content: FileSnapshot) -> tuple[bytes, str]:
     """Return the text that `decode` gives, in UTF-8 and ended by `PADDING`, and its note; makes no large string."""
-    encoding = encoding_of(octets.padded)
+    encoding = encoding_of(content.padded)
     try:
-        for _ in _decoded(octets, encoding, "strict"):
+        for _ in _decoded(content, encoding, "strict"):
             pass
     except UnicodeDecodeError:
-        return _joined(_decoded(octets, encoding, "replace")), f"not valid {encoding}"
+        return _joined(_decoded(content, encoding, "replace")), f"not valid {encoding}"
     if encoding == "utf-8":
-        return octets.padded, ""
-    return _joined(_decoded(octets, encoding, "strict")), encoding
+        return content.padded, ""
+    return _joined(_decoded(content, encoding, "strict")), encoding
 
 
-def _decoded(octets: Octets, encoding: str, errors: str) -> Iterator[str]:
+def _decoded(content: FileSnapshot, encoding: str, errors: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding)(errors)
-    size = len(octets.padded) - len(PADDING)
+    size = len(content.padded) - len(PADDING)
     for base in range(0, size, _BLOCK):
         end = min(base + _BLOCK, size)
-        yield decoder.decode(octets.padded[base:end], end == size)
+        yield decoder.decode(content.padded[base:end], end == size)
 
 
 def _joined(texts: Iterable[str]) -> bytes:
@@ -180,7 +180,7 @@ _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _SYS_OPENAT2 = 437
 """The same on every architecture that Python runs on, since numbers were shared from 424 on."""
-_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
+_NO_MAGICLINKS, _NO_SYMLINKS, _RESOLVE_BENEATH = 0x02, 0x04, 0x08
 _RETRIES = 8
 
 
@@ -190,7 +190,7 @@ class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
-def open_beneath(base: Path, relative: str, *, follow_symlinks: bool = False) -> int:
+def open_below(base: Path, relative: str, *, follow_symlinks: bool = False) -> int:
     """Open a file below `base` for reading, so that no symlink, `..` or later swap leads out of it.
 
     With `follow_symlinks` a link may lead elsewhere below `base`. Returns a descriptor to be closed by the caller.
@@ -237,7 +237,7 @@ def has_openat2() -> bool:
 
 
 def _openat2(folder: int, relative: str) -> int:
-    how = _OpenHow(_OPEN_FILE, 0, _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS)
+    how = _OpenHow(_OPEN_FILE, 0, _RESOLVE_BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS)
     path = os.fsencode(relative)
     for _ in range(_RETRIES):
         descriptor: int = _syscall()(_SYS_OPENAT2, folder, path, ctypes.byref(how), ctypes.sizeof(how))

@@ -151,11 +151,11 @@ def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
     if rules.follow_symlinks:
         found.tops = [root.path.resolve() for root in roots]
     for root in roots:
-        found.roots.append(look_at_root(root, rules, found))
+        found.roots.append(scan_root(root, rules, found))
     return found
 
 
-def look_at_root(root: ScanRoot, rules: ScanRules, found: Scan) -> RootReport:
+def scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> RootReport:
     """Add what lies at one root to what was found, and report on it."""
     before = len(found.files)
     state, reason, info = _scan_root(root, rules if root.takes_media else replace(rules, media=None), found)
@@ -343,7 +343,7 @@ def rescan(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules, names: Ite
     for at in wanted:
         path = os.path.normpath(rules.workspace / at)
         root = by_path.get(path)
-        if not (_look_at(path, at, rules, found) if root is None else _look_at_file_root(root, rules, found)):
+        if not (_look_at(path, at, rules, found) if root is None else _scan_file_root(root, rules, found)):
             return None
     return found
 
@@ -369,10 +369,10 @@ def _look_at(path: str, at: RelativePath, rules: ScanRules, found: Scan) -> bool
     return True
 
 
-def _look_at_file_root(root: ScanRoot, rules: ScanRules, found: Scan) -> bool:
+def _scan_file_root(root: ScanRoot, rules: ScanRules, found: Scan) -> bool:
     """Look at a root that was a file, or nothing, and is to be one still."""
     if root.path.is_dir():
         return False
-    report = look_at_root(root, rules, found)
+    report = scan_root(root, rules, found)
     found.roots = [report if one.root == root else one for one in found.roots]
     return report.state in (RootState.OK, RootState.MISSING)

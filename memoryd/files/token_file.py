@@ -18,7 +18,7 @@ TOKEN_BYTES: Final = 32
 """Of chance in a token; it is written in 43 characters."""
 _TOKEN: Final = expression(rb"[A-Za-z0-9._~+/=-]{32,512}")
 """RFC 6750, section 2.1, of a length that nobody guesses."""
-_MOST: Final = 4096
+_MAX: Final = 4096
 _HINT: Final = "memoryctl http token --rotate makes a new one"
 
 
@@ -57,7 +57,7 @@ class TokenFile(Struct, frozen=True):
 
     def _read(self) -> str:
         try:
-            found, content = read_beginning(self.path, _MOST, os.O_NOFOLLOW)
+            found, content = read_beginning(self.path, _MAX, os.O_NOFOLLOW)
         except FileNotFoundError:
             raise
         except OSError as exc:

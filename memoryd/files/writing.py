@@ -47,7 +47,7 @@ def replace_file(
     """Write a file whole, or leave what is there and raise OSError; return its stat, None if it is another's already.
 
     `expected` makes it a compare-and-swap: FileChangedError is raised unless the file is still the one whose stat
-    `read_octets` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
+    `read_snapshot` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
     alone (mode 0600); one that was expected keeps its mode. `is_durable`: it outlasts a loss of power, too.
     Without `syncs_folder` the old file, whole, may stand there again after one, until `sync_folder` is called.
     `replaced` gets a descriptor of the old file, as `draft_beside` says.

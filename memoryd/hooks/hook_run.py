@@ -24,12 +24,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from memoryd.hooks.hosts import HOSTS, USUAL, Host, SessionMoment
+from memoryd.hooks.hosts import DEFAULT, HOSTS, Host, SessionMoment
 from memoryd.wire import API, SOCKET_NAME
 
 SECONDS = 0.28
 """From the start of the process until a prompt goes on without memory; what is left of 0.3 s is for leaving."""
-_LEAST_SECONDS = 0.02
+_MIN_SECONDS = 0.02
 """So long a hook that started late may still read what it is asked."""
 KEEPING_SECONDS = 30.0
 _INPUT_BYTES = 16 * 1024 * 1024
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         host, event, agent, path, seconds = _read(arguments)
         signal.signal(signal.SIGALRM, _late)
-        left = max(_LEAST_SECONDS, seconds - seconds_since_start())
+        left = max(_MIN_SECONDS, seconds - seconds_since_start())
         try:
             signal.setitimer(signal.ITIMER_REAL, left)
             run(host, event, agent, path, time.monotonic() + left)
@@ -147,8 +147,8 @@ def _read(arguments: Sequence[str]) -> tuple[Host, str, str, str, float]:
     event, *options = arguments or [""]
     given = dict(zip(options[::2], options[1::2], strict=False))
     agent = given.get("--agent") or os.environ.get("MEMORYD_AGENT_ID") or ""
-    host = HOSTS[given.get("--host", USUAL.name)]
-    return host, event, agent.lower(), given.get("--socket") or usual_socket(), float(given.get("--seconds", SECONDS))
+    host = HOSTS[given.get("--host", DEFAULT.name)]
+    return host, event, agent.lower(), given.get("--socket") or default_socket(), float(given.get("--seconds", SECONDS))
 
 
 def _late(_signal: int, _frame: object) -> NoReturn:
@@ -178,7 +178,7 @@ def told(moment: SessionMoment, hook: dict[str, Any], milliseconds: int, ask: As
     if not prompt.strip():
         return ""
     reply = ask("/turns", {**message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
-    return _fitting([_done(reply.get("command")), _tail(reply.get("bundle")), _said_elsewhere(reply)])
+    return _fitting([_done(reply.get("command")), _tail(reply.get("bundle")), _turns_elsewhere(reply)])
 
 
 def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
@@ -243,7 +243,7 @@ def _tail(bundle: object) -> str:
     return "".join(str(block["text"]) for block in blocks if "cache_control" not in block)
 
 
-def _said_elsewhere(reply: dict[str, Any]) -> object:
+def _turns_elsewhere(reply: dict[str, Any]) -> object:
     """Return the turns that the prompt takes up again, but for those of its own session: the agent has these."""
     sequence = reply.get("sequence")
     is_own = isinstance(sequence, list) and any(turn.get("session") == reply.get("session") for turn in sequence)
@@ -312,7 +312,7 @@ _SHORT = 103
 """Bytes that every system takes."""
 
 
-def usual_socket() -> str:
+def default_socket() -> str:
     """Return the path of the socket; the same as `memoryd.config.paths.socket_path`."""
     named, runtime = os.environ.get("MEMORYD_SOCKET", ""), os.environ.get("XDG_RUNTIME_DIR", "")
     plain = named or (f"{runtime.rstrip('/')}/memoryd/{SOCKET_NAME}" if runtime else "")

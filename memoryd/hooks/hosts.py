@@ -21,7 +21,7 @@ def last_exchange(path: str) -> tuple[str, str]:
     """
     # here, since only a child reads transcripts, and nobody waits for it
     from memoryd.domain.documents import Speaker
-    from memoryd.domain.sessions.transcripts.claude import claude_said
+    from memoryd.domain.sessions.transcripts.claude import claude_text
     from memoryd.domain.sessions.transcripts.records import LeftOut, inner, text_blocks
 
     question = answer = ""
@@ -30,7 +30,7 @@ def last_exchange(path: str) -> tuple[str, str]:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue  # a line that is being written, or of another form
-        said = claude_said(record) if isinstance(record, dict) else LeftOut.UNREADABLE
+        said = claude_text(record) if isinstance(record, dict) else LeftOut.UNREADABLE
         if isinstance(said, LeftOut):
             continue
         if said.speaker is Speaker.USER:
@@ -102,5 +102,5 @@ HOSTS: Final[Mapping[str, Host]] = {
         ),
     )
 }
-USUAL: Final = HOSTS["claude-code"]
+DEFAULT: Final = HOSTS["claude-code"]
 """Whose hooks do not name their host."""

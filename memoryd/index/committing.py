@@ -22,10 +22,10 @@ from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSett
 from memoryd.domain.memories.line import parsed_line
 from memoryd.domain.syncplan import Known, SyncPlan
 from memoryd.index.large_notes import Cut
-from memoryd.index.reading import Reader, Reading, ReadStatus, Round
+from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle
 from memoryd.index.state import FileTable, SyncReporter
 from memoryd.index.threads import in_thread, with_pauses
-from memoryd.index.triggers import Demands
+from memoryd.index.triggers import ScanTriggers
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Entries, FileContent, FileRow, Rename
 
@@ -61,8 +61,8 @@ class Stoppable(Struct, frozen=True):
 class InterruptibleCommit(Struct, frozen=True, kw_only=True):
     """Commits a large note wholly, or, if small ones come before that is done, not at all."""
 
-    demands: Demands
-    commit: Callable[[Sequence[Reading], Round], Awaitable[None]]
+    triggers: ScanTriggers
+    commit: Callable[[Sequence[Reading], ScanCycle], Awaitable[None]]
     has_newcomers: Callable[[], Awaitable[bool]]
 
     async def run(self, reading: Reading, cut: Cut) -> bool:
@@ -77,7 +77,7 @@ class InterruptibleCommit(Struct, frozen=True, kw_only=True):
                 return False
             finally:
                 is_over.set()
-                self.demands.wake()
+                self.triggers.wake()
             return True
 
         async def look_out() -> None:
@@ -95,22 +95,22 @@ class InterruptibleCommit(Struct, frozen=True, kw_only=True):
 
     async def _look_out(self, yields: int, is_over: asyncio.Event) -> None:
         """Return when the commit is over, or when smaller notes are to be read before it is."""
-        ticket, has_looked = self.demands.ticket, False
+        ticket, has_looked = self.triggers.ticket, False
         try:
             while not is_over.is_set():
                 if yields >= MAX_YIELDS:
-                    await self.demands.wait_for_wake()
-                elif self.demands.is_due(ticket):
-                    ticket, has_looked = self.demands.turn_to_newcomers(), True
+                    await self.triggers.wait_for_wake()
+                elif self.triggers.is_due(ticket):
+                    ticket, has_looked = self.triggers.turn_to_newcomers(), True
                     if await self.has_newcomers():
                         return
                     # no sleep before `is_over` is asked: the commit may have ended meanwhile, and woken nobody
                 else:
-                    await self.demands.wait_for_hints()
+                    await self.triggers.wait_for_hints()
         finally:
             if has_looked:
                 # the hints that were taken for heard here are still to be followed by a round
-                self.demands.hint()
+                self.triggers.hint()
 
 
 class Withdrawn:
@@ -248,7 +248,7 @@ class Committer(Struct, frozen=True, kw_only=True):
     failure_grace: float
     """For so many seconds the index keeps what it has of a file that cannot be read."""
 
-    async def commit(self, readings: Sequence[Reading], work: Round) -> None:
+    async def commit(self, readings: Sequence[Reading], work: ScanCycle) -> None:
         """Commit; what is alike is written in one transaction, which costs a third of many."""
         moved = [(work.came_from[reading.path], reading) for reading in readings if work.is_move(reading)]
         if moved:

@@ -12,20 +12,27 @@ from msgspec.structs import replace
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.embedding import PAUSED, PausePolicy
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
-from memoryd.index.pending import Backlog, LaneLinks, LaneSettings, PassageEmbedder, PendingQueue, Spaces
+from memoryd.index.pending import (
+    Backlog,
+    EmbeddingLoopLinks,
+    EmbeddingLoopSettings,
+    PassageEmbedder,
+    PendingQueue,
+    Spaces,
+)
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """How often whoever waits for vectors looks whether any will come."""
 
 
-class EmbeddingLane:
+class EmbeddingLoop:
     """Drains the passages that have no vector in the space of the present embedder; `run` loops until cancelled."""
 
     def __init__(
@@ -33,9 +40,9 @@ class EmbeddingLane:
         *,
         database: Database,
         spaces: Spaces,
-        slot: EmbedderSlot,
-        settings: LaneSettings,
-        links: LaneLinks,
+        slot: CurrentEmbedder,
+        settings: EmbeddingLoopSettings,
+        links: EmbeddingLoopLinks,
     ) -> None:
         self.trouble: str | None = None
         self._spent: str | None = None
@@ -108,7 +115,7 @@ class EmbeddingLane:
 
     def wake(self) -> None:
         """Say that there may be new passages, or fewer."""
-        self._backlog.look_again()
+        self._backlog.rescan()
         self._wake.set()
 
     def break_off(self) -> None:
@@ -131,7 +138,7 @@ class EmbeddingLane:
         self._pause = replace(self._pause, is_asked=True)
         self._wake.set()
 
-    def take_over(self, before: "EmbeddingLane") -> None:
+    def take_over(self, before: "EmbeddingLoop") -> None:
         """Go on where a lane over the same passages, which runs no more, has left off."""
         if before._backlog.must_start_over:
             self.start_over()
@@ -152,7 +159,7 @@ class EmbeddingLane:
                     return reason
                 # a provider is given up without a word to the lane
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
+                    async with asyncio.timeout(POLL_SECONDS):
                         await self._progress.wait()
         return None
 
@@ -198,7 +205,7 @@ class EmbeddingLane:
             self._wake.clear()
             self.trouble = str(exc)
             return self._settings.retry
-        self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_held
+        self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_waiting
         self._spent = None
         return seconds
 
@@ -239,5 +246,5 @@ class EmbeddingLane:
             log.info("embedding done", passages=self._backlog.done)
         self._backlog.done = 0
         # who asked for vectors is served, unless some came meanwhile or wait
-        if not self._wake.is_set() and not self._queue.has_held:
+        if not self._wake.is_set() and not self._queue.has_waiting:
             self._pause = replace(self._pause, is_asked=False)

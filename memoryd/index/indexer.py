@@ -16,7 +16,7 @@ from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.memories.entries import ChunkSettings
-from memoryd.domain.syncplan import Grace, Known, Outcome, SyncPlan, outcome
+from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules
@@ -25,22 +25,22 @@ from memoryd.index.file_events import FileEvents
 from memoryd.index.large_notes import LargeNotes
 from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
-    ASKED_BATCH_BYTES,
     LARGE_BYTES,
+    QUERY_BATCH_BYTES,
     READ_AHEAD_BYTES,
     Reader,
     Reading,
     ReadStatus,
-    Round,
+    ScanCycle,
     read_under_the_rules,
-    round_of,
+    scan_cycle_of,
 )
 from memoryd.index.state import CatchingUp, FileTable, IndexEvents, SyncReporter, SyncState
 from memoryd.index.threads import in_thread
-from memoryd.index.triggers import NEVER, Demand, Demands, Look
+from memoryd.index.triggers import NEVER, Demand, DiskSnapshot, ScanTriggers
 from memoryd.store.index.database import Database
 
-MOST_NAMES = 1_000
+MAX_NAMES = 1_000
 """More files than this are not looked at one by one."""
 
 
@@ -91,13 +91,13 @@ class Indexer:
         self._epoch = 0
         """Of the opening of the index that the table was read from."""
         self._table = FileTable()
-        self._demands = Demands(Debounce(settings.debounce, settings.max_hold))
+        self._triggers = ScanTriggers(Debounce(settings.debounce, settings.max_hold))
         self._reporter = SyncReporter(events, self._table, settings.grace)
-        self._looking = Looking(
+        self._looking = SnapshotThread(
             executor=executor,
             planner=Planner(look=look, mounts=mounts, grace=settings.grace),
             table=self._table,
-            demands=self._demands,
+            triggers=self._triggers,
             reporter=self._reporter,
             longest_pause=settings.longest_pause,
         )
@@ -119,9 +119,9 @@ class Indexer:
             failure_grace=settings.grace.root,
         )
         commit = InterruptibleCommit(
-            demands=self._demands, commit=self._committer.commit, has_newcomers=self._looking.has_newcomers
+            triggers=self._triggers, commit=self._committer.commit, has_newcomers=self._looking.has_newcomers
         )
-        self._large = LargeNotes(executor=executor, commit=commit.run, on_cut=self._demands.wake)
+        self._large = LargeNotes(executor=executor, commit=commit.run, on_cut=self._triggers.wake)
 
     @property
     def state(self) -> SyncState:
@@ -136,7 +136,7 @@ class Indexer:
     @property
     def looks(self) -> Mapping[str, int]:
         """How often the disk was looked at since the start, by what for."""
-        return self._demands.looks
+        return self._triggers.looks
 
     @property
     def removed(self) -> Mapping[RelativePath, Known]:
@@ -168,7 +168,7 @@ class Indexer:
     @property
     def catching_up(self) -> CatchingUp:
         """What questions wait for."""
-        return CatchingUp(self._demands, self._reporter)
+        return CatchingUp(self._triggers, self._reporter)
 
     @property
     def gone(self) -> Set[RelativePath]:
@@ -183,74 +183,74 @@ class Indexer:
 
     def hint(self) -> None:
         """Note that something may have changed; a scan follows after the debounce."""
-        self._demands.hint()
+        self._triggers.hint()
 
     def hear(self, events: FileEvents) -> None:
         """Take what file events tell; a scan follows after the debounce, or with the next question."""
-        self._demands.hear(events)
+        self._triggers.hear(events)
 
     def demand(self, *, force: bool = False) -> int:
         """Ask for a scan now and return its ticket; `force` reads and cuts every file anew."""
-        return self._demands.demand(is_forced=force)
+        return self._triggers.demand(is_forced=force)
 
     def take_over(self, before: "Indexer") -> None:
         """Go on where an indexer of the same notes, which runs no more, has left off."""
         self._reporter.count_from(before.state.generation)
-        if before._demands.next.is_forced or before._large.is_forced:
+        if before._triggers.next.is_forced or before._large.is_forced:
             self.demand(force=True)
         if before._purger.is_owing:
             self._purger.owe()
 
     def distrust_times(self) -> None:
         """Say that the clock was set back: a scan follows that believes no file to be unchanged by its times."""
-        self._demands.distrust_times()
+        self._triggers.distrust_times()
 
     async def settled(self, ticket: int) -> None:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
-        await self._demands.served(ticket)
+        await self._triggers.served(ticket)
 
     async def run(self) -> None:
         """Follow the disk until cancelled; trouble with the store is noted and tried again."""
         try:
             while True:
-                self._demands.begin()
+                self._triggers.begin()
                 with self.pulse.work():
                     done = await self._round_or_trouble()
                 # also after a failure: what could not be done is counted, and nobody is kept for it
-                await self._demands.answer()
+                await self._triggers.answer()
                 if done.is_settled:
-                    await self._demands.serve()
+                    await self._triggers.serve()
                 longest = self._settings.longest_pause(is_remote=bool(self.state.remote))
                 pause = min(NEVER if done.retry_in is None else done.retry_in, longest)
                 # a large note that was cut meanwhile is committed by the next round
-                await self._demands.wait(time.monotonic() + pause, unless=lambda: self._large.is_cut)
+                await self._triggers.wait(time.monotonic() + pause, unless=lambda: self._large.is_cut)
         finally:
             self._large.drop()
 
-    async def _round_or_trouble(self) -> Outcome:
-        demand = self._demands.take()
+    async def _round_or_trouble(self) -> RoundResult:
+        demand = self._triggers.take()
         try:
             return await self._round(demand)
         except asyncio.CancelledError:
             # for who takes over
-            self._demands.give_back(demand)
+            self._triggers.give_back(demand)
             raise
         except StoreError as exc:
-            self._demands.give_back(demand)
+            self._triggers.give_back(demand)
             # what is cut was cut for an index that may be another one when it can be written again
             self._large.drop()
             self._reporter.note_trouble(exc)
-            return Outcome(self._settings.retry, is_settled=False)
+            return RoundResult(self._settings.retry, is_settled=False)
 
-    async def _round(self, demand: Demand) -> Outcome:
+    async def _round(self, demand: Demand) -> RoundResult:
         """Look, plan, and do what the plan says; raises StoreError."""
         is_new = await self._learn()
-        self._demands.unseen.begin()
+        self._triggers.unseen.begin()
         # what is withheld is released by what a look at all files finds
         look = await self._looking.look(demand, needs_all=is_new or bool(self.withdrawn.paths))
         # before the plan: what changes from here on is an event only if the folders are watched by then
-        self._reporter.note_look(look)
-        self._demands.unseen.note_look(look)
+        self._reporter.note_snapshot(look)
+        self._triggers.unseen.note_snapshot(look)
         planned = await self._looking.plan(look, demand)
         self.pulse.beat()
         rules, seen, todo = look.rules, look.seen, planned.todo
@@ -258,7 +258,9 @@ class Indexer:
         was_withholding = self.is_withholding
         self._note_plan(look, planned)
         try:
-            again = await self._execute(todo, round_of(todo, seen, reader, planned.known, is_forced=demand.is_forced))
+            again = await self._execute(
+                todo, scan_cycle_of(todo, seen, reader, planned.known, is_forced=demand.is_forced)
+            )
         except StoreError:
             await self._purger.withdraw(todo, reader)
             raise
@@ -267,7 +269,7 @@ class Indexer:
             self._reporter.note_release()
         if not self._is_current():
             # the keeper has put another file in the place of the one that was written: that one is to be learned
-            return Outcome(self._settings.retry, is_settled=False)
+            return RoundResult(self._settings.retry, is_settled=False)
         return outcome(
             todo,
             # a round that leaves words of what is private to the next one has not done what was demanded
@@ -277,14 +279,14 @@ class Indexer:
             settle=self._settings.settle,
         )
 
-    def _note_plan(self, look: Look, planned: Planned) -> None:
+    def _note_plan(self, look: DiskSnapshot, planned: Planned) -> None:
         todo = planned.todo
         self._purger.has_patterns = look.rules.has_patterns
         self._table.release()
         self._table.keep_failures(look.seen.files)
         self._reporter.note_rules(look.rules)
         # together: what was told is counted by the plan from here on
-        self._demands.unseen.end()
+        self._triggers.unseen.end()
         self._reporter.note_plan(look, planned, self._large.queued)
         # what is not in the plan is in the index as it may be, or not at all
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
@@ -306,7 +308,7 @@ class Indexer:
             self._epoch = epoch
         return is_new
 
-    async def _execute(self, todo: SyncPlan, work: Round) -> list[RelativePath]:
+    async def _execute(self, todo: SyncPlan, work: ScanCycle) -> list[RelativePath]:
         """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
         # renames first: a new name is read under what the old one held, before a removal could take that away
         again = await self._read_all(list(work.came_from), work)
@@ -319,16 +321,16 @@ class Indexer:
         again += back
         self._large.queue(todo.read, work)
         soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
-        again += await self._read_all(soon, work, ASKED_BATCH_BYTES)
-        await self._demands.answer()
+        again += await self._read_all(soon, work, QUERY_BATCH_BYTES)
+        await self._triggers.answer()
         again += await self._read_all(later, work)
         # after the small ones, which are many and wanted soon
         again += await self._large.advance(work)
-        await self._purger.drop_remains(is_asked=self._demands.next.is_asked)
+        await self._purger.drop_remains(is_asked=self._triggers.next.is_asked)
         return again
 
     async def _read_all(
-        self, paths: Sequence[RelativePath], work: Round, most_bytes: int = READ_AHEAD_BYTES
+        self, paths: Sequence[RelativePath], work: ScanCycle, most_bytes: int = READ_AHEAD_BYTES
     ) -> list[RelativePath]:
         """Read files and commit what they hold; return those that changed meanwhile."""
         again: list[RelativePath] = []
@@ -344,35 +346,35 @@ class Indexer:
             readings = ahead
         return again
 
-    async def _read(self, work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
+    async def _read(self, work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
         return await in_thread(self._executor, lambda: read_under_the_rules(work, batch))
 
 
-class Looking(Struct, frozen=True, kw_only=True):
+class SnapshotThread(Struct, frozen=True, kw_only=True):
     """Looks in a thread of the pool, one look at a time. `longest_pause` is the one of the settings."""
 
     executor: Executor
     planner: Planner
     table: FileTable
-    demands: Demands
+    triggers: ScanTriggers
     reporter: SyncReporter
     longest_pause: Callable[..., float]
 
-    async def look(self, demand: Demand, *, needs_all: bool = False) -> Look:
+    async def look(self, demand: Demand, *, needs_all: bool = False) -> DiskSnapshot:
         """Look at what was told of and no look answered, if that is enough, else at all files."""
         names = self._named() if demand.is_partial and not needs_all else None
         return await in_thread(self.executor, lambda: self.planner.look(names))
 
-    async def plan(self, look: Look, demand: Demand) -> Planned:
+    async def plan(self, look: DiskSnapshot, demand: Demand) -> Planned:
         """Say what is to be done so that the index equals what was seen."""
         # copies: beside the commit of a large note the table changes, while the thread goes through it
         indexed, known = dict(self.table.indexed), self.table.view(is_forced=demand.is_forced)
-        unclosed = self.demands.unseen.unclosed
+        unclosed = self.triggers.unseen.unclosed
         return await in_thread(self.executor, lambda: self.planner.plan(look, indexed, known, demand, unclosed))
 
     async def has_newcomers(self) -> bool:
         """Tell whether anything but large notes is to be done."""
-        demand = replace(self.demands.next, is_forced=False)
+        demand = replace(self.triggers.next, is_forced=False)
         look = await self.look(demand)
         todo = (await self.plan(look, demand)).todo
         small = [path for path in todo.read if look.seen.files[path].size <= LARGE_BYTES]
@@ -390,9 +392,9 @@ class Looking(Struct, frozen=True, kw_only=True):
         What the last round left open, beyond files that wait, is for a look at all; so is what no event tells, and
         that look comes no later than without questions.
         """
-        state, changes = self.reporter.state, self.demands.unseen.changes
+        state, changes = self.reporter.state, self.triggers.unseen.changes
         is_open = self.reporter.has_again or self.table.held or state.trouble or state.hold
-        if changes.is_vague or len(changes.names) > MOST_NAMES or is_open or state.last_sync_at is None:
+        if changes.is_vague or len(changes.names) > MAX_NAMES or is_open or state.last_sync_at is None:
             return None
         longest = self.longest_pause(is_remote=bool(state.remote))
         return None if self.planner.seconds_since_all >= longest else changes.names

@@ -33,7 +33,7 @@ class Keeper(Struct, kw_only=True):
     is_private: bool
     on_new: Callable[[], None]
     is_rebuilt: Callable[[], bool]
-    look_seconds: float = 1.0
+    poll_seconds: float = 1.0
     trouble: str | None = None
     _checked_at: float = float("-inf")
 
@@ -76,7 +76,7 @@ class Keeper(Struct, kw_only=True):
                 await self._look()
             except (StoreError, OSError) as exc:
                 self._note(f"the index cannot be used: {exc}")
-            await asyncio.sleep(self.look_seconds)
+            await asyncio.sleep(self.poll_seconds)
 
     async def _look(self) -> None:
         if not self.database.is_open:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.index.reading import Reading, ReadStatus, Round, may_follow, read_under_the_rules
+from memoryd.index.reading import Reading, ReadStatus, ScanCycle, may_follow, read_under_the_rules
 from memoryd.index.threads import in_thread
 
 
@@ -17,7 +17,7 @@ class Cut(Struct):
     """A large note that is read and cut aside."""
 
     path: RelativePath
-    work: Round
+    work: ScanCycle
     readings: "asyncio.Future[list[Reading]]"
     give_up: threading.Event
     yields: int = 0
@@ -52,7 +52,7 @@ class LargeNotes(Struct, kw_only=True):
         """Whether one is cut, or its cutting has ended."""
         return self._cut is not None and self._cut.readings.done()
 
-    def queue(self, paths: Iterable[RelativePath], work: Round) -> None:
+    def queue(self, paths: Iterable[RelativePath], work: ScanCycle) -> None:
         """Have those of the paths that are large read, and forget what is no longer on disk."""
         self._queue = {path: is_forced for path, is_forced in self._queue.items() if path in work.seen.files}
         self._queue |= {path: work.is_forced for path in paths if work.is_large(path) and not self._queue.get(path)}
@@ -64,7 +64,7 @@ class LargeNotes(Struct, kw_only=True):
             if self._cut.readings.done():
                 self._cut = None
 
-    async def advance(self, work: Round) -> list[RelativePath]:
+    async def advance(self, work: ScanCycle) -> list[RelativePath]:
         """Have one note read and cut aside, or commit one that is; return it if it changed while it was read.
 
         So the loop goes on meanwhile, and a small note that is saved is found within moments.
@@ -91,7 +91,7 @@ class LargeNotes(Struct, kw_only=True):
             self._cut = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
         return again
 
-    def _begun(self, path: RelativePath, work: Round) -> Cut:
+    def _begun(self, path: RelativePath, work: ScanCycle) -> Cut:
         """Begin to read a large note."""
         is_forced, known = self._queue[path], work.held.get(path)
         held = {path: replace(known, is_stale=known.is_stale or is_forced)} if known is not None else {}

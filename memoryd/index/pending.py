@@ -1,6 +1,6 @@
 """The passages of one index that have no vector in the space of its embedder: queued, embedded, stored.
 
-`PendingQueue` has no clock and no store: its callers pass the times. All of it is parts of `EmbeddingLane`.
+`PendingQueue` has no clock and no store: its callers pass the times. All of it is parts of `EmbeddingLoop`.
 """
 
 import time
@@ -11,9 +11,9 @@ from typing import NamedTuple
 import structlog
 from msgspec import Struct, field
 
-from memoryd.domain.counters import CacheUses, Pace
+from memoryd.domain.counters import CacheUses, RateMeter
 from memoryd.domain.vector import Vector
-from memoryd.embed.current import EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.protocol import Attachment, Embedder, Passage, Unembeddable
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
 from memoryd.files.reading import NotReadableError
@@ -36,7 +36,7 @@ SPARE_SHARE = 20
 """Of the unused vectors that may be kept, one in so many goes beforehand."""
 
 
-class LaneSettings(Struct, frozen=True):
+class EmbeddingLoopSettings(Struct, frozen=True):
     """Batch size in passages, pause after a failure in seconds, and how many unused vectors to keep."""
 
     batch: int = 16
@@ -60,7 +60,7 @@ async def no_files(_file: PendingFile) -> Attachment:
     raise NotReadableError("pictures and sounds are left out")
 
 
-class LaneLinks(Struct, frozen=True):
+class EmbeddingLoopLinks(Struct, frozen=True):
     """What the lane asks of other parts, and what it tells them; none of it but the first two waits."""
 
     lookup: Lookup
@@ -97,12 +97,12 @@ class PendingQueue:
         return bool(self._waiting) and self._waiting[0].file is not None
 
     @property
-    def why_held(self) -> str | None:
+    def why_waiting(self) -> str | None:
         """Why the first of the files waits that do."""
         return next((held.reason for held in self._held.values()), None)
 
     @property
-    def has_held(self) -> bool:
+    def has_waiting(self) -> bool:
         return bool(self._held)
 
     def fill(self, passages: Iterable[PendingPassage]) -> None:
@@ -176,7 +176,7 @@ class Backlog(Struct, kw_only=True):
 
     database: Database
     spaces: Spaces
-    slot: EmbedderSlot
+    slot: CurrentEmbedder
     queue: PendingQueue
     read_ahead: int
     max_unused: int
@@ -228,7 +228,7 @@ class Backlog(Struct, kw_only=True):
         self.done += count
         self.lacking = max(0, self.lacking - count)
 
-    def look_again(self) -> None:
+    def rescan(self) -> None:
         """Say that there may be more unused vectors than at the last look."""
         self._is_bounded = False
 
@@ -273,7 +273,7 @@ class PassageEmbedder(Struct, kw_only=True):
     hold_seconds: float
     _deaths: Counter[bytes] = field(default_factory=Counter)
     _sending: Cancellable = field(default_factory=Cancellable)
-    pace: Pace = field(default_factory=Pace)
+    pace: RateMeter = field(default_factory=RateMeter)
     uses: CacheUses = field(default_factory=CacheUses)
     """Of vectors that another index holds already."""
 

@@ -12,7 +12,7 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
 from memoryd.files.roots import ReadMounts, remote_reason, unreadable_files, vanished_roots
 from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
-from memoryd.index.triggers import Demand, Look
+from memoryd.index.triggers import Demand, DiskSnapshot
 
 Value = TypeVar("Value")
 
@@ -48,7 +48,7 @@ class Planner:
         self._mounts = mounts
         self._grace = grace
         self._missing_since: Mapping[RelativePath, float] = {}
-        self._last: Look | None = None
+        self._last: DiskSnapshot | None = None
         self._looked_at_all = 0.0
 
     @property
@@ -56,21 +56,23 @@ class Planner:
         """How long ago the last look at all files began."""
         return time.monotonic() - self._looked_at_all
 
-    def look(self, names: Set[RelativePath] | None = None) -> Look:
+    def look(self, names: Set[RelativePath] | None = None) -> DiskSnapshot:
         """List and stat what is there; of these names alone, if the rest is sure to be as it was."""
         roots, rules = self._look()
         # two looks never run at once
-        self._last = self._partial_look(names, roots, rules) or self._whole_look(roots, rules)
+        self._last = self._scan_names(names, roots, rules) or self._scan_all(roots, rules)
         return self._last
 
-    def _whole_look(self, roots: Sequence[ScanRoot], rules: ScanRules) -> Look:
+    def _scan_all(self, roots: Sequence[ScanRoot], rules: ScanRules) -> DiskSnapshot:
         self._looked_at_all = time.monotonic()
         seen = scan(roots, rules)
-        return Look(roots, rules, seen, remote_reason([rules.workspace, *(root.path for root in roots)], self._mounts))
+        return DiskSnapshot(
+            roots, rules, seen, remote_reason([rules.workspace, *(root.path for root in roots)], self._mounts)
+        )
 
-    def _partial_look(
+    def _scan_names(
         self, names: Set[RelativePath] | None, roots: Sequence[ScanRoot], rules: ScanRules
-    ) -> Look | None:
+    ) -> DiskSnapshot | None:
         last = self._last
         if names is None or last is None or not may_be_brought_up(last.seen, roots, rules):
             return None
@@ -79,7 +81,7 @@ class Planner:
             return None
         wanted = names | self._missing_since.keys()
         seen = rescan(last.seen, roots, rules, wanted)
-        return None if seen is None else Look(roots, rules, seen, last.remote, wanted)
+        return None if seen is None else DiskSnapshot(roots, rules, seen, last.remote, wanted)
 
     def judge(self, paths: Sequence[RelativePath], workspace: Path) -> tuple[Set[RelativePath], Set[RelativePath]]:
         """Return of paths that an earlier look missed those listed now, under the rules of now, and those hidden."""
@@ -93,7 +95,7 @@ class Planner:
 
     def plan(
         self,
-        look: Look,
+        look: DiskSnapshot,
         indexed: Mapping[RelativePath, Known],
         known: Mapping[RelativePath, Known],
         demand: Demand,

@@ -35,11 +35,11 @@ from memoryd.domain.text.lines import PADDING
 from memoryd.embed.protocol import Attachment
 from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (
+    FileSnapshot,
     NotReadableError,
-    Octets,
     TornReadError,
     flags_of,
-    read_octets,
+    read_snapshot,
     utf8_of,
 )
 from memoryd.files.roots import base_of
@@ -54,7 +54,7 @@ LARGE_BYTES = 2 * 2**20
 """A note of more is cut aside, while smaller ones are read and committed."""
 READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
 """How much is read, cut and committed in one go."""
-ASKED_BYTES, ASKED_BATCH_BYTES = 2**20, 2**17
+QUERY_BYTES, QUERY_BATCH_BYTES = 2**20, 2**17
 """How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
 _BANK = "bank/"
 
@@ -108,7 +108,7 @@ class Reader(Struct, frozen=True):
         if known is None and self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         try:
-            octets = self._octets(path)
+            content = self._content(path)
         except (FileNotFoundError, TornReadError):
             # it went, or was saved, since it was listed: the next look says what is so now
             return Reading(path, ReadStatus.AGAIN)
@@ -117,10 +117,10 @@ class Reader(Struct, frozen=True):
         except OSError as exc:
             return Reading(path, ReadStatus.FAILED, reason=why_unread(exc))
         # Of the devices only the folder's is compared: on an overlay each file may name another one.
-        stat = replace(octets.stat, device=self.disk[path].device)
+        stat = replace(content.stat, device=self.disk[path].device)
         try:
-            return self._judge(path, replace(octets, stat=stat), known)
-        except GivenUpError:
+            return self._judge(path, replace(content, stat=stat), known)
+        except AbandonedError:
             return Reading(path, ReadStatus.AGAIN)
         except Exception as exc:
             # one note that trips a bug of ours must not keep the others out of the index
@@ -130,7 +130,7 @@ class Reader(Struct, frozen=True):
     def says_private(self, path: RelativePath) -> bool:
         """Tell whether a note can be read and says of itself that it is private."""
         try:
-            data, _ = utf8_of(self._octets(path))
+            data, _ = utf8_of(self._content(path))
         except (OSError, NotReadableError, TornReadError):
             return False
         return modality_of(path) is None and bool(why_private(data))
@@ -145,50 +145,50 @@ class Reader(Struct, frozen=True):
         # the rules last: they may have changed while the file was read
         return self.rules.is_current() and not is_private
 
-    def _octets(self, path: RelativePath) -> Octets:
+    def _content(self, path: RelativePath) -> FileSnapshot:
         base, relative = base_of(path, self.rules.workspace, self.roots)
         limit, _ = self.rules.limit(path)
-        return read_octets(base, relative, max_bytes=limit, follow_symlinks=self.rules.follow_symlinks)
+        return read_snapshot(base, relative, max_bytes=limit, follow_symlinks=self.rules.follow_symlinks)
 
-    def _judge(self, path: RelativePath, octets: Octets, known: Known | None) -> Reading:
+    def _judge(self, path: RelativePath, content: FileSnapshot, known: Known | None) -> Reading:
         modality = modality_of(path)
-        if known is not None and not known.is_stale and known.digest == octets.sha256:
-            return Reading(path, ReadStatus.SAME, octets.known)
+        if known is not None and not known.is_stale and known.digest == content.sha256:
+            return Reading(path, ReadStatus.SAME, content.known)
         if modality and self.rules.hold is None:
-            return _judge_media(path, modality, octets)
-        return self._judge_note(path, octets)
+            return _judge_media(path, modality, content)
+        return self._judge_note(path, content)
 
-    def _judge_note(self, path: RelativePath, octets: Octets) -> Reading:
-        data, flags = utf8_of(octets)
+    def _judge_note(self, path: RelativePath, content: FileSnapshot) -> Reading:
+        data, flags = utf8_of(content)
         size = len(data) - len(PADDING)
         if reason := why_private(data):
-            return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
+            return Reading(path, ReadStatus.LEFT_OUT, content.known, reason=reason)
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         entries = with_pauses(each_entry(data, self.settings, path))
         chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
-        page, flags = entity_page_of(data, path), flags_of(octets, flags)
-        return Reading(path, ReadStatus.CHANGED, octets.known, chunks, lines=lines, page=page, flags=flags)
+        page, flags = entity_page_of(data, path), flags_of(content, flags)
+        return Reading(path, ReadStatus.CHANGED, content.known, chunks, lines=lines, page=page, flags=flags)
 
     def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:
             if self.is_given_up():
-                raise GivenUpError
+                raise AbandonedError
             yield entry
 
 
-class GivenUpError(Exception):
+class AbandonedError(Exception):
     """Nobody wants the note any more that is being cut."""
 
 
-def _judge_media(path: RelativePath, modality: Modality, octets: Octets) -> Reading:
-    mime = checked(path, octets.data[:HEAD_BYTES])
+def _judge_media(path: RelativePath, modality: Modality, content: FileSnapshot) -> Reading:
+    mime = checked(path, content.data[:HEAD_BYTES])
     if mime is None:
         reason = SkipReason.OTHER_BYTES.format(LABELS[modality].lower())
-        return Reading(path, ReadStatus.LEFT_OUT, octets.known, reason=reason)
-    chunks, flags = media_entries(path, mime, octets.sha256), flags_of(octets, mime)
-    return Reading(path, ReadStatus.CHANGED, octets.known, chunks, flags=flags)
+        return Reading(path, ReadStatus.LEFT_OUT, content.known, reason=reason)
+    chunks, flags = media_entries(path, mime, content.sha256), flags_of(content, mime)
+    return Reading(path, ReadStatus.CHANGED, content.known, chunks, flags=flags)
 
 
 def attachments(executor: Executor, look: CurrentRules) -> Callable[[PendingFile], Awaitable[Attachment]]:
@@ -204,20 +204,20 @@ def attachments(executor: Executor, look: CurrentRules) -> Callable[[PendingFile
         base, relative = base_of(file.path, rules.workspace, roots)
         limit, _ = rules.limit(file.path)
         try:
-            octets = read_octets(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
+            content = read_snapshot(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
         except TornReadError as exc:
             raise NotReadableError("it is being written") from exc
         except OSError as exc:
             raise NotReadableError(f"it cannot be read: {exc.strerror}") from exc
-        mime = checked(file.path, octets.data[:HEAD_BYTES])
-        if octets.sha256 != file.sha256 or mime is None:
+        mime = checked(file.path, content.data[:HEAD_BYTES])
+        if content.sha256 != file.sha256 or mime is None:
             raise NotReadableError("it has changed since it was indexed")
-        return Attachment(mime, octets.sha256, octets.data)
+        return Attachment(mime, content.sha256, content.data)
 
     return lambda file: in_thread(executor, lambda: read(file))
 
 
-class Round(Struct, frozen=True):
+class ScanCycle(Struct, frozen=True):
     """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
 
     seen: Scan
@@ -238,10 +238,10 @@ class Round(Struct, frozen=True):
         return reading.read_as.digest == self.held[reading.path].digest
 
     def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
-        """Part what a question waits for, the smallest files up to `ASKED_BYTES` together, from the others."""
+        """Part what a question waits for, the smallest files up to `QUERY_BYTES` together, from the others."""
         by_size = sorted(paths, key=lambda path: self.seen.files[path].size)
         until = list(accumulate(self.seen.files[path].size for path in by_size))
-        soon = by_size[: bisect_right(until, ASKED_BYTES)]
+        soon = by_size[: bisect_right(until, QUERY_BYTES)]
         among_soon = set(soon)
         return soon, [path for path in paths if path not in among_soon]
 
@@ -259,9 +259,9 @@ class Round(Struct, frozen=True):
             yield batch
 
 
-def round_of(
+def scan_cycle_of(
     todo: SyncPlan, seen: Scan, reader: Reader, known: Mapping[RelativePath, Known], *, is_forced: bool
-) -> Round:
+) -> ScanCycle:
     """Return the round that works off a plan."""
     # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
     came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
@@ -269,7 +269,7 @@ def round_of(
         new: replace(known[old], is_stale=known[old].is_stale or _says_something_else(old, new))
         for new, old in came_from.items()
     }
-    return Round(seen, reader, {**known, **renamed}, came_from, is_forced)
+    return ScanCycle(seen, reader, {**known, **renamed}, came_from, is_forced)
 
 
 def _says_something_else(old: RelativePath, new: RelativePath) -> bool:
@@ -283,7 +283,7 @@ def _says_something_else(old: RelativePath, new: RelativePath) -> bool:
     return modality_of(new) is not None or any(holds_memories(path) or path.startswith(_BANK) for path in (old, new))
 
 
-def read_under_the_rules(work: Round, batch: Sequence[RelativePath]) -> list[Reading]:
+def read_under_the_rules(work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
     """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
     readings = [work.reader.read(path, work.held.get(path)) for path in with_pauses(batch)]
     # asked last: rules that change from here on are seen by the next look, which a change of their file brings about
@@ -292,7 +292,7 @@ def read_under_the_rules(work: Round, batch: Sequence[RelativePath]) -> list[Rea
     return [replace(reading, status=ReadStatus.AGAIN) for reading in readings]
 
 
-def may_follow(reading: Reading, work: Round) -> bool:
+def may_follow(reading: Reading, work: ScanCycle) -> bool:
     """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
     reader = work.reader
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()

@@ -10,14 +10,14 @@ import structlog
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.counters import Pace
+from memoryd.domain.counters import RateMeter
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.syncplan import Grace, Known, is_mass_removal
 from memoryd.errors import StoreError
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, Scan, ScanRules
 from memoryd.index.planning import Planned, Waiting
-from memoryd.index.triggers import NOTHING, Changes, Demands, Look
+from memoryd.index.triggers import NOTHING, Changes, DiskSnapshot, ScanTriggers
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ class _Failure(NamedTuple):
     reason: str
 
 
-_MOST_REMOVED = 10_000
+_MAX_REMOVED = 10_000
 
 
 class FileTable:
@@ -136,7 +136,7 @@ class FileTable:
                 self.removed[path] = was
             for part in (self._indexed, self._left_out, self._failed):
                 part.pop(path, None)
-        while len(self.removed) > _MOST_REMOVED:
+        while len(self.removed) > _MAX_REMOVED:
             del self.removed[next(iter(self.removed))]
 
     def keep_failures(self, paths: Collection[RelativePath]) -> None:
@@ -194,7 +194,7 @@ class SyncReporter:
         self.state = SyncState()
         self.waiting = Waiting()
         self.unread: set[RelativePath] = set()
-        self.pace = Pace()
+        self.pace = RateMeter()
         """What is still to be read, as of the last look; it changes under whoever keeps it."""
         self.has_again = False
         """Whether some of them are to be read at the next look only."""
@@ -213,7 +213,7 @@ class SyncReporter:
         """How many files wait until somebody can say whether they are private."""
         return self._table.held
 
-    def note_look(self, look: Look) -> None:
+    def note_snapshot(self, look: DiskSnapshot) -> None:
         """Note what was on disk."""
         self.has_links = look.seen.has_links
         self._update(remote=look.remote)
@@ -228,7 +228,7 @@ class SyncReporter:
             # what may be embedded changes with it
             self._events.on_commit()
 
-    def note_plan(self, look: Look, planned: Planned, queued: Set[RelativePath]) -> None:
+    def note_plan(self, look: DiskSnapshot, planned: Planned, queued: Set[RelativePath]) -> None:
         """Note what is to be done, beside the large files that are `queued`: a plan for some files is none for them."""
         todo = planned.todo
         self.waiting, self.has_again = planned.waiting, False
@@ -305,32 +305,32 @@ class SyncReporter:
 class CatchingUp(Struct, frozen=True):
     """Has what changed looked at, for questions, and counts what that leaves."""
 
-    demands: Demands
+    triggers: ScanTriggers
     reporter: SyncReporter
 
-    async def catch_up(self, seconds: float, *, is_heard: bool) -> int:
+    async def catch_up(self, seconds: float, *, is_watched: bool) -> int:
         """Have the disk looked at if it changed, and the small notes among what changed read, within these seconds.
 
-        `is_heard` says that all changes in the watched folders were told by events. Return how many documents the index
-        does not hold as they were on disk at the call, as far as is known; without time, nothing is looked at. A
-        document that is gone is none of them: `Indexer.gone` names it, and no answer tells of it.
+        `is_watched` says that events name all changes in the watched folders. Return how many documents the index does
+        not hold as they were on disk at the call, as far as is known; without time, nothing is looked at. A document
+        that is gone is none of them: `Indexer.gone` names it, and no answer tells of it.
         """
         # what links lead to may lie in folders that are not watched, and links on the way, too
-        is_heard = is_heard and not self.reporter.has_links
-        if is_heard and not self._needs_look():
+        is_watched = is_watched and not self.reporter.has_links
+        if is_watched and not self._needs_scan():
             # a round that goes on may have looked already, and reads now what this question wants to find
-            ticket = self.demands.ticket
+            ticket = self.triggers.ticket
         elif seconds > 0:
-            ticket = self.demands.ask(is_heard=is_heard)
+            ticket = self.triggers.ask(is_watched=is_watched)
         else:
-            return self._pending(self.demands.unseen.changes)
+            return self._pending(self.triggers.unseen.changes)
         try:
             async with asyncio.timeout(seconds):
-                await self.demands.answered(ticket)
+                await self.triggers.answered(ticket)
         except TimeoutError:
-            return max(self._pending(self.demands.unseen.changes), int(not is_heard))
+            return max(self._pending(self.triggers.unseen.changes), int(not is_watched))
         # what was told since the look began is younger than the question, unless no plan came of it
-        return self._pending(self.demands.unseen.changes if self.demands.has_failed else NOTHING)
+        return self._pending(self.triggers.unseen.changes if self.triggers.has_failed else NOTHING)
 
     def _pending(self, changes: Changes) -> int:
         waiting, unread = self.reporter.waiting, self.reporter.unread
@@ -338,9 +338,9 @@ class CatchingUp(Struct, frozen=True):
         count = len(unread) + len(names) + self.reporter.held + waiting.out_of_sight
         return max(count, int(changes.is_vague or self.reporter.state.last_sync_at is None))
 
-    def _needs_look(self) -> bool:
+    def _needs_scan(self) -> bool:
         """Tell whether the look that was taken last, or is taken now, is not enough."""
-        if self.demands.unseen.is_waiting or self.reporter.has_again or self.reporter.waiting.unsettled:
+        if self.triggers.unseen.is_waiting or self.reporter.has_again or self.reporter.waiting.unsettled:
             return True
         # a look that is taken for nobody leaves young notes for later
-        return bool(self.demands.unseen.changes) and not self.demands.is_asked
+        return bool(self.triggers.unseen.changes) and not self.triggers.is_asked

@@ -30,7 +30,7 @@ class Demand(Struct, frozen=True):
     """Whether it is enough to look at the files that events named."""
 
 
-class Demands:
+class ScanTriggers:
     """Hints, which wait for the end of a debounce, and demands, each with a ticket, which do not wait.
 
     A question demands, too. It is answered earlier: as soon as the first part of the round is done.
@@ -85,12 +85,12 @@ class Demands:
         self._wake.set()
         return self._asked
 
-    def ask(self, *, is_heard: bool = False) -> int:
+    def ask(self, *, is_watched: bool = False) -> int:
         """Ask for a look for a question and return its ticket: all who ask before it begins share one.
 
-        `is_heard` says that all changes were told by events.
+        `is_watched` says that all changes were told by events.
         """
-        self._needs_all = self._needs_all or not is_heard
+        self._needs_all = self._needs_all or not is_watched
         if not self._has_question:
             self._has_question = True
             self._asked += 1
@@ -206,7 +206,7 @@ class Demands:
                 await self._wake.wait()
 
 
-class Look(Struct, frozen=True):
+class DiskSnapshot(Struct, frozen=True):
     """What was on disk, and by which rules it was looked at."""
 
     roots: Sequence[ScanRoot]
@@ -247,7 +247,7 @@ class Unseen:
         self._told = NOTHING
         self._looked_at = NOTHING
         self._unclosed: Set[RelativePath] = frozenset()
-        self._look: Look | None = None
+        self._look: DiskSnapshot | None = None
 
     @property
     def changes(self) -> Changes:
@@ -264,7 +264,7 @@ class Unseen:
         """Documents that somebody writes to still, as far as is known: they may be half saved."""
         return self._unclosed
 
-    def note_look(self, look: Look) -> None:
+    def note_snapshot(self, look: DiskSnapshot) -> None:
         """Take where documents are by the last look."""
         self._look = look
 
@@ -293,18 +293,18 @@ class Unseen:
         self._looked_at, self._told = NOTHING, self._looked_at | self._told
 
 
-def _changes(events: FileEvents, look: Look) -> Changes:
+def _changes(events: FileEvents, look: DiskSnapshot) -> Changes:
     is_vague = any(_may_hold_documents(path, look) for path in events.folders)
     is_vague = is_vague or any(_decides_on_documents(path, look) for path in events.files)
     return Changes(_documents(events.files, look), is_vague)
 
 
-def _documents(paths: Iterable[str], look: Look) -> Set[RelativePath]:
+def _documents(paths: Iterable[str], look: DiskSnapshot) -> Set[RelativePath]:
     found = (os.path.relpath(path, look.rules.workspace) for path in paths if _is_document(path, look))
     return {RelativePath(at.replace(os.sep, "/")) for at in found}
 
 
-def _is_document(path: str, look: Look) -> bool:
+def _is_document(path: str, look: DiskSnapshot) -> bool:
     """Tell whether a file is or was one by its name, in a folder that is listed or as a root itself."""
     folder, _, name = path.rpartition(os.sep)
     if is_hidden(name) or not is_utf8_name(name) or not look.rules.may_be_document(name):
@@ -312,7 +312,7 @@ def _is_document(path: str, look: Look) -> bool:
     return folder in look.seen.folders or any(path == str(root.path) for root in look.roots)
 
 
-def _decides_on_documents(path: str, look: Look) -> bool:
+def _decides_on_documents(path: str, look: DiskSnapshot) -> bool:
     """Tell whether something that is no document decides what is one: the rules of privacy, a link, a new match."""
     if _is_document(path, look):
         return False
@@ -327,7 +327,7 @@ def _decides_on_documents(path: str, look: Look) -> bool:
     return not is_listed and _may_be_root(path, look)
 
 
-def _may_hold_documents(path: str, look: Look) -> bool:
+def _may_hold_documents(path: str, look: DiskSnapshot) -> bool:
     """Tell whether a folder is listed or may be from now on, or is one that a root stands in."""
     if path in look.seen.folders or path in look.seen.above:
         return True
@@ -335,7 +335,7 @@ def _may_hold_documents(path: str, look: Look) -> bool:
     return (folder in look.seen.folders and not is_hidden(name)) or _may_be_root(path, look)
 
 
-def _may_be_root(path: str, look: Look) -> bool:
+def _may_be_root(path: str, look: DiskSnapshot) -> bool:
     """Tell whether something is a root, holds one, or may match the glob of one."""
     if any(root.pattern and path.startswith(f"{root.stands_in}{os.sep}") for root in look.roots):
         return True

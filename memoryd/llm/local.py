@@ -15,7 +15,7 @@ from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.frames import TEXT_CHARACTERS, WRITE_POOLING, Load, NoResult, Write, Written
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import KeptWorker, WorkerRun, module_command
+from memoryd.embed.local.worker_process import WorkerKeeper, WorkerRun, module_command
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import (
     Answer,
@@ -49,7 +49,7 @@ JOB: Final = WorkerJob[str](
 )
 
 
-class WritingWorker(KeptWorker[str]):
+class WritingWorker(WorkerKeeper[str]):
     """Answers with one GGUF. Works while its `run` runs.
 
     `context` bounds a question and its answer together, in tokens; `stall` is how long it may work on one answer

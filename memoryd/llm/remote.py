@@ -25,7 +25,7 @@ from memoryd.domain.expressions import expression
 from memoryd.embed.current import ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
-from memoryd.embed.remote.gate import EndpointGate, SpendingBook
+from memoryd.embed.remote.gate import EndpointBreaker, TokenBudget
 from memoryd.embed.remote.providers import bearer
 from memoryd.embed.remote.settings import (
     AddressOwner,
@@ -148,7 +148,7 @@ def why_unopened(error: ConfigError | ModelError) -> str:
     return f"{error} ({error.hint})" if error.hint else str(error)
 
 
-class ReachedEndpoint:
+class GatedEndpoint:
     """One endpoint, with the gate that remembers how long it asked to be left alone."""
 
     def __init__(
@@ -157,7 +157,7 @@ class ReachedEndpoint:
         self._access = access
         self._keys = keys
         self._answer = answer
-        self._gate = EndpointGate(retry)
+        self._gate = EndpointBreaker(retry)
         self._open: tuple[Credentials, Endpoint] | None = None
 
     async def now(self) -> "Endpoint":
@@ -211,7 +211,7 @@ class RemoteWriting:
     """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
 
     def __init__(
-        self, *, settings: RemoteWritingSettings, keys: KeySources, book: SpendingBook, retry: Retry | None = None
+        self, *, settings: RemoteWritingSettings, keys: KeySources, book: TokenBudget, retry: Retry | None = None
     ) -> None:
         self.settings = settings
         self._book = book
@@ -219,7 +219,7 @@ class RemoteWriting:
         self._dialect = ChatDialect()
         self._turns = Turns()
         self._misfits = 0
-        self._reached = ReachedEndpoint(settings.access, keys, answer=settings.answer, retry=retry)
+        self._reached = GatedEndpoint(settings.access, keys, answer=settings.answer, retry=retry)
 
     @property
     def identity(self) -> str:

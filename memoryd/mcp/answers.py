@@ -278,7 +278,7 @@ def bounded(pieces: Sequence[AnyPiece], limit: int, frame: str) -> tuple[list[An
 
 
 def _cost(piece: AnyPiece) -> int:
-    return max(estimate(json_text(piece.model_dump(exclude_none=True)) + ", "), estimate(piece_told(piece) + "\n"))
+    return max(estimate(json_text(piece.model_dump(exclude_none=True)) + ", "), estimate(render_piece(piece) + "\n"))
 
 
 def _fitting(piece: AnyPiece, left: int) -> AnyPiece | None:
@@ -340,14 +340,14 @@ def told(answer: ToolContent) -> str:
     return "\n".join([*answer.text_lines(), *([f"note: {answer.cut}"] if answer.cut else [])])
 
 
-def piece_told(piece: FoundText | ProposalText) -> str:
+def render_piece(piece: FoundText | ProposalText) -> str:
     """Return one piece as text: where it comes from, and behind the gutter what it says."""
     return "\n".join([_head(piece), *_behind_gutter(piece.text)])
 
 
 def _listed(results: Sequence[FoundText] | Sequence[ProposalText], notice: str) -> Iterator[str]:
     yield f"{len(results)} result{'' if len(results) == 1 else 's'}. {notice}"
-    yield from map(piece_told, results)
+    yield from map(render_piece, results)
 
 
 def _head(piece: FoundText | ProposalText) -> str:

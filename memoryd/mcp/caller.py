@@ -18,7 +18,7 @@ from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, NotNow
 
 Answer = TypeVar("Answer")
-Given = ParamSpec("Given")
+Injected = ParamSpec("Injected")
 
 CALLS_AT_ONCE: Final = 8
 """More wait: the daemon bounds the connections of one process."""
@@ -43,18 +43,18 @@ class ToolCaller:
         self._places = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     async def ask(
-        self, call: Callable[Concatenate[Client, Given], Answer], *values: Given.args, **options: Given.kwargs
+        self, call: Callable[Concatenate[Client, Injected], Answer], *values: Injected.args, **options: Injected.kwargs
     ) -> Answer:
         """Return what a call of the client answers, which changes nothing; raises what it raises."""
-        return await self._reach(lambda memory: call(memory, *values, **options), is_repeatable=True)
+        return await self._visibility(lambda memory: call(memory, *values, **options), is_repeatable=True)
 
     async def write(
-        self, call: Callable[Concatenate[Client, Given], Answer], *values: Given.args, **options: Given.kwargs
+        self, call: Callable[Concatenate[Client, Injected], Answer], *values: Injected.args, **options: Injected.kwargs
     ) -> Answer:
         """Return what came of a change, which is sent again only where no connection was made."""
-        return await self._reach(lambda memory: call(memory, *values, **options), is_repeatable=False)
+        return await self._visibility(lambda memory: call(memory, *values, **options), is_repeatable=False)
 
-    async def _reach(self, question: Callable[[Client], Answer], *, is_repeatable: bool) -> Answer:
+    async def _visibility(self, question: Callable[[Client], Answer], *, is_repeatable: bool) -> Answer:
         async with self._places:
             for pause in PAUSES:
                 try:

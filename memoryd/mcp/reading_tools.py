@@ -84,7 +84,7 @@ async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[lis
     most = arguments.max_results
     if arguments.since is None and arguments.until is None:
         found = await caller.ask(Client.search_memories, arguments.query, scope=arguments.scope, top_k=most)
-        return [document_told(one) for one in found["memories"]], found
+        return [document_piece(one) for one in found["memories"]], found
     bounds = arguments.model_dump(include={"query", "since", "until", "scope"})
     recalled = await caller.ask(Client.recall, k=most, **bounds)
     return found_in_memories(recalled, memories_only=True), recalled
@@ -122,7 +122,7 @@ def found_in_memories(reply: RecallReply, *, memories_only: bool) -> list[FoundT
     return [_item(item) for item in reply["results"] if item["is"] == "memory" or not memories_only]
 
 
-def document_told(document: MemoryDocumentReply) -> FoundText:
+def document_piece(document: MemoryDocumentReply) -> FoundText:
     """Return a memory as a piece of an answer."""
     text, flags = shown(document["text"])
     cited = parse(document["citation"])
@@ -261,7 +261,7 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
 async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
     reply = await caller.ask(Client.get_memory, memory_id)
     found = reply["memory"]
-    told = document_told(found)
+    told = document_piece(found)
     abstract, _ = shown(found["abstract_text"])
     lead = told.model_copy(update={"text": abstract[:_LEAD_CHARS]})
     answer = ReadText(text=found["text"], memory=lead, sources=found["sources"][:_SOURCES_SHOWN])

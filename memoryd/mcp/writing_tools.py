@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoryd.client import Client
-from memoryd.domain.memories.kinds import SHORT_SIGNS
+from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
 from memoryd.errors import InvalidRequest
 from memoryd.mcp.answers import WrittenAnswer
 from memoryd.mcp.arguments import AddArguments, CoreAddArguments, CoreEditArguments, MemoryArguments, ReplaceArguments
@@ -37,7 +37,7 @@ async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> Writte
 async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> WrittenAnswer:
     """Write what holds now in the place of a memory, as from the agent."""
     reply = await caller.write(Client.replace_memory, arguments.id, arguments.text, by_agent=True)
-    done = f"replaced {reply['replaced'][:SHORT_SIGNS]}" if reply["changed"] else "it says so already"
+    done = f"replaced {reply['replaced'][:ID_PREFIX_CHARS]}" if reply["changed"] else "it says so already"
     return _of_memory(done, reply["memory"], reply["changes"], run=reply["run"], notes=reply["notes"])
 
 

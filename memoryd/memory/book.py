@@ -15,8 +15,8 @@ from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.line import RetainedLine, parse_line
-from memoryd.domain.memories.recall_filters import beyond_reach
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.recall_filters import invisible_memories
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import PAGES
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.errors import StoreError
@@ -49,7 +49,7 @@ class _Told(Struct, frozen=True):
     pages: tuple[EntityPage, ...] = ()
 
 
-class MemoryBook:
+class MemoryCache:
     """Gives the book of one workspace, which all its agents share; `now` raises StoreError.
 
     `withdrawn` names the documents of which nobody may be told.
@@ -85,10 +85,10 @@ class MemoryBook:
                 self._moment = moment
             return self._told.book
 
-    async def chunks_beyond(self, reach: MemoryReach) -> frozenset[int]:
+    async def hidden_chunks(self, visibility: Visibility) -> frozenset[int]:
         """Return the chunks that an asker may not see; none where the index fails, which any question says so, too."""
         try:
-            return (await self.hidden.of(await self.now(), reach)).chunks
+            return (await self.hidden.of(await self.now(), visibility)).chunks
         except StoreError:
             return frozenset()
 
@@ -151,7 +151,7 @@ def _without(
 
 def _each_source(file: FileVersion, lines: tuple[MemoryLine, ...], days: LineDays) -> Iterator[MemorySource]:
     for one in lines:
-        line = parse_line(one.text, usual_kind=PAGES.get(file.path))
+        line = parse_line(one.text, default_kind=PAGES.get(file.path))
         # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
         if isinstance(line, RetainedLine):
             day = days(file, one.memory)
@@ -180,21 +180,21 @@ class HiddenChunks:
         self._database = database
         self._moment: tuple[int, int] = (-1, -1)
         self._book: Book | None = None
-        self._known: dict[MemoryReach, Hidden] = {}
+        self._known: dict[Visibility, Hidden] = {}
 
-    async def of(self, book: Book, reach: MemoryReach) -> Hidden:
+    async def of(self, book: Book, visibility: Visibility) -> Hidden:
         """Return what is hidden from an asker; raises StoreError."""
         moment = (self._database.epoch, self._database.writes)
         if book is not self._book or moment != self._moment or len(self._known) > _ASKERS_MAX:
             self._book, self._moment, self._known = book, moment, {}
         known = self._known
-        if reach not in known:
+        if visibility not in known:
             # into the table of the moment at which it was looked up
-            known[reach] = await self._hidden(book, reach)
-        return known[reach]
+            known[visibility] = await self._hidden(book, visibility)
+        return known[visibility]
 
-    async def _hidden(self, book: Book, reach: MemoryReach) -> Hidden:
-        beyond = beyond_reach(book, reach)
+    async def _hidden(self, book: Book, visibility: Visibility) -> Hidden:
+        beyond = invisible_memories(book, visibility)
         chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
         scoped = await self._database.memories.scoped()
-        return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not reach.admits(scoped[one]))]))
+        return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not visibility.admits(scoped[one]))]))

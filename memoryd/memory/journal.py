@@ -34,12 +34,12 @@ TRIES: Final = 100
 """An editor that saves on each key is slower than so many defeats in a row."""
 PAUSE_SECONDS: Final = 0.05
 """The longest wait between two tries."""
-GONE_TRIES: Final = 6
+MISSING_TRIES: Final = 6
 WAIT_SECONDS: Final = 60.0
 """How long an act waits for another one to end."""
 RETRY_SECONDS: Final = 15.0
 WHY_NOT_KEPT: Final = "there were too many of them, or they tell what is forgotten, or private now"
-UNKNOWN_TOLD: Final = "a change was cut short, and the file was edited since: look at it"
+UNKNOWN_OUTCOME: Final = "a change was cut short, and the file was edited since: look at it"
 
 Edit = Callable[[str | None], str | None]
 """What a text is to become, None to leave it; asked in a thread, perhaps more than once, None where there is no file.
@@ -47,7 +47,7 @@ Edit = Callable[[str | None], str | None]
 Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its own end.
 """
 Done = TypeVar("Done")
-MOST_OF_A_RUN = 1_000
+MAX_OF_A_RUN = 1_000
 
 
 class NoteChange(Struct, frozen=True):
@@ -198,7 +198,7 @@ class Journal:
 
     async def _read_whole(self, path: RelativePath) -> StoredNote:
         """Read a note; one that was there a moment ago may be missing between two steps of an editor that saves it."""
-        for _ in range(GONE_TRIES):
+        for _ in range(MISSING_TRIES):
             before = await self.read(path)
             if before.stat is not None or not any(knows(path) for knows in self.knows):
                 return before
@@ -274,7 +274,7 @@ class Journal:
             await self.changes.settle(row.id, ChangeState.DONE)
         else:
             log.warning("a change was cut short and its note was edited since", path=row.path)
-            self._unknown[row.path] = UNKNOWN_TOLD
+            self._unknown[row.path] = UNKNOWN_OUTCOME
             await self.changes.settle(row.id, ChangeState.UNKNOWN)
 
     async def _in_thread(self, work: Callable[[], Done]) -> Done:
@@ -331,7 +331,7 @@ class Undoing(Struct, frozen=True):
         if not is_dry_run:
             self.journal.check_writable()
         await self.journal.settle()
-        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=MOST_OF_A_RUN)) if run else []
+        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=MAX_OF_A_RUN)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
         standing = [row for row in rows if row.state is not ChangeState.UNDONE]
@@ -378,12 +378,12 @@ class Undoing(Struct, frozen=True):
 def _text_without(row: ChangeRow, text: str) -> str:
     hint = f"look at {row.path}, and edit it yourself"
     try:
-        return undone_text(text, row.path, kept_hunks(row))
+        return undone_text(text, row.path, stored_hunks(row))
     except MovedOnError as exc:
         raise InvalidRequest(f"change {row.id} cannot be taken back: {exc}", hint=hint) from exc
 
 
-def kept_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
+def stored_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
     """Return what undoing a change takes; raises InvalidRequest where it is undone already, or that is not kept."""
     if row.state is ChangeState.UNDONE:
         raise InvalidRequest(f"change {row.id} is taken back already", hint="undo the undo to have it again")

@@ -23,7 +23,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow, StoreError, StoreUnavailable, TooLarge
 from memoryd.files.ignore import RealPaths, is_private_file, why_private
-from memoryd.files.reading import NotReadableError, Octets, read_octets, utf8_of
+from memoryd.files.reading import FileSnapshot, NotReadableError, read_snapshot, utf8_of
 from memoryd.files.scanner import ScanRules
 from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync_folder
 from memoryd.store.index.memories import FileVersion, MemoryFiles
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
 READ_ONLY_FILES: Final = ("SOUL.md",)
-_MOST_FILES: Final = 100_000
+_MAX_FILES: Final = 100_000
 _LINKED = (errno.ELOOP, errno.EXDEV)
 LineDays = Callable[[FileVersion, MemoryId], date]
 """The day on which a file states a memory first."""
@@ -77,7 +77,7 @@ class NoteFiles:
         self._check_rules(path, rules)
         limit, key = rules.limit(path)
         try:
-            octets = read_octets(self.workspace, path, max_bytes=limit)
+            content = read_snapshot(self.workspace, path, max_bytes=limit)
         except FileNotFoundError:
             self._check_folder(path)
             return StoredNote(path, EMPTY, None, b"")
@@ -85,7 +85,7 @@ class NoteFiles:
             raise InvalidRequest(f"{path} cannot be written: {exc}", hint=f"see {key}") from exc
         except OSError as exc:
             raise _failure(path, exc) from exc
-        return _stored_note(path, octets)
+        return _stored_note(path, content)
 
     def is_private(self, path: RelativePath) -> bool:
         """Tell whether the rules hide a note, or it says so itself; nobody says so of one that is not there."""
@@ -111,8 +111,8 @@ class NoteFiles:
         )
 
     def _files_named(self, names: Set[str]) -> Iterator[Path]:
-        """Yield the files of these names, also behind a dot, among the first `_MOST_FILES` of the workspace."""
-        left = _MOST_FILES if names else 0
+        """Yield the files of these names, also behind a dot, among the first `_MAX_FILES` of the workspace."""
+        left = _MAX_FILES if names else 0
         for folder, folders, files in os.walk(self.workspace):
             if left <= 0:
                 return
@@ -217,14 +217,14 @@ def _check_name(path: RelativePath, *, is_shown: bool) -> None:
         raise InvalidRequest(f"{path} is never written by memoryd", hint="edit it yourself")
 
 
-def _stored_note(path: RelativePath, octets: Octets) -> StoredNote:
-    if reason := why_private(utf8_of(octets)[0]):
+def _stored_note(path: RelativePath, content: FileSnapshot) -> StoredNote:
+    if reason := why_private(utf8_of(content)[0]):
         raise InvalidRequest(f"{path} is not written: {reason}", hint="take that line out of it first")
     try:
-        note = read_note(octets.data)
+        note = read_note(content.data)
     except ValueError as exc:
         raise InvalidRequest(f"{path} is no UTF-8 text", hint="save it as UTF-8 first") from exc
-    return StoredNote(path, note, octets.stat, octets.sha256)
+    return StoredNote(path, note, content.stat, content.sha256)
 
 
 def _failure(path: RelativePath, exc: OSError) -> MemorydError:

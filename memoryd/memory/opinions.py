@@ -9,7 +9,7 @@ from msgspec import Struct
 from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId, is_belief
-from memoryd.domain.memories.reflect.opinions import Label, OpinionStanding, Step, by_opinion, standing_of
+from memoryd.domain.memories.reflect.opinions import Label, OpinionState, Step, by_opinion, opinion_state_of
 from memoryd.store.ledger.reflect import OpinionSteps
 
 
@@ -22,11 +22,11 @@ class OpinionEvidence(Struct, frozen=True):
     citations: tuple[str, ...]
 
 
-class HeldOpinion(Struct, frozen=True):
+class OpinionWithEvidence(Struct, frozen=True):
     """An opinion with its confidence, 0 to 1, and the evidence for and against it, in the order in which it counted."""
 
     memory: Memory
-    standing: OpinionStanding
+    standing: OpinionState
     supporting: tuple[OpinionEvidence, ...]
     opposing: tuple[OpinionEvidence, ...]
 
@@ -35,13 +35,13 @@ class HeldOpinion(Struct, frozen=True):
         return self.standing.confidence
 
     @property
-    def is_telling(self) -> bool:
+    def is_explicit(self) -> bool:
         """Whether a line gives the confidence, or evidence moved it: else it is what any opinion begins with."""
         is_written = any(one.line.attributes.confidence is not None for one in self.memory.sources)
         return is_written or self.standing.confidence != self.standing.base.confidence
 
 
-class OpinionBook(Struct, frozen=True):
+class OpinionStore(Struct, frozen=True):
     """Reads and records the steps of opinions. Verbs raise StoreError, and `apply` also Denied.
 
     Each takes the book that the caller looks at, so that all of one answer speaks of the same moment. Scopes are the
@@ -51,7 +51,7 @@ class OpinionBook(Struct, frozen=True):
     steps: OpinionSteps
     clock: Callable[[], float] = time.time
 
-    async def held(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, HeldOpinion]:
+    async def held(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, OpinionWithEvidence]:
         """Return how these opinions stand; what is none, or stands in no line, is left out."""
         chosen = [memory for one in dict.fromkeys(opinions) if (memory := book.memories.get(one)) is not None]
         beliefs = [memory for memory in chosen if is_belief(memory.kind)]
@@ -60,7 +60,7 @@ class OpinionBook(Struct, frozen=True):
         found = by_opinion(await self.steps.of([memory.id for memory in beliefs]))
         return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
 
-    async def all(self, book: Book) -> Mapping[MemoryId, HeldOpinion]:
+    async def all(self, book: Book) -> Mapping[MemoryId, OpinionWithEvidence]:
         """Return how all opinions of a book stand."""
         found = by_opinion(await self.steps.all())
         beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
@@ -75,10 +75,10 @@ class OpinionBook(Struct, frozen=True):
         return await self.steps.add(steps, self.clock())
 
 
-def _held(book: Book, memory: Memory, steps: Sequence[Step]) -> HeldOpinion:
-    standing = standing_of(memory, steps)
+def _held(book: Book, memory: Memory, steps: Sequence[Step]) -> OpinionWithEvidence:
+    standing = opinion_state_of(memory, steps)
     for_it = tuple(evidence_of(book, step) for step in standing.supporting)
-    return HeldOpinion(memory, standing, for_it, tuple(evidence_of(book, step) for step in standing.opposing))
+    return OpinionWithEvidence(memory, standing, for_it, tuple(evidence_of(book, step) for step in standing.opposing))
 
 
 def evidence_of(book: Book, step: Step) -> OpinionEvidence:

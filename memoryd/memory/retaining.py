@@ -21,7 +21,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.firewall import keyed
 from memoryd.domain.memories.changes.replacing import MemoryReplacement
-from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.edits import (
     AttributeChange,
     LineEdit,
@@ -36,8 +36,8 @@ from memoryd.domain.memories.kinds import WrittenBy, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import PlacedLine
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, StoreError
-from memoryd.memory.journal import GONE_TRIES, PAUSE_SECONDS, Edit, Journal, NoteChange
-from memoryd.store.ledger.usage import StatedRows
+from memoryd.memory.journal import MISSING_TRIES, PAUSE_SECONDS, Edit, Journal, NoteChange
+from memoryd.store.ledger.usage import RetainedHashes
 
 PINNED: Final = "a memory was pinned"
 UNPINNED: Final = "a memory was unpinned"
@@ -145,7 +145,7 @@ class LineEditing(Struct, frozen=True):
 
         A note that may not be written, where nothing `is_written` but marks, is taken at the word of the index.
         """
-        for _ in range(GONE_TRIES):
+        for _ in range(MISSING_TRIES):
             try:
                 if await self.standing(memory):
                     return True
@@ -171,7 +171,7 @@ class LineEditing(Struct, frozen=True):
     async def _written(
         self, memory: Memory, paths: Iterable[str], wanted: LineEdit, *, why: str, agent: str
     ) -> WrittenLines:
-        for _ in range(GONE_TRIES):
+        for _ in range(MISSING_TRIES):
             if (written := await self._tried(memory, sorted(paths), wanted, why=why, agent=agent)) is not None:
                 return written
             # between two steps of an editor that saves it a note may be empty
@@ -232,11 +232,11 @@ def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydErr
     return exc
 
 
-class StatedLines:
+class StatementHashes:
     """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed."""
 
     def __init__(
-        self, rows: StatedRows, key: Callable[[bytes], Awaitable[bytes]], *, clock: Callable[[], float] = time.time
+        self, rows: RetainedHashes, key: Callable[[bytes], Awaitable[bytes]], *, clock: Callable[[], float] = time.time
     ) -> None:
         self._rows = rows
         self._make_key = key
@@ -267,7 +267,7 @@ class StatedLines:
         if wanted and not self._key:
             self._key = await self._make_key(secrets.token_bytes(KEY_BYTES))
         hashed = keyed(self._key)
-        return {text: hashed(f"stated\0{as_said(text)}") for text in wanted}
+        return {text: hashed(f"stated\0{normalized_statement(text)}") for text in wanted}
 
 
 class Retaining(Struct, frozen=True):
@@ -275,7 +275,7 @@ class Retaining(Struct, frozen=True):
 
     journal: Journal
     today: Callable[[], date]
-    stated: StatedLines | None = None
+    stated: StatementHashes | None = None
 
     def log(self, day: date | None = None) -> RelativePath:
         """Return the log of a day, of a day to come that of today."""

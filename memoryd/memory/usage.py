@@ -37,7 +37,7 @@ from memoryd.errors import Denied, MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.touches import CountedOnce, TierMove, tier_change, tier_changes, tiers_before
 from memoryd.store.ledger.changes import ChangeLog, ChangeRow, ChangeState
-from memoryd.store.ledger.usage import MOST_KEPT, UsageRows
+from memoryd.store.ledger.usage import MAX_USAGE_ROWS, UsageRows
 
 log = structlog.get_logger(__name__)
 
@@ -50,9 +50,9 @@ RETRY_SECONDS: Final = 15.0
 READY_SECONDS: Final = 0.5
 KEEP_SECONDS: Final = 30 * DAY_SECONDS
 """For so long a memory that no line states keeps its usage: a note may come back."""
-MOST_EARLY: Final = 10_000
+MAX_EARLY: Final = 10_000
 """Touches that wait for the ledger to be read."""
-LOOK_SECONDS: Final = 3600.0
+POLL_SECONDS: Final = 3600.0
 """How often the day of the owner is looked at, and the mean is taken anew."""
 LAST_SECONDS: Final = 3.0
 """For the last batch, when the daemon stops."""
@@ -111,8 +111,8 @@ class LifecycleSettings(Struct, frozen=True, kw_only=True):
     flush_seconds: float = FLUSH_SECONDS
 
 
-class UsageBook:
-    """The usage of the memories of one workspace, which its agents share; `UsageUpkeep` looks after it."""
+class UsageCache:
+    """The usage of the memories of one workspace, which its agents share; `UsageMaintenance` looks after it."""
 
     def __init__(
         self, rows: UsageRows, book: Callable[[], Awaitable[Book]], settings: LifecycleSettings, when: LifecycleTime
@@ -176,7 +176,7 @@ class UsageBook:
         for one in fresh:
             if self._early is None:
                 self._touch(one, at)
-            elif len(self._early) < MOST_EARLY:
+            elif len(self._early) < MAX_EARLY:
                 self._early.append((one, at))
         self.has_news.set()
 
@@ -273,7 +273,7 @@ class UsageBook:
         # what may not be written stays as it is
         with contextlib.suppress(Denied):
             async with self._writing:
-                self._discard(await self.rows.note_standing(standing, now, KEEP_SECONDS))
+                self._discard(await self.rows.note_stated(standing, now, KEEP_SECONDS))
 
     def note_change(self) -> None:
         """Take the news that notes changed: tiers may have, too."""
@@ -294,7 +294,7 @@ class UsageBook:
     def _touch(self, one: MemoryId, at: float) -> None:
         """Count one touch; what is in no book, or is gone since it was told, is not used."""
         memory = self.standing.memories.get(one)
-        if memory is None or (one not in self._held and len(self._held) >= MOST_KEPT):
+        if memory is None or (one not in self._held and len(self._held) >= MAX_USAGE_ROWS):
             return
         earned = self._earned(memory)
         self._list(memory, earned, at)
@@ -342,10 +342,10 @@ class UsageBook:
         return Aged(memory.line, until, now)
 
 
-class UsageUpkeep:
+class UsageMaintenance:
     """Writes the usage of one workspace, and judges tiers where lines or days changed."""
 
-    def __init__(self, usage: UsageBook) -> None:
+    def __init__(self, usage: UsageCache) -> None:
         self._usage = usage
         self._judged = Book()
         self._looked_at = float("-inf")
@@ -373,11 +373,11 @@ class UsageUpkeep:
         try:
             await self._do()
         except Denied:
-            return LOOK_SECONDS
+            return POLL_SECONDS
         except MemorydError as exc:
             log.debug("the usage of memories cannot be kept", reason=str(exc))
             return RETRY_SECONDS
-        return LOOK_SECONDS
+        return POLL_SECONDS
 
     async def _do(self) -> None:
         usage = self._usage
@@ -387,16 +387,16 @@ class UsageUpkeep:
             known = self._judged.memories
             await self._judge(book, [one for key, one in book.memories.items() if known.get(key) is not one], now)
         await usage.flush()
-        if abs(now - self._looked_at) >= LOOK_SECONDS:
+        if abs(now - self._looked_at) >= POLL_SECONDS:
             self._looked_at = now
             usage.scale.keep(book, await asyncio.to_thread(usage.scale.weighed, book, now))
-            await self._look_daily(book, now)
+            await self._judge_daily(book, now)
 
     async def _judge(self, book: Book, memories: Collection[Memory], now: float) -> None:
         (await asyncio.to_thread(self._usage.judged, book, memories, now))()
         self._judged = book
 
-    async def _look_daily(self, book: Book, now: float) -> None:
+    async def _judge_daily(self, book: Book, now: float) -> None:
         today = self._usage.when.local_day(now)
         if today != self._day:
             await self._judge(book, list(book.memories.values()), now)

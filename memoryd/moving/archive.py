@@ -297,11 +297,11 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
         return folder / found["file"] if folder else None
     if found := _WORKSPACE.match(name):
         workspace = _numbered(places.workspaces, found["number"])
-        return workspace / found["path"] if workspace and may_be_kept(found["path"]) else None
+        return workspace / found["path"] if workspace and belongs_in_backup(found["path"]) else None
     return None
 
 
-def may_be_kept(path: str) -> bool:
+def belongs_in_backup(path: str) -> bool:
     """Tell whether a path below a workspace, with `/`, names a conversation, what is forgotten, or a note."""
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or any(part.startswith(".") for part in parts[1:]):

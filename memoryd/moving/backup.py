@@ -23,10 +23,10 @@ from memoryd.moving.archive import (
     BackupWorkspace,
     BackupWriter,
     Told,
+    belongs_in_backup,
     is_conversation_file,
     is_ledger,
     is_note_file,
-    may_be_kept,
     scratch_folder,
     sized,
 )
@@ -88,7 +88,7 @@ def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
     if (workspace / FORGOTTEN).is_file() and not (workspace / ".memory").is_symlink():
         yield FORGOTTEN
     for path in _regular_below(workspace):
-        if may_be_kept(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
+        if belongs_in_backup(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
             yield path
 
 

@@ -152,7 +152,7 @@ def finish(state: Path) -> list[str]:
     return finished
 
 
-def kept_folder(state: Path) -> Path | None:
+def replaced_folder(state: Path) -> Path | None:
     """Return the folder in which lies what was replaced; None where nothing does."""
     return state / FOLDER if _folders(state) else None
 

@@ -23,17 +23,17 @@ from memoryd.qmd.collections import Collection, QmdCopies, collections_of, disti
 from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
 from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch, ResultFiles
 from memoryd.qmd.index_writer import CommandSeconds, ModelLinks
+from memoryd.qmd.maintenance import Supplies
+from memoryd.qmd.maintenance_plan import MaintenanceRules
 from memoryd.qmd.program import QmdHome
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar, QmdState
-from memoryd.qmd.upkeep import Supplies
-from memoryd.qmd.upkeep_plan import UpkeepRules
 from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import SearchBackend
 
 log = structlog.get_logger(__name__)
 FORGET_SECONDS: Final = 20.0
 """So long whoever forgets waits for it; what is left goes later."""
-STILL_HELD: Final = "qmd may hold it still in its index: {}"
+STILL_IN_INDEX: Final = "qmd may hold it still in its index: {}"
 
 
 class Dependencies(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Dependencies(Struct, frozen=True):
     builtin: SearchBackend
     words: SearchBackend
     known: Callable[[], Set[RelativePath]]
-    is_withheld: Callable[[str], bool]
+    is_excluded: Callable[[str], bool]
     changed_since: ChangedSince
     ruling: Callable[[], Ruling]
     roots: Callable[[], Sequence[ScanRoot]]
@@ -107,12 +107,12 @@ class AgentQmd:
             recent=given.words,
             name=NAME,
         )
-        self.search.note(self.qmd.outage)
+        self.search.note(self.qmd.unavailable_because)
 
     @property
     def is_healthy(self) -> bool:
         """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
-        return self.qmd.state.is_embedding or (self.qmd.outage is None and self.search.fallback is None)
+        return self.qmd.state.is_embedding or (self.qmd.unavailable_because is None and self.search.fallback is None)
 
     @property
     def has_vectors(self) -> bool:
@@ -137,7 +137,7 @@ class AgentQmd:
             restarts=qmd.server.restarts,
             is_given_up=qmd.server.is_given_up,
             # a copy: the upkeep goes on writing its own
-            upkeep=replace(qmd.state),
+            maintenance=replace(qmd.state),
             fallback=self.search.fallback,
             exported=None if self._given.exports.folder is None else self._given.exports.count,
             export_trouble=self._given.exports.problem,
@@ -145,23 +145,23 @@ class AgentQmd:
 
     def note_change(self) -> None:
         """Take the news that notes changed: an update follows, after the debounce."""
-        self.qmd.upkeep.note_change()
+        self.qmd.maintenance.note_change()
 
     def demand(self) -> None:
         """Take the news that notes became private: an update follows at once."""
-        self.qmd.upkeep.demand()
+        self.qmd.maintenance.demand()
 
     async def drop_remains(self) -> str:
         """Have it forget at once what the notes do not say any more; return why it has not yet, empty if it has."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FORGET_SECONDS):
-                if await self.qmd.upkeep.drop_remains():
+                if await self.qmd.maintenance.drop_remains():
                     return ""
-        return STILL_HELD.format(self.qmd.state.trouble or "its index is being cleaned")
+        return STILL_IN_INDEX.format(self.qmd.state.trouble or "its index is being cleaned")
 
-    async def run_upkeep(self) -> None:
+    async def run_maintenance(self) -> None:
         """Keep the index of qmd fresh until cancelled."""
-        await self.qmd.upkeep.run()
+        await self.qmd.maintenance.run()
 
     async def run_server(self) -> None:
         """Keep a warm child at hand for questions until cancelled."""
@@ -170,11 +170,11 @@ class AgentQmd:
     async def follows_words(self) -> bool:
         """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
         # the builtin index answers for what qmd has not read yet, unless qmd indexes more than that
-        return not further_paths(self._agent) or await self.qmd.upkeep.follow(embeds=False)
+        return not further_paths(self._agent) or await self.qmd.maintenance.follow(embeds=False)
 
     async def follows_meaning(self) -> bool:
         """Wait until what is on disk now can be found by meaning; return False if qmd cannot make vectors."""
-        return await self.qmd.upkeep.follow(embeds=True)
+        return await self.qmd.maintenance.follow(embeds=True)
 
     def _ruling(self) -> Ruling:
         """Return the rules of the workspace and of this agent."""
@@ -183,23 +183,23 @@ class AgentQmd:
 
     def _is_ignored(self, path: str) -> bool:
         ruling = self._ruling()
-        return ruling.hold is not None or ruling.is_ignored(path) or self._given.is_withheld(path)
+        return ruling.hold is not None or ruling.is_ignored(path) or self._given.is_excluded(path)
 
     def _on_change(self) -> None:
         # The upkeep knows of program and index, questions alone of the server. So good news that is no news must not be
         # passed on: between two updates a question may have met a server that hangs, and an update that went well
         # again would clear what that question noted. The server's own news, `_on_ready`, may.
-        outage = self.qmd.outage
-        if outage is not None or self._was_out:
-            self.search.note(outage)
-        self._was_out = outage is not None
-        if outage is None:
+        unavailable_because = self.qmd.unavailable_because
+        if unavailable_because is not None or self._was_out:
+            self.search.note(unavailable_because)
+        self._was_out = unavailable_because is not None
+        if unavailable_because is None:
             self.qmd.server.wake()
 
     def _on_ready(self) -> None:
         """Take the news that the server runs (again): an outage that a question met is over."""
         # the other way round: a server may start over an index that was lost meanwhile, of which the upkeep has said so
-        if self.qmd.outage is None:
+        if self.qmd.unavailable_because is None:
             self.search.note(None)
 
     async def forget_transcript(self, transcript: str) -> bool:
@@ -211,7 +211,7 @@ class AgentQmd:
         if self._given.exports.folder is None:
             return True
         await asyncio.to_thread(self._given.exports.withhold, transcript)
-        return await self.qmd.upkeep.follow(embeds=False)
+        return await self.qmd.maintenance.follow(embeds=False)
 
     def has_export(self, transcript: str) -> bool:
         """Tell whether there is an export of a transcript, by the name of its file."""
@@ -257,7 +257,7 @@ def _settings(config: QmdSection) -> QmdSettings:
         reranks=config.rerank is not False,
         waits_for_boot=update.wait_for_boot_sync,
         query=config.limits.timeout_ms / 1000,
-        rules=UpkeepRules(
+        rules=MaintenanceRules(
             makes_vectors=config.search_mode in ("vsearch", "query"),
             interval=update.interval.total_seconds(),
             debounce=update.debounce_ms / 1000,

@@ -28,7 +28,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.patterns import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
-from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
 from memoryd.files.scanner import ScanRoot
 from memoryd.files.writing import replace_file
 
@@ -45,7 +45,7 @@ _WILD: Final[Mapping[str, Token]] = {
     "?": CharacterClass(),
 }
 _SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
-_MOST_ALTERNATIVES: Final = 64
+_MAX_ALTERNATIVES: Final = 64
 MARKDOWN = "**/*.{md,MD}"
 _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
@@ -125,7 +125,7 @@ def _alternatives(pattern: str) -> tuple[str, ...]:
     """Write out braces, then split at the commas that are left."""
     todo: list[str] = [pattern]
     done: list[str] = []
-    while todo and len(done) + len(todo) <= _MOST_ALTERNATIVES:
+    while todo and len(done) + len(todo) <= _MAX_ALTERNATIVES:
         one = todo.pop()
         braces = _BRACES.search(one)
         if braces is None:
@@ -254,13 +254,13 @@ class QmdCopies(Struct, kw_only=True):
         if judged is not None and judged.holds(note.stat) and (judged.is_private or os.path.lexists(target)):
             return _Verdict.PRIVATE if judged.is_private else _Verdict.AS_BEFORE
         try:
-            octets = read_octets(note.root, note.relative, max_bytes=self.max_bytes)
+            content = read_snapshot(note.root, note.relative, max_bytes=self.max_bytes)
         except TornReadError:
             return _Verdict.AGAIN
         except (OSError, NotReadableError):
             return _Verdict.PRIVATE
-        data = octets.data
-        judged = _Judged(octets.known, is_private(decode(data)[0]))
+        data = content.data
+        judged = _Judged(content.known, is_private(decode(data)[0]))
         if judged.is_private:
             self._judged[name] = judged
             return _Verdict.PRIVATE

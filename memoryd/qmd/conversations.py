@@ -148,7 +148,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         path = transcript_path(self.agent, transcript)
         try:
             mtime_ns = (folder / hit.path).lstat().st_mtime_ns
-            if path in query.untold.paths or not query.filters.admits(path, Source.SESSIONS, mtime_ns):
+            if path in query.exclusions.paths or not query.filters.admits(path, Source.SESSIONS, mtime_ns):
                 return None
             first, text = _window(folder / hit.path, hit.line)
         except OSError:

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from memoryd.config.qmd import QmdLimitsSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.memories.entries import ChunkSettings, apart_of
-from memoryd.domain.memories.visibility import lines_beyond
+from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.text.chunking import each_chunk
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import NotFound
 from memoryd.files.excerpts import QMD_PREFIX, FileLocation
 from memoryd.files.ignore import why_private
-from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_octets, utf8_of
+from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
@@ -29,7 +29,7 @@ from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engi
 from memoryd.store.index.passages import ChunkRow
 
 NAME: Final = "qmd"
-MOST_ASKED = MAX_SEARCHES * MAX_LISTED
+MAX_ASKED = MAX_SEARCHES * MAX_LISTED
 """Results asked for when the question may leave out most of them: all that qmd can tell."""
 MAX_TERMS = 64
 Terms = tuple[str, ...]
@@ -75,17 +75,17 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
         full = os.path.join(self.workspace, path)  # noqa: PTH118  text is enough
         return any(one.holds(os.path.relpath(full, one.root)) for one in self.collections() if not one.is_exported)
 
-    def read(self, place: ResultFile) -> tuple[Octets, bytes] | None:
+    def read(self, place: ResultFile) -> tuple[FileSnapshot, bytes] | None:
         """Return the file as it is now and its text, UTF-8 that ends in `PADDING`.
 
         None if it is gone, cannot be read safely, or is private.
         """
         try:
-            octets = read_octets(place.base, place.relative, max_bytes=self.max_bytes)
+            content = read_snapshot(place.base, place.relative, max_bytes=self.max_bytes)
         except (OSError, TornReadError, NotReadableError):
             return None
-        data, _ = utf8_of(octets)
-        return None if why_private(data) else (octets, data)
+        data, _ = utf8_of(content)
+        return None if why_private(data) else (content, data)
 
     def location(self, path: str) -> FileLocation | None:
         """Return where the document lies that is told as `qmd/<collection>/<path>`; None if it is told so no more."""
@@ -176,7 +176,7 @@ async def ask(
         searches = tuple(one for one in searches if one.type == "lex")
     if not searches or not is_wanted:
         return terms, QmdAnswer(())
-    question = QmdQuestion(searches, MOST_ASKED if _narrows(query) else limit, qmd.reranks, collections)
+    question = QmdQuestion(searches, MAX_ASKED if _narrows(query) else limit, qmd.reranks, collections)
     return terms, await qmd.query(question, seconds=min(qmd.settings.query, query.deadline))
 
 
@@ -226,32 +226,32 @@ class Passages(Struct, frozen=True, kw_only=True):
     def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
         """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
         file = self.files.place(hit.collection, hit.path)
-        if file is not None and file.path in query.untold.paths:
+        if file is not None and file.path in query.exclusions.paths:
             return None
-        content = self.files.read(file) if file is not None else None
-        if file is None or content is None:
+        read = self.files.read(file) if file is not None else None
+        if file is None or read is None:
             return None
-        octets, data = content
-        if not query.filters.admits(file.path, Source.MEMORY, octets.stat.mtime_ns):
+        content, data = read
+        if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
             return None
         path = RelativePath(file.path)
-        beyond = frozenset[int]() if query.reach is None else lines_beyond(data, path, query.reach)
-        rows = (row for row in self._rows(octets, data, path) if row.start_line not in beyond)
+        beyond = frozenset[int]() if query.visibility is None else hidden_lines(data, path, query.visibility)
+        rows = (row for row in self._rows(content, data, path) if row.start_line not in beyond)
         row = best_row(rows, query.question, terms, hit.line)
         if row is None:
             return None
         held = terms_in(row.text, terms)
         # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
-        is_unchanged = bool(hit.docid) and octets.sha256.hex().startswith(hit.docid) and not beyond
+        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not beyond
         if not held and not is_unchanged:
             return None
         # qmd tells its order and its score; what stands behind them, it keeps for itself
         because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
         return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
 
-    def _rows(self, octets: Octets, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
+    def _rows(self, content: FileSnapshot, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
         apart = tuple(apart_of(data, path))
-        known, mtime_ns = octets.known, octets.stat.mtime_ns
+        known, mtime_ns = content.known, content.stat.mtime_ns
         for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap, apart=apart):
             text = data[part.start : part.end].decode("utf-8", "surrogatepass")
             lines = part.start_line, part.end_line

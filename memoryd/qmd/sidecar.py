@@ -13,6 +13,8 @@ from msgspec import Struct
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import CommandSeconds
+from memoryd.qmd.maintenance import MaintenanceState, QmdMaintenance, Supplies
+from memoryd.qmd.maintenance_plan import MaintenanceRules
 from memoryd.qmd.program import Program, QmdHome, QmdInstallation
 from memoryd.qmd.query import (
     Complaint,
@@ -27,8 +29,6 @@ from memoryd.qmd.query import (
     hits_of,
 )
 from memoryd.qmd.server import QmdServer, ServerPhase, ServerTimes
-from memoryd.qmd.upkeep import QmdUpkeep, Supplies, UpkeepState
-from memoryd.qmd.upkeep_plan import UpkeepRules
 from memoryd.retry import Retry
 from memoryd.search.protocol import Fallback
 
@@ -51,7 +51,7 @@ class QmdSettings(Struct, frozen=True, kw_only=True):
     waits_for_boot: bool = False
     query: float = 4.0
     idle: float = 600.0
-    rules: UpkeepRules
+    rules: MaintenanceRules
     seconds: CommandSeconds
 
     @property
@@ -82,7 +82,7 @@ class QmdSidecar:
         self.settings = settings
         self.home = home
         self.installation = QmdInstallation(command=settings.command, home=home, query_seconds=settings.query)
-        self.upkeep = QmdUpkeep(
+        self.maintenance = QmdMaintenance(
             installation=self.installation,
             supplies=supplies,
             rules=settings.rules,
@@ -103,9 +103,9 @@ class QmdSidecar:
         self._failure = ""
 
     @property
-    def state(self) -> UpkeepState:
+    def state(self) -> MaintenanceState:
         """What is known of its index; the upkeep goes on writing it."""
-        return self.upkeep.state
+        return self.maintenance.state
 
     @property
     def collections(self) -> tuple[Collection, ...]:
@@ -126,7 +126,7 @@ class QmdSidecar:
         return self.settings.mode == "query" and self.settings.reranks and is_there
 
     @property
-    def outage(self) -> str | None:
+    def unavailable_because(self) -> str | None:
         """Why no question can be asked of it at all, None if one can."""
         state = self.state
         if self.installation.program is None or state.updated_at is None:
@@ -152,9 +152,9 @@ class QmdSidecar:
 
     async def _wait_for_boot(self) -> None:
         if self.settings.waits_for_boot:
-            await self.upkeep.booted.wait()
-        if (outage := self.outage) is not None:
-            raise SidecarError(outage)
+            await self.maintenance.booted.wait()
+        if (unavailable_because := self.unavailable_because) is not None:
+            raise SidecarError(unavailable_because)
 
     async def _ask(self, question: QmdQuestion, end: float) -> QmdAnswer:
         try:
@@ -166,7 +166,7 @@ class QmdSidecar:
                 hits, stderr = await self._ask_command(question, names, end)
         except SidecarError as exc:
             if complaint_of(str(exc)) is Complaint.COLLECTION:
-                self.upkeep.demand()
+                self.maintenance.demand()
             raise
         trouble = embedding_trouble(stderr) if question.has_meaning else None
         if trouble and not hits:
@@ -188,7 +188,7 @@ class QmdSidecar:
         """Ask by a process of its own, which ends by `end` (monotonic seconds); none for a while after failures."""
         if self._retry.wait() > 0:
             raise SidecarError(f"qmd is left alone for a while: {self._failure}")
-        if not await self.upkeep.has_index():
+        if not await self.maintenance.has_index():
             raise SidecarError("the index of qmd is gone and is made anew")
         self._retry.tried()
         try:
@@ -232,7 +232,7 @@ class QmdState(Struct, frozen=True, kw_only=True):
     server: ServerPhase
     pid: int | None
     restarts: int
-    upkeep: UpkeepState
+    maintenance: MaintenanceState
     exported: int | None
     """Transcripts that are exported for it; None where they are not to be."""
     export_trouble: str

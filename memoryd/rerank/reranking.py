@@ -17,7 +17,7 @@ from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, NoResult, Ready, Score, Scored
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import KeptWorker, WorkerPhase, WorkerRun, WorkerState, module_command
+from memoryd.embed.local.worker_process import WorkerKeeper, WorkerPhase, WorkerRun, WorkerState, module_command
 from memoryd.errors import RerankerUnavailable
 from memoryd.models.families import YES_OR_NO, Reranker, inspect_reranker
 from memoryd.models.store import ModelStore
@@ -33,7 +33,7 @@ Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabular
 NO_MODEL: Final = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
-class RankingWorker(KeptWorker[float]):
+class RankingWorker(WorkerKeeper[float]):
     """Scores pairs with one GGUF. Works while its `run` runs.
 
     `stall` is how long it may work on one pair before it counts as hung; `idle_unload` of zero keeps it for ever.
@@ -63,7 +63,7 @@ class RankingWorker(KeptWorker[float]):
         read again, so that the same question goes on where it was late.
         """
         async with self._turn:
-            read = self._last = self._last.asked_again(question, texts)
+            read = self._last = self._last.asked_before(question, texts)
             unread = {key: text for text in texts if (key := _digest(text)) not in read.scores}
             keys = list(unread)
             requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in unread.values()]
@@ -74,7 +74,7 @@ class RankingWorker(KeptWorker[float]):
 
     def read(self, question: str, texts: Sequence[str]) -> int:
         """Return how many of the texts were read already, if this is what was asked last."""
-        return len(self._last.asked_again(question, texts).scores)
+        return len(self._last.asked_before(question, texts).scores)
 
 
 def _misfit(reranker: Reranker, ready: Ready) -> str:
@@ -94,7 +94,7 @@ class _LastQuestion(Struct, frozen=True):
     question: str
     scores: dict[bytes, float]
 
-    def asked_again(self, question: str, texts: Sequence[str]) -> "_LastQuestion":
+    def asked_before(self, question: str, texts: Sequence[str]) -> "_LastQuestion":
         """Return the same with what these texts have in common with those before; nothing if the question is new."""
         known = self.scores if self.question == question else {}
         return _LastQuestion(question, {key: known[key] for key in map(_digest, texts) if key in known})
@@ -129,7 +129,7 @@ class RerankerState(Struct, frozen=True):
     worker: WorkerState | None = None
 
 
-class RankingOutcome(StrEnum):
+class RerankResult(StrEnum):
     """How a ranking went."""
 
     OK = "ok"
@@ -142,7 +142,7 @@ class RankingOutcome(StrEnum):
 class Ranking(Struct, frozen=True):
     """The texts' positions, best first, each with its relevance from 0 to 1; or why there is no ranking."""
 
-    outcome: RankingOutcome
+    outcome: RerankResult
     reason: str = ""
     order: tuple[int, ...] = ()
     relevance: tuple[float, ...] = ()
@@ -181,17 +181,17 @@ class Reranking(LocalModel[RankingWorker]):
         if worker is None or phase is not ModelPhase.READY:
             if phase is ModelPhase.FAILED:
                 # the reason may name files of the host, which are nothing to an agent
-                return Ranking(RankingOutcome.FAILED, NO_MODEL)
-            return Ranking(RankingOutcome.WAITING, self.record.reason)
+                return Ranking(RerankResult.FAILED, NO_MODEL)
+            return Ranking(RerankResult.WAITING, self.record.reason)
         try:
             async with asyncio.timeout(seconds):
                 scores = await worker.scores(question, texts)
         except TimeoutError:
             if worker.state().phase is WorkerPhase.READY:
                 count = f"{worker.read(question, texts)} of {len(texts)} texts"
-                return Ranking(RankingOutcome.TIMEOUT, f"it read {count} within {seconds:.2g} s")
-            return Ranking(RankingOutcome.WAITING, "the reranking model is being loaded")
+                return Ranking(RerankResult.TIMEOUT, f"it read {count} within {seconds:.2g} s")
+            return Ranking(RerankResult.WAITING, "the reranking model is being loaded")
         except RerankerUnavailable as exc:
-            return Ranking(RankingOutcome.FAILED, str(exc))
+            return Ranking(RerankResult.FAILED, str(exc))
         order = sorted(range(len(texts)), key=lambda at: -scores[at])
-        return Ranking(RankingOutcome.OK, "", tuple(order), tuple(map(worker.reranker.relevance, scores)))
+        return Ranking(RerankResult.OK, "", tuple(order), tuple(map(worker.reranker.relevance, scores)))

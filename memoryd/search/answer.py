@@ -33,8 +33,8 @@ from memoryd.search.protocol import (
     judged,
     nothing_found,
     why_empty,
+    why_excluded,
     why_no_better,
-    why_untold,
     with_pending,
 )
 
@@ -97,7 +97,7 @@ class SearchService(Struct, frozen=True, kw_only=True):
         freshness = _with_pending_work(self.disk.freshness(), found, pending) if asks_notes else Freshness()
         hits = with_snippets_within(found, judged(found.hits, leading=LEADING), has_footer=has_citations)
         misses = judged(found.misses if query.is_explained else (), leading=0)
-        why = why_untold(found) or _why_no_better(hits, found) or freshness.hold or None
+        why = why_excluded(found) or _why_no_better(hits, found) or freshness.hold or None
         return SearchAnswer(
             found=replace(
                 found,
@@ -136,7 +136,7 @@ def _why_no_better(hits: Sequence[Hit], found: Found) -> str:
     """Say why hits are worth no more than they are, by what the first of the best was held against."""
     best = best_verdict(hits)
     leading = next((hit for hit in hits if hit.verdict is best), None)
-    return "" if leading is None else why_no_better(hits, found.floors_of(leading.chunk.source))
+    return "" if leading is None else why_no_better(hits, found.thresholds_of(leading.chunk.source))
 
 
 def _with_pending_work(freshness: Freshness, found: Found, pending_files: int) -> Freshness:
@@ -183,7 +183,7 @@ def with_snippets_within(found: Found, hits: Sequence[Hit], *, has_footer: bool)
 
 def _weights(found: Found, hit: Hit) -> Mapping[str, float]:
     """Return how telling each term is among documents of the hit's source; all the same where nobody knows."""
-    floors = found.floors_of(hit.chunk.source)
+    floors = found.thresholds_of(hit.chunk.source)
     return dict.fromkeys(found.terms, 1.0) if floors is None else floors.idf.weights
 
 

@@ -18,11 +18,11 @@ from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMa
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.domain.vector import Vector
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot, EmbedderState
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase, EmbedderState
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import EmbeddingError, StoreError
 from memoryd.index.pending import Spaces
-from memoryd.rerank.reranking import RankingOutcome, Reranking
+from memoryd.rerank.reranking import Reranking, RerankResult
 from memoryd.search.protocol import Arm, ArmState, Query
 from memoryd.search.ranking import PairReading, Ranked, reordered
 from memoryd.search.vectors import VectorIndex
@@ -90,7 +90,7 @@ async def candidate_filter(database: Database, question: Question) -> tuple[Arm,
 
 async def weighed_question(database: Database, query: Query) -> tuple[Arm, Question]:
     """Return the question of a query with the words of a long one chosen by what they say in these notes."""
-    return Arm(ArmState.OK), await database.words.weighed(query.question, query.untold.chunks)
+    return Arm(ArmState.OK), await database.words.weighed(query.question, query.exclusions.chunks)
 
 
 async def exact(database: Database, question: Question, chunks: Collection[int]) -> set[int]:
@@ -141,7 +141,7 @@ class RerankArm(Struct, frozen=True, kw_only=True):
         distinct = list(dict.fromkeys(texts.values()))
         seconds = max(0.0, min(self.seconds, end - time.monotonic()))
         found = await self.reranking.rank(question.text, distinct, seconds)
-        if found.outcome is not RankingOutcome.OK:
+        if found.outcome is not RerankResult.OK:
             return Arm(ArmState(found.outcome.value), found.reason), ranking
         place = {distinct[position]: place for place, position in enumerate(found.order, start=1)}
         relevance = dict(zip(distinct, found.relevance, strict=True))
@@ -174,7 +174,7 @@ class VectorArm:
     """Every call is bounded by the caller; StoreError and EmbeddingError pass through."""
 
     def __init__(
-        self, *, database: Database, spaces: Spaces, executor: Executor, slot: EmbedderSlot, vector_bytes: int
+        self, *, database: Database, spaces: Spaces, executor: Executor, slot: CurrentEmbedder, vector_bytes: int
     ) -> None:
         self._database = database
         self._spaces = spaces

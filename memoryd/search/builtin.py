@@ -16,7 +16,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
-from memoryd.embed.current import EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.errors import StoreError
 from memoryd.index.pending import Spaces
 from memoryd.search.arms import (
@@ -39,7 +39,7 @@ from memoryd.store.index.words import CandidateFilter
 
 _RESERVE = 0.2
 """Share of the deadline kept for merging and reading the rows."""
-FIRST_LOOK = 24
+FIRST_ROWS = 24
 """Rows that are read before copies are known to fill them."""
 MAX_TRIES = 3
 """How often a question is asked while a sync replaces what it finds."""
@@ -123,13 +123,13 @@ class CandidateSearch:
         It would else move the scores of others and be what the answer is judged by: a note that is gone or private
         would tell that it matches.
         """
-        untold, withdrawn = self._query.untold, self._index.withdrawn
-        if untold.is_empty and not withdrawn:
+        exclusions, withdrawn = self._query.exclusions, self._index.withdrawn
+        if exclusions.is_empty and not withdrawn:
             return evidence
         paths = await self._index.database.documents.paths(list(evidence.chunks))
         # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
-        hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in untold.paths}
-        return evidence.only(evidence.chunks - hidden - untold.chunks)
+        hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in exclusions.paths}
+        return evidence.only(evidence.chunks - hidden - exclusions.chunks)
 
     async def _ranked(self, evidence: Evidence) -> Ranked:
         base_scores, question = self.recipe.base_scores(evidence), self._query.question
@@ -142,7 +142,7 @@ class CandidateSearch:
                     list(base_scores),
                     question.dates,
                     commonness=commonness,
-                    uncounted=self._query.untold.chunks,
+                    uncounted=self._query.exclusions.chunks,
                 )
         return ranked(evidence, base_scores, statistics, min_score=self._query.min_score)
 
@@ -160,7 +160,7 @@ class BuiltinSearch:
         database: Database,
         spaces: Spaces,
         executor: Executor,
-        slot: EmbedderSlot,
+        slot: CurrentEmbedder,
         settings: SearchSettings,
         withdrawn: Container[str] = frozenset(),
         rerank: RerankArm | None = None,
@@ -215,7 +215,7 @@ class BuiltinSearch:
     async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
         """Look at what the arms give, and ask them again, until the answer is filled or nothing more is to be had."""
         candidates = await search.first()
-        count = self._first_look(candidates.ranking, query.limit)
+        count = self._rows_read_first(candidates.ranking, query.limit)
         while True:
             ranking = candidates.ranking
             selected = await self._selected(query, ranking, count, is_last=is_last)
@@ -239,7 +239,7 @@ class BuiltinSearch:
                 candidates = await search.with_others(selected.dominant, self.settings.pool(query.limit))
             else:
                 candidates = await search.deeper()
-            count = self._first_look(candidates.ranking, query.limit)
+            count = self._rows_read_first(candidates.ranking, query.limit)
         arms = candidates.arms
         if self._rerank is not None:
             begun = time.monotonic()
@@ -249,20 +249,22 @@ class BuiltinSearch:
             arms = {**arms, RERANK: arm}
             if ranking.readings:
                 selected = await self._selected(query, ranking, max(count, self._rerank.candidates), is_last=is_last)
-        stand_in = self._slot.stand_in
+        fallback_in_use = self._slot.fallback_in_use
         return Found(
             hits=selected.hits,
             misses=selected.misses,
             arms=arms,
             terms=query.question.terms,
-            fallback=None if stand_in is None else Fallback(stand_in.left, stand_in.reason, stand_in.since),
+            fallback=None
+            if fallback_in_use is None
+            else Fallback(fallback_in_use.left, fallback_in_use.reason, fallback_in_use.since),
             floors=ranking.floors,
         )
 
-    def _first_look(self, ranking: Ranked, limit: int) -> int:
+    def _rows_read_first(self, ranking: Ranked, limit: int) -> int:
         """Return how many rows are read first: all that tell something where a rule may put the last one first."""
-        usual = max(FIRST_LOOK, 2 * limit, self.settings.pool(limit))
-        return max(usual, len(ranking.telling)) if self.settings.may_reorder else usual
+        default = max(FIRST_ROWS, 2 * limit, self.settings.pool(limit))
+        return max(default, len(ranking.telling)) if self.settings.may_reorder else default
 
     async def _selected(self, query: Query, ranking: Ranked, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
@@ -284,4 +286,6 @@ class BuiltinSearch:
             raise _ReplacedError
         found = ((chunk, rows[chunk]) for chunk in wanted if chunk in rows)
         # some may have been withdrawn since the arms found them
-        return {chunk: row for chunk, row in found if row.path not in self.withdrawn and not query.untold.holds(row)}
+        return {
+            chunk: row for chunk, row in found if row.path not in self.withdrawn and not query.exclusions.holds(row)
+        }

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import told_path, turns_path
+from memoryd.domain.citations import conversation_path, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
@@ -113,10 +113,10 @@ class FallbackSearch:
         """The outage that the last question or `note` met, None while the first engine works."""
         return self._fallback
 
-    def note(self, outage: str | None) -> Fallback | None:
+    def note(self, unavailable_because: str | None) -> Fallback | None:
         """Take the news that the first engine is out, or that it may be asked again; return what holds now."""
         since = self._fallback.since if self._fallback else datetime.now(UTC)
-        self._fallback = None if outage is None else Fallback(self._name, outage, since)
+        self._fallback = None if unavailable_because is None else Fallback(self._name, unavailable_because, since)
         return self._fallback
 
     async def search(self, query: Query) -> Found:
@@ -209,16 +209,18 @@ async def search_once(search: SearchBackend, query: Query) -> Found:
 def _deduplicated(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
     """Return the hits of each conversation under the name that it is told by, or that its best hit has."""
     names = dict(told or {})
-    return tuple(hit for hit in hits if names.setdefault(_conversation(hit), path := told_path(hit.chunk.path)) == path)
+    return tuple(
+        hit for hit in hits if names.setdefault(_conversation(hit), path := conversation_path(hit.chunk.path)) == path
+    )
 
 
 def _shown_names(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
-    return {_conversation(hit): told_path(hit.chunk.path) for hit in hits}
+    return {_conversation(hit): conversation_path(hit.chunk.path) for hit in hits}
 
 
 def _conversation(hit: Hit) -> RelativePath:
     """Return what a transcript and the session of its turns have in common: the path of the session."""
-    path = told_path(hit.chunk.path)
+    path = conversation_path(hit.chunk.path)
     folder, _, rest = path.partition("/")
     agent, _, file = rest.partition("/")
     return turns_path(transcript_session(agent, file)) if folder == "sessions" and file else path

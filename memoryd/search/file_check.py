@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, PresentText
-from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.memories.visibility import told_text
+from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.visibility import visible_text
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.files.excerpts import Moment, Presence, PresentFile, PresentFiles
 from memoryd.search.hits import Hit
-from memoryd.search.protocol import DiskFollower, Found, Query, SearchBackend, Untold, seconds_left
+from memoryd.search.protocol import DiskFollower, Exclusions, Found, Query, SearchBackend, seconds_left
 from memoryd.store.index.passages import ChunkRow
 
 MAX_OVERDUE = 2
@@ -43,10 +43,10 @@ class CheckedRows(Struct, frozen=True):
     """Documents that hold something else than what was read of them, or may do so, and why it is not known."""
 
     @property
-    def untold(self) -> Untold:
+    def exclusions(self) -> Exclusions:
         """What a second search need not find again; of an engine whose rows have no numbers, the whole document."""
         unnumbered = frozenset(row.path for row in self.lost if not row.id)
-        return Untold(self.absent | unnumbered, frozenset(row.id for row in self.lost if row.id))
+        return Exclusions(self.absent | unnumbered, frozenset(row.id for row in self.lost if row.id))
 
     @property
     def differing(self) -> Set[RelativePath]:
@@ -124,7 +124,7 @@ def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _No
             return _Now(row)
         case Presence.ABSENT:
             return _Now(None)
-        case Presence.OWED:
+        case Presence.STALE:
             return _Now(None, present.reason)
     line = text.line_of(row.text, row.heading, row.start_line)
     if line is None:
@@ -152,15 +152,17 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
     inner: SearchBackend
     check: FileCheck
     disk: DiskFollower
-    hidden: Callable[[MemoryReach], Awaitable[frozenset[int]]]
+    hidden: Callable[[Visibility], Awaitable[frozenset[int]]]
 
     async def search(self, query: Query) -> Found:
         """Return what is found and stands in its files; `owed` names what may answer otherwise."""
-        reach = query.reach
-        if reach is None:
+        visibility = query.visibility
+        if visibility is None:
             return await self._standing(query)
-        found = await self._standing(replace(query, untold=query.untold | Untold(chunks=await self.hidden(reach))))
-        hits, misses = tuple(cleared_hits(found.hits, reach)), tuple(cleared_hits(found.misses, reach))
+        found = await self._standing(
+            replace(query, exclusions=query.exclusions | Exclusions(chunks=await self.hidden(visibility)))
+        )
+        hits, misses = tuple(cleared_hits(found.hits, visibility)), tuple(cleared_hits(found.misses, visibility))
         return replace(found, hits=hits, misses=misses)
 
     async def _standing(self, query: Query) -> Found:
@@ -168,17 +170,17 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
         found, checked = await self._round(query, end)
         # what is gone counts, too: it may have another name by now
         left = min(query.fresh_until, end) - time.monotonic()
-        if checked.differing and await self.disk.look_again(checked.differing, left):
+        if checked.differing and await self.disk.rescan(checked.differing, left):
             # What changed may be found again, and even by the same chunks: an edit leaves most of them as they are.
-            query = replace(query, untold=query.untold | Untold(checked.absent))
+            query = replace(query, exclusions=query.exclusions | Exclusions(checked.absent))
             found, checked = await self._round(query, end)
         owed = dict(checked.owed)
         for _ in range(MAX_REFILLS):
             if not checked.differing or time.monotonic() > end:
                 break
             # others take the places of what differs still, and may differ, too: of many that are gone all at once
-            gone = Untold(frozenset(self.disk.gone())) if checked.absent else Untold()
-            query = replace(query, untold=query.untold | checked.untold | gone)
+            gone = Exclusions(frozenset(self.disk.gone())) if checked.absent else Exclusions()
+            query = replace(query, exclusions=query.exclusions | checked.exclusions | gone)
             found, checked = await self._round(query, end)
             owed |= checked.owed
         # what would have taken their places is not told
@@ -207,19 +209,19 @@ def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]
     return tuple(now for hit in hits if (now := checked.hit(hit)) is not None)
 
 
-def cleared_hits(hits: Iterable[Hit], reach: MemoryReach) -> Iterator[Hit]:
+def cleared_hits(hits: Iterable[Hit], visibility: Visibility) -> Iterator[Hit]:
     """Yield the hits without the lines beyond reach; one that was found by these alone is none."""
     for hit in hits:
-        chunk, copies = _cleared(hit.chunk, reach), tuple(_cleared(copy, reach) for copy in hit.copies)
+        chunk, copies = _cleared(hit.chunk, visibility), tuple(_cleared(copy, visibility) for copy in hit.copies)
         if chunk is hit.chunk and all(new is old for new, old in zip(copies, hit.copies, strict=True)):
             yield hit
         elif chunk.text.strip() and (not hit.terms or _holds(chunk, hit.terms)):
             yield replace(hit, chunk=chunk, near=(), copies=tuple(copy for copy in copies if copy.text.strip()))
 
 
-def _cleared(row: ChunkRow, reach: MemoryReach) -> ChunkRow:
+def _cleared(row: ChunkRow, visibility: Visibility) -> ChunkRow:
     """Return a row with nothing on the lines that are beyond reach; its lines stay where they are."""
-    text = told_text(row.text, row.path, reach)
+    text = visible_text(row.text, row.path, visibility)
     return row if text == row.text else replace(row, text=text)
 
 

@@ -14,7 +14,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import text_score
 from memoryd.domain.ranking.selection import Decay
-from memoryd.domain.ranking.snippets import NearPassage
+from memoryd.domain.ranking.snippets import MatchingPassage
 from memoryd.domain.text.duplicates import gist, outline
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.store.index.passages import ChunkRow
@@ -95,7 +95,7 @@ class Hit(Struct, frozen=True):
     bm25: float | None = None
     """A magnitude, 0 and up."""
     cosine: float | None = None
-    near: Sequence[NearPassage] = ()
+    near: Sequence[MatchingPassage] = ()
     """Its passages that are among the nearest of all."""
     relevance: float | None = None
     """How well it answers by the reranker, 0 to 1; None: it did not read it."""

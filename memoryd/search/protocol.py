@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, Source
-from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.ranking.snippets import SNIPPET_CHARS
@@ -32,23 +32,23 @@ LEADING = 3
 """Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
 
 
-LEAST_SECONDS: Final = 0.05
+MIN_SECONDS: Final = 0.05
 """For a step of an answer, however late those before it were."""
 
 
 def seconds_left(end: float) -> float:
     """Return how long a step may take that is to be over at `end` (monotonic clock)."""
-    return max(LEAST_SECONDS, end - time.monotonic())
+    return max(MIN_SECONDS, end - time.monotonic())
 
 
-class Untold(Struct, frozen=True):
+class Exclusions(Struct, frozen=True):
     """Paths, and chunks by their ids; others take their places."""
 
     paths: frozenset[RelativePath] = frozenset()
     chunks: frozenset[int] = frozenset()
 
-    def __or__(self, other: "Untold") -> "Untold":
-        return Untold(self.paths | other.paths, self.chunks | other.chunks)
+    def __or__(self, other: "Exclusions") -> "Exclusions":
+        return Exclusions(self.paths | other.paths, self.chunks | other.chunks)
 
     @property
     def is_empty(self) -> bool:
@@ -72,13 +72,13 @@ class Query(Struct, frozen=True):
     filters: Filters = field(default_factory=Filters)
     asked: Question | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    untold: Untold = field(default_factory=Untold)
+    exclusions: Exclusions = field(default_factory=Exclusions)
     """What is not to be found, for it is known that its files do not hold it."""
     fresh_until: float = 0.0
     """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
     is_explained: bool = False
     """Whether misses are told, too."""
-    reach: MemoryReach | None = None
+    visibility: Visibility | None = None
     """Whose memories may be told; None: nobody asks who could be told too much."""
 
     @property
@@ -163,7 +163,7 @@ class Found(Struct, frozen=True):
     """Documents changed after this (system clock) are not known to the engine; None: it knows all."""
     doubt: str = ""
     """Why finding nothing does not mean that there is nothing."""
-    floors: Floors | None = None
+    floors: Thresholds | None = None
     """What the evidence was held against; None: the engine does not judge it."""
     owed: Mapping[RelativePath, str] = field(default_factory=dict)
     """Documents that may answer and are not told as they are now, and why."""
@@ -173,7 +173,7 @@ class Found(Struct, frozen=True):
     Where they alone were asked, nothing else is of the notes.
     """
 
-    def floors_of(self, source: Source) -> Floors | None:
+    def thresholds_of(self, source: Source) -> Thresholds | None:
         """Return what the evidence of hits of a source was held against."""
         if source is Source.SESSIONS and self.conversations is not None:
             return self.conversations.floors
@@ -220,7 +220,7 @@ class DiskFollower(Struct, frozen=True, kw_only=True):
     on_search: Callable[[], None]
     catch_up: Callable[[float], Awaitable[int]]
     """Has the index follow what changed, within so many seconds; returns how many files it may lack then."""
-    look_again: Callable[[Set[RelativePath], float], Awaitable[bool]]
+    rescan: Callable[[Set[RelativePath], float], Awaitable[bool]]
     """Has it follow where these documents differ, within so many seconds; returns whether it looked."""
     gone: Callable[[], Set[RelativePath]]
     """What the index knows to be gone; it may keep that for a grace."""
@@ -259,7 +259,7 @@ def why_no_notes(found: Found, freshness: Freshness, query: Query) -> str:
         reasons = dict.fromkeys(arm.reason for arm in arms)
         return "no arm of the search could answer: " + "; ".join(reasons)
     if found.owed:
-        return why_untold(found)
+        return why_excluded(found)
     if freshness.pending_files and freshness.hold:
         return f"{freshness.pending_files} files are held back: {freshness.hold}"
     if freshness.pending_files:
@@ -297,7 +297,7 @@ def _unmatched(misses: Sequence[Hit], query: Query) -> str:
     return "" if question.terms else "the question has no words to look for"
 
 
-def why_untold(found: Found) -> str:
+def why_excluded(found: Found) -> str:
     """Say why documents that may answer are not told; without their names, for they may be private."""
     if not found.owed:
         return ""
@@ -315,7 +315,7 @@ def judged(hits: Sequence[Hit], *, leading: int) -> tuple[Hit, ...]:
     )
 
 
-def why_no_better(hits: Sequence[Hit], floors: Floors | None) -> str:
+def why_no_better(hits: Sequence[Hit], floors: Thresholds | None) -> str:
     """Say why hits are worth no more than they are; empty if they answer."""
     match best_verdict(hits):
         case Verdict.WEAK:

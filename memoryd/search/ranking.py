@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.calibration import Background, Floors, TermStatistics, Verdict, floors
+from memoryd.domain.ranking.calibration import Background, TermStatistics, Thresholds, Verdict, floors
 from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
 from memoryd.domain.ranking.selection import (
     DEEPER,
@@ -33,7 +33,7 @@ from memoryd.domain.ranking.selection import (
     tokens,
     with_literal,
 )
-from memoryd.domain.sessions.conversation_parts import told_share
+from memoryd.domain.sessions.conversation_parts import answered_share
 from memoryd.domain.skips import SkipReason
 from memoryd.search.hits import ChunkEvidence, Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
@@ -67,7 +67,7 @@ class Ranked(Struct, frozen=True):
     ranks: Mapping[int, Ranks]
     statistics: TermStatistics | None
     """None: they could not be had in time."""
-    floors: Floors | None
+    floors: Thresholds | None
     readings: Readings = field(default_factory=dict)
     """Of the chunks that a reranker read."""
 
@@ -143,12 +143,12 @@ def reordered(ranking: Ranked, readings: Readings) -> Ranked:
     set, its first getting the best of them: scores stay 0 to 1 and sorted, what it did not read stays where it is, and
     age weighs as much as ever.
     """
-    telling, scored = _dealt(ranking.telling, ranking, readings)
-    noise, scored_noise = _dealt(ranking.noise, ranking, readings)
+    telling, scored = _reassigned(ranking.telling, ranking, readings)
+    noise, scored_noise = _reassigned(ranking.noise, ranking, readings)
     return replace(ranking, telling=telling, noise=noise, readings=scored | scored_noise)
 
 
-def _dealt(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
+def _reassigned(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
     """Return a group with those that were read in their new order, on the places that they have, and their scores."""
     read = sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place)
     scores = sorted((ranking.base_scores[chunk] for chunk in read), reverse=True)
@@ -256,7 +256,7 @@ def select(
     *,
     settings: SearchSettings,
     min_score: float = 0.0,
-    floors: Floors | None = None,
+    floors: Thresholds | None = None,
     now: datetime,
 ) -> Selected:
     """Choose the hits of an answer from candidates that have base scores; `now` has the zone of its days.
@@ -298,7 +298,7 @@ def _aged(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[st
         else decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
     )
     if chunk.source == Source.SESSIONS:
-        decay = replace(decay, told=told_share(chunk.text, weights))
+        decay = replace(decay, told=answered_share(chunk.text, weights))
     return replace(hit, score=hit.score * decay.factor, decay=decay)
 
 
@@ -384,7 +384,7 @@ def _order(leaders: Sequence[_Leader], limit: int, settings: SearchSettings) -> 
     return with_literal(order, before, literal, limit)
 
 
-def _placed(hit: Hit, place: int, sorted_place: int, floors: Floors | None) -> Hit:
+def _placed(hit: Hit, place: int, sorted_place: int, floors: Thresholds | None) -> Hit:
     """Return the hit with the reasons of its place."""
     reasons = []
     if hit.ranks.words:

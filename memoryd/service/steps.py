@@ -274,7 +274,7 @@ def state_of_files(manager: ManagerName, places: Iterable[Path]) -> ServiceState
     return ServiceState(manager, files=files, foreign=tuple(path for path in files if not is_ours(path)))
 
 
-def kept_copies(paths: Iterable[Path]) -> list[Path]:
+def backup_copies(paths: Iterable[Path]) -> list[Path]:
     """Return what an installation with force has kept of others' files beside ours."""
     return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{KEPT}*"))]
 

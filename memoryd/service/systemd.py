@@ -98,14 +98,14 @@ class SystemdManager(Struct, frozen=True):
     def files(self, installation: Installation) -> ServiceFiles:
         """Return the units and the drop-in as they should be; raises InvalidRequest for a path that none can hold."""
         path = {"PATH": ":".join([*installation.folders, *_SYSTEM_FOLDERS])} if installation.folders else {}
-        usual_socket = f"{self.environment.get('XDG_RUNTIME_DIR', '')}/memoryd/{SOCKET_NAME}"
+        default_socket = f"{self.environment.get('XDG_RUNTIME_DIR', '')}/memoryd/{SOCKET_NAME}"
         service = service_unit(
             unit_template(f"systemd/{SERVICE}"),
             installation.command,
             {**installation.environment, **path},
             why_more_memory=installation.needs.memory,
         )
-        socket = socket_unit(unit_template(f"systemd/{SOCKET}"), str(socket_path()), usual_socket)
+        socket = socket_unit(unit_template(f"systemd/{SOCKET}"), str(socket_path()), default_socket)
         written = {self.folder / SOCKET: socket, self.folder / SERVICE: service}
         drop_in = self.folder / DROP_IN
         if not installation.is_hardened:
@@ -238,17 +238,17 @@ def service_unit(
     lines += [f"Environment={environment_word(name, value)}" for name, value in environment.items()]
     text = template.replace(PLACEHOLDER, "").replace(COMMAND, "\n".join(lines))
     if why_more_memory:
-        for usual, more in MORE_MEMORY.items():
-            text = text.replace(usual, f"# more than {usual.partition('=')[2]}, for {why_more_memory}\n{more}")
+        for default, more in MORE_MEMORY.items():
+            text = text.replace(default, f"# more than {default.partition('=')[2]}, for {why_more_memory}\n{more}")
     return HEADER + text
 
 
-def socket_unit(template: str, socket: str, usual_socket: str) -> str:
+def socket_unit(template: str, socket: str, default_socket: str) -> str:
     """Return memoryd.socket, which listens where clients look; raises as `service_unit`.
 
     Where that is the usual place, systemd fills in the runtime folder.
     """
-    line = SOCKET_LINE if socket == usual_socket else f"ListenStream={whole_value(socket)}"
+    line = SOCKET_LINE if socket == default_socket else f"ListenStream={whole_value(socket)}"
     return HEADER + template.replace(SOCKET_LINE, line)
 
 

@@ -32,12 +32,12 @@ from memoryd.store.index.documents import FileContent
 log = structlog.get_logger(__name__)
 
 BUSY_SECONDS = 0.05
-BUSY_LOOKS = 40
-LEAST_SECONDS = 0.5
+BUSY_POLLS = 40
+MIN_SECONDS = 0.5
 """So long is read between two looks, whatever happens meanwhile."""
-LOOK_SHARE = 10.0
+POLL_SHARE = 10.0
 """And so many times as long as a look takes."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """How often whoever waits for a look sees whether it can be had at all."""
 
 
@@ -225,7 +225,7 @@ class ConversationFeeder:
                     return reason
                 # the file may be given up without a word to the loop
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
+                    async with asyncio.timeout(POLL_SECONDS):
                         await self._progress.wait()
         # what could not be looked at is no work that is left to do: status tells of it
         return ""
@@ -292,7 +292,7 @@ class ConversationFeeder:
         self._on_look()
         self._again_in = look.again_in
         # a look that takes long is not to take all the time
-        until = now() + max(LEAST_SECONDS, LOOK_SHARE * (now() - began))
+        until = now() + max(MIN_SECONDS, POLL_SHARE * (now() - began))
         order = ReadingOrder(path for path in look.due if read.get(path) != "")
         order.begun.extend(path for path in look.due if read.get(path) == "")
         gone = [path for path in read if path not in look.present]
@@ -301,13 +301,13 @@ class ConversationFeeder:
             if not await self._read(path):
                 order.begun.append(path)
             await self._give_way()
-            if now() >= until and self._is_look_due(ticket, began):
+            if now() >= until and self._is_poll_due(ticket, began):
                 break
         # what is new first: a conversation under another name keeps its vectors so
         await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))
         return order.is_empty
 
-    def _is_look_due(self, ticket: int, looked_at: float) -> bool:
+    def _is_poll_due(self, ticket: int, looked_at: float) -> bool:
         at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
         at += [] if self._debounce.due is None else [self._debounce.due]
         return self._asked > ticket or min(at, default=math.inf) <= asyncio.get_running_loop().time()
@@ -365,7 +365,7 @@ class ConversationFeeder:
     async def _give_way(self) -> None:
         """Let others run, and wait while notes are to be read: they come first."""
         await asyncio.sleep(0)
-        for _ in range(BUSY_LOOKS):
+        for _ in range(BUSY_POLLS):
             if not self._is_busy():
                 break
             await asyncio.sleep(BUSY_SECONDS)

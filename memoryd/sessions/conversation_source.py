@@ -32,7 +32,7 @@ USER, ASSISTANT = "User: ", "Assistant: "
 STEP_LINES: Final = 500
 
 
-class SourceLook(Struct, frozen=True):
+class SourceListing(Struct, frozen=True):
     """What a source has now: its conversations, and those of which more is to be read, the most urgent first."""
 
     present: Set[RelativePath]
@@ -67,7 +67,7 @@ class ConversationSource(Protocol):
     prefix: str
     """Of the paths of its conversations."""
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """Say what there is beside what was `read`: stamps by path. Forced, all that has changed is due."""
         ...
 
@@ -113,13 +113,13 @@ class QaConversations(Struct, eq=False):
     _others: dict[RelativePath, str] = field(default_factory=dict)
     """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """Say which sessions there are, and which of them changed."""
         if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self.sessions.workspace.is_dir():
             # not mounted, perhaps: that its sessions are gone is not believed; that it is missing is told of the notes
-            return SourceLook(set(read), ())
+            return SourceListing(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway
             self.sessions.look()
@@ -129,7 +129,7 @@ class QaConversations(Struct, eq=False):
         due = [path for path, state in states.items() if state and state not in (read.get(path), others.get(path))]
         present = {path for path, state in states.items() if others.get(path) != state}
         # who was spoken with last is asked for first
-        return SourceLook(present, sorted(due, key=lambda path: states[path].startswith("archive")))
+        return SourceListing(present, sorted(due, key=lambda path: states[path].startswith("archive")))
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read what was said since, or all of it if what was read is no longer so."""

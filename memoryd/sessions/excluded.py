@@ -20,17 +20,17 @@ from msgspec.structs import replace
 from memoryd.domain.access import one_spelling, read_key
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
-from memoryd.sessions.conversation_source import ConversationSource, ReadStep, SourceLook
+from memoryd.sessions.conversation_source import ConversationSource, ReadStep, SourceListing
 from memoryd.sessions.transcripts.reading import Beginning, beginning_of
-from memoryd.store.ledger.conversations import MOST_AGENTS_KEYS, MOST_KEYS, Withheld, WithheldKind
+from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS, MAX_KEYS, ExcludedKind, Exclusion
 from memoryd.store.ledger.ledger import Ledger
 
 RETRY_SECONDS: Final = 10.0
 
-_Known = Mapping[tuple[WithheldKind, str], Withheld]
+_Known = Mapping[tuple[ExcludedKind, str], Exclusion]
 
 
-class WithheldConversations:
+class ExcludedConversations:
     """The marks of one agent. What asks may come from any thread; what changes them comes from the event loop."""
 
     def __init__(self, agent: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> None:
@@ -67,16 +67,16 @@ class WithheldConversations:
                 await self.load()
             await asyncio.sleep(retry_seconds)
 
-    def transcript(self, path: RelativePath) -> Withheld | None:
+    def transcript(self, path: RelativePath) -> Exclusion | None:
         """Return why a transcript is withheld by its name, None if it is not; raises StoreUnavailable."""
-        return self._all().get((WithheldKind.TRANSCRIPT, path))
+        return self._all().get((ExcludedKind.TRANSCRIPT, path))
 
     def names(self, path: RelativePath) -> bool:
         """Tell whether nothing of a conversation may be read, by its path; raises StoreUnavailable."""
         known = self._all()
-        return (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
+        return (ExcludedKind.TRANSCRIPT, path) in known or (ExcludedKind.PENDING, path) in known
 
-    def transcript_like(self, file: Path, *, but: str = "") -> Withheld | None:
+    def transcript_like(self, file: Path, *, but: str = "") -> Exclusion | None:
         """Return what was forgotten, under another name than `but`, and is what this file begins with.
 
         Blocks; raises OSError, StoreUnavailable.
@@ -95,13 +95,13 @@ class WithheldConversations:
             # nobody can say now: the next look may
             return True
 
-    def is_like(self, file: Path, one: Withheld) -> bool:
+    def is_like(self, file: Path, one: Exclusion) -> bool:
         """Tell whether a file begins with what was forgotten. Blocks; raises OSError."""
         return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)
 
-    def transcripts(self) -> list[Withheld]:
+    def transcripts(self) -> list[Exclusion]:
         """Return all transcripts that are withheld by name."""
-        return [one for one in self._all().values() if one.kind is WithheldKind.TRANSCRIPT]
+        return [one for one in self._all().values() if one.kind is ExcludedKind.TRANSCRIPT]
 
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
@@ -114,17 +114,17 @@ class WithheldConversations:
 
     def keys(self) -> int:
         """Return how many session keys are marked."""
-        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+        kinds = (ExcludedKind.KEY, ExcludedKind.AGENTS_KEY)
         return len({one.name for one in self._all().values() if one.kind in kinds})
 
-    def marked_by_agent(self) -> list[Withheld]:
+    def marked_by_agent(self) -> list[Exclusion]:
         """Return the marks of session keys that the agent made itself, the newest first."""
-        marks = (one for one in self._all().values() if one.kind is WithheldKind.AGENTS_KEY)
+        marks = (one for one in self._all().values() if one.kind is ExcludedKind.AGENTS_KEY)
         return sorted(marks, key=lambda one: one.since, reverse=True)
 
-    def unfinished(self) -> list[Withheld]:
+    def unfinished(self) -> list[Exclusion]:
         """Return the conversations whose forgetting began and did not end."""
-        return [one for one in self._all().values() if one.kind is WithheldKind.PENDING]
+        return [one for one in self._all().values() if one.kind is ExcludedKind.PENDING]
 
     async def withhold_transcript(self, path: RelativePath, file: Path | None, *, is_forgotten: bool) -> None:
         """Have a transcript never be read again; if it is forgotten under any name, by what its file says.
@@ -138,12 +138,12 @@ class WithheldConversations:
             with contextlib.suppress(OSError):
                 begins = await asyncio.to_thread(beginning_of, file, self._content_key)
         await self._put(
-            Withheld(WithheldKind.TRANSCRIPT, path, self._clock(), is_forgotten, begins.size, begins.digests)
+            Exclusion(ExcludedKind.TRANSCRIPT, path, self._clock(), is_forgotten, begins.size, begins.digests)
         )
 
     async def release_transcript(self, path: RelativePath) -> bool:
         """Have a transcript be read again; return whether it was withheld. Raises StoreError, Denied."""
-        return await self._release(WithheldKind.TRANSCRIPT, path)
+        return await self._release(ExcludedKind.TRANSCRIPT, path)
 
     async def withhold_key(self, key: str, *, is_owners: bool = True) -> None:
         """Have nothing be remembered of what is said under a session key; raises StoreError, Denied, InvalidRequest.
@@ -153,9 +153,9 @@ class WithheldConversations:
         await self._ready()
         if not is_owners and self.has_key(key):
             return
-        kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
-        if not await self._put(Withheld(kind, self._hashed_key(key), self._clock())):
-            most, whose = (MOST_KEYS, "") if is_owners else (MOST_AGENTS_KEYS, " by the agent")
+        kind = ExcludedKind.KEY if is_owners else ExcludedKind.AGENTS_KEY
+        if not await self._put(Exclusion(kind, self._hashed_key(key), self._clock())):
+            most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
                 f"{most:,} session keys are marked{whose} already", hint=f"the owner takes some back: memoryctl {how}"
@@ -179,18 +179,18 @@ class WithheldConversations:
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(Withheld(WithheldKind.PENDING, path, self._clock(), True))
+        await self._put(Exclusion(ExcludedKind.PENDING, path, self._clock(), True))
 
     async def end_forgetting(self, path: RelativePath) -> None:
         """Drop that note: of a session not even this is left; raises StoreError, Denied."""
-        await self._release(WithheldKind.PENDING, path)
+        await self._release(ExcludedKind.PENDING, path)
 
     async def _ready(self) -> None:
         await self.load()
         if not self._key:
             self._key, _ = await self._ledger.withheld(self._agent, makes_file=True)
 
-    async def _put(self, one: Withheld) -> bool:
+    async def _put(self, one: Exclusion) -> bool:
         if not await self._ledger.withhold(self._agent, one, self._key):
             return False
         before = self._all().get((one.kind, one.name))
@@ -201,7 +201,7 @@ class WithheldConversations:
         self._keep({**self._all(), (one.kind, one.name): one})
         return True
 
-    async def _release(self, kind: WithheldKind, name: str) -> bool:
+    async def _release(self, kind: ExcludedKind, name: str) -> bool:
         await self.load()
         is_released = await self._ledger.release(self._agent, kind, name)
         self._keep({key: one for key, one in self._all().items() if key != (kind, name)})
@@ -217,10 +217,10 @@ class WithheldConversations:
             raise StoreUnavailable(self.trouble or "it is not known yet which conversations are not to be remembered")
         return self._known
 
-    def _marks_of(self, key: str) -> list[tuple[WithheldKind, str]]:
+    def _marks_of(self, key: str) -> list[tuple[ExcludedKind, str]]:
         # as it was written, too: so marks were kept before all spellings were one
         names = dict.fromkeys([self._hashed_key(key), self._hashed(read_key(key).raw)])
-        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+        kinds = (ExcludedKind.KEY, ExcludedKind.AGENTS_KEY)
         known = self._all()
         return [(kind, name) for name in names for kind in kinds if (kind, name) in known]
 
@@ -244,14 +244,14 @@ class RememberedSource(Struct, frozen=True):
     """What `inner` has, less what is withheld; raises StoreUnavailable until that is known."""
 
     inner: ConversationSource
-    withheld: WithheldConversations
+    withheld: ExcludedConversations
 
     @property
     def prefix(self) -> str:
         """Of the paths of its conversations."""
         return self.inner.prefix
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """Say what there is; what was read and is withheld by now is not, so that its rows go."""
         found = self.inner.look(read, is_forced=is_forced)
         hidden = {path for path in found.present if self.withheld.names(path)}

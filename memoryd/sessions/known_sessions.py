@@ -15,12 +15,12 @@ from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.documents import Entry, SessionStub, counted
 from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
-    NOTHING_NEAR,
+    NOTHING_SIMILAR,
     TURNS,
     IndexedTurns,
     MessageKeys,
-    NearTurns,
     SequenceChoice,
+    SimilarTurns,
     choose,
 )
 from memoryd.domain.sessions.topics import Commonness, never_common
@@ -177,7 +177,7 @@ class KnownSessions:
         turns: int = TURNS,
         *,
         hidden: Collection[SessionId] = (),
-        near: NearTurns = NOTHING_NEAR,
+        near: SimilarTurns = NOTHING_SIMILAR,
     ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
         with self._lock:
@@ -185,7 +185,7 @@ class KnownSessions:
             indexed = self._indexed.get(agent)
             if own and keys is not None and keys.takes_up:
                 # half of what it means stands in what was said before: its own meaning may be anybody's
-                near = NOTHING_NEAR
+                near = NOTHING_SIMILAR
             matches = indexed.matches(keys, run=turns, always=current, near=near) if indexed and keys else []
         told = [one for one in matches if one.session not in hidden]
         return choose(keys, current if own else None, told)

@@ -25,7 +25,7 @@ from memoryd.domain.sessions.documents import (
 )
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError, dumps
 from memoryd.domain.sessions.turns import Session
-from memoryd.files.reading import NotReadableError, Octets, TornReadError, read_settled
+from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError, read_settled
 from memoryd.files.writing import FileChangedError, remove_drafts, remove_file, replace_file
 
 MAIN: Final = "memory/qa-index.json"
@@ -68,16 +68,16 @@ class MainFile:
     def load(self) -> MainState:
         """Read the main file; nothing is raised for what stands there, but told in `problems`, and nothing changed."""
         try:
-            octets = self._read(MAIN)
+            content = self._read(MAIN)
             self.problems = []
-            if octets is None:
+            if content is None:
                 return MainState(QaDocument(), {})
-            document = parse_document(octets.data)
+            document = parse_document(content.data)
         except (ForeignDocumentError, DamagedDocumentError, *_UNREADABLE) as exc:
             self.problems = [f"{MAIN}: {exc}"]
             return MainState(QaDocument(), {})
-        self._written = octets.stat, _without_entries(document)
-        return MainState(document, self._stamps(octets.sha256.hex()))
+        self._written = content.stat, _without_entries(document)
+        return MainState(document, self._stamps(content.sha256.hex()))
 
     def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
         """Make the main file, `topics.txt` and the stamps from the sessions; `problems` says what could not be written.
@@ -107,9 +107,9 @@ class MainFile:
         signs = [sign.encode() for sign in _signs(session)]
         for path in self._damaged():
             with contextlib.suppress(*_UNREADABLE, FileChangedError):
-                octets = read_settled(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
-                if any(sign in octets.data for sign in signs):
-                    remove_file(path, octets.stat)
+                content = read_settled(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
+                if any(sign in content.data for sign in signs):
+                    remove_file(path, content.stat)
                     gone += 1
         return gone
 
@@ -131,44 +131,44 @@ class MainFile:
 
     def _swap(self, entries: Sequence[Entry]) -> str:
         for _ in range(_TRIES):
-            octets = self._read(MAIN)
-            if octets is None and not entries:
+            content = self._read(MAIN)
+            if content is None and not entries:
                 return ""
-            others = self._others(octets)
+            others = self._others(content)
             document = QaDocument(tuple(map(_shown, entries)), others.extra, others.index_extra, others.metadata_extra)
             data = render_document(document, self._texts(entries)).encode()
-            if octets is None or octets.data != data:
+            if content is None or content.data != data:
                 try:
-                    replace_file(self._workspace / MAIN, data, expected=octets.stat if octets else "absent")
+                    replace_file(self._workspace / MAIN, data, expected=content.stat if content else "absent")
                 except FileChangedError:
                     # another daemon, or a person: what they wrote is looked at first
                     continue
-                octets = self._read(MAIN)
-            if octets is not None:
+                content = self._read(MAIN)
+            if content is not None:
                 # the extra keys of whoever comes after us are read again
-                self._written = (octets.stat, others) if octets.data == data else None
+                self._written = (content.stat, others) if content.data == data else None
             return sha256(data).hexdigest()
         raise FileChangedError("others write to it all the time")
 
-    def _others(self, octets: Octets | None) -> QaDocument:
+    def _others(self, content: FileSnapshot | None) -> QaDocument:
         """Return the document whose extra keys are kept; a damaged file is set aside, a foreign one is refused."""
-        if octets is None:
+        if content is None:
             return QaDocument()
-        if self._written is not None and self._written[0] == octets.stat:
+        if self._written is not None and self._written[0] == content.stat:
             return self._written[1]
         try:
-            document = parse_document(octets.data)
+            document = parse_document(content.data)
         except DamagedDocumentError:
-            if octets.data.strip():
-                self._set_aside(octets)
+            if content.data.strip():
+                self._set_aside(content)
             return QaDocument()
         return _without_entries(document)
 
-    def _set_aside(self, octets: Octets) -> None:
+    def _set_aside(self, content: FileSnapshot) -> None:
         """Keep the bytes of a damaged file under another name: a person may know what they are."""
-        path = self._workspace / f"{MAIN}.damaged-{octets.sha256.hex()[:8]}"
+        path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
         with contextlib.suppress(FileChangedError):
-            replace_file(path, octets.data, expected="absent", is_durable=True)
+            replace_file(path, content.data, expected="absent", is_durable=True)
 
     def _texts(self, entries: Iterable[Entry]) -> Mapping[SessionId, str]:
         """Return the text of each session, made anew only for those that changed."""
@@ -185,20 +185,20 @@ class MainFile:
         text = TOPICS_HEAD + "".join(lines)
         if text == self._topics:
             return
-        octets = self._read(TOPICS)
-        if octets is None and not entries:
+        content = self._read(TOPICS)
+        if content is None and not entries:
             return
-        if octets is not None and not octets.data.startswith(TOPICS_HEAD.encode()):
+        if content is not None and not content.data.startswith(TOPICS_HEAD.encode()):
             raise ForeignDocumentError("another file stands there")
-        if octets is None or octets.data != text.encode():
-            replace_file(self._workspace / TOPICS, text.encode(), expected=octets.stat if octets else "absent")
+        if content is None or content.data != text.encode():
+            replace_file(self._workspace / TOPICS, text.encode(), expected=content.stat if content else "absent")
         self._topics = text
 
     def _stamps(self, digest: str) -> Mapping[SessionId, FileStamp]:
         """Return the stamps, none if they are of another main file."""
         with contextlib.suppress(ValueError, TypeError, AttributeError, *_UNREADABLE):
-            octets = self._read(STAMPS)
-            value = json.loads(octets.data) if octets else {}
+            content = self._read(STAMPS)
+            value = json.loads(content.data) if content else {}
             if value.get("main") == digest:
                 return {SessionId(name): (int(a), int(b), int(c)) for name, (a, b, c) in value["sessions"].items()}
         return {}
@@ -209,7 +209,7 @@ class MainFile:
         if (self._workspace / STAMPS).parent.is_dir():
             replace_file(self._workspace / STAMPS, data)
 
-    def _read(self, relative: str) -> Octets | None:
+    def _read(self, relative: str) -> FileSnapshot | None:
         try:
             return read_settled(self._workspace, relative, max_bytes=_MAX_BYTES)
         except FileNotFoundError:

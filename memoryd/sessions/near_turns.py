@@ -18,7 +18,7 @@ from memoryd.domain.ranking.calibration import vector_floor
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.domain.sessions.sequences import NOTHING_NEAR, NearTurns
+from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, SimilarTurns
 from memoryd.search.arms import VectorArm, guarded
 from memoryd.search.protocol import Arm
 from memoryd.store.index.database import Database
@@ -29,25 +29,25 @@ CHUNKS: Final = 24
 """So many of the nearest chunks are looked at: those of a few sessions."""
 
 
-class NearTurnSearch(Struct, frozen=True, kw_only=True):
+class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
     """Asks one conversation index; `withdrawn` are the conversations that nobody may be told of."""
 
     database: Database
     vector_arm: VectorArm
     withdrawn: Container[str]
 
-    async def near(self, message: str, now: datetime, seconds: float) -> NearTurns:
+    async def near(self, message: str, now: datetime, seconds: float) -> SimilarTurns:
         """Return the turns near a message; none where there are no vectors, or they do not come in time."""
         if not self.database.is_open:
-            return NOTHING_NEAR
+            return NOTHING_SIMILAR
         _, found = await guarded(lambda: self._found(message, now), time.monotonic() + seconds)
-        return found or NOTHING_NEAR
+        return found or NOTHING_SIMILAR
 
-    async def _found(self, message: str, now: datetime) -> tuple[Arm, NearTurns]:
+    async def _found(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:
         question = parse_question(message, Filters(), now)
         arm, asked = await self.vector_arm.embedded(question)
         if asked is None:
-            return arm, NOTHING_NEAR
+            return arm, NOTHING_SIMILAR
         arm, matches = await self.vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
         rising = _rising(matches)
         rows = await self.database.documents.chunks(list(rising))
@@ -65,7 +65,7 @@ def _rising(matches: VectorMatches) -> Mapping[int, list[PassageMatch]]:
     return {chunk: passages for chunk, passages in rising.items() if passages}
 
 
-def _turns(rows: list[ChunkRow], rising: Mapping[int, list[PassageMatch]], matches: VectorMatches) -> NearTurns:
+def _turns(rows: list[ChunkRow], rising: Mapping[int, list[PassageMatch]], matches: VectorMatches) -> SimilarTurns:
     near: defaultdict[SessionId, dict[int, float]] = defaultdict(dict)
     for row in rows:
         turns = near[session_of(row.path)]

@@ -19,11 +19,11 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
-from memoryd.domain.memories.changes.tombstones import SaidWords
-from memoryd.domain.sessions.documents import MAX_BYTES, Keeping
+from memoryd.domain.memories.changes.tombstones import TextMatcher
+from memoryd.domain.sessions.documents import MAX_BYTES, AnswerRetention
 from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words
 from memoryd.domain.sessions.names import is_over
-from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, TURNS, NearTurns, SequenceChoice, sequence
+from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, TURNS, SequenceChoice, SimilarTurns, sequence
 from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
@@ -48,7 +48,7 @@ class QaStore:
         self,
         workspace: Path,
         *,
-        keeping: Keeping | None = None,
+        answer_retention: AnswerRetention | None = None,
         commonness: Commonness = never_common,
         max_bytes: int = MAX_BYTES,
         is_read_only: bool = False,
@@ -57,14 +57,14 @@ class QaStore:
         self.sessions = WorkspaceSessions(
             workspace, commonness=commonness, is_read_only=is_read_only, on_change=on_change
         )
-        self.archive = SessionArchive(self.sessions, keeping or Keeping(), max_bytes)
+        self.archive = SessionArchive(self.sessions, answer_retention or AnswerRetention(), max_bytes)
         self.turns = SessionTurns(self.sessions, self.archive, commonness)
         self.ends = SessionEnds(self.sessions)
         self.sequences = SessionSequences(self.sessions, commonness)
         self.forgetting = ForgettingSessions(self.sessions, commonness)
 
 
-class SaidTurns(Struct, frozen=True):
+class MatchingTurns(Struct, frozen=True):
     """The turns of a session in which words stand; `addresses` are theirs, as `session:<id>#Q17`."""
 
     session: SessionId
@@ -141,11 +141,11 @@ class ForgettingSessions(Struct, frozen=True):
         self.sessions.note_change()
         return gone
 
-    def find(self, said: SaidWords) -> list[SaidTurns]:
+    def find(self, said: TextMatcher) -> list[MatchingTurns]:
         """Return where words stand, whatever agent a session is of; reads every one. Raises StoreUnavailable."""
         return _each_once(self._holding(said), said)
 
-    def cut(self, said: SaidWords) -> list[SaidTurns]:
+    def cut(self, said: TextMatcher) -> list[MatchingTurns]:
         """Take the words out, and return where they stood; raises Denied, StoreError. Once more is nothing."""
         self.sessions.check_writable()
         found = list(self._holding(said))
@@ -160,10 +160,10 @@ class ForgettingSessions(Struct, frozen=True):
                 self.sessions.main.forget(session)
         return _each_once(found, said)
 
-    def _holding(self, said: SaidWords) -> Iterator[Session]:
+    def _holding(self, said: TextMatcher) -> Iterator[Session]:
         return (session for session in self._all() if turns_with(session, said))
 
-    def _cut(self, name: SessionId, said: SaidWords) -> None:
+    def _cut(self, name: SessionId, said: TextMatcher) -> None:
         def without(session: Session) -> Session | None:
             return without_words(session, said, self.commonness)
 
@@ -187,11 +187,11 @@ class ForgettingSessions(Struct, frozen=True):
                         yield stored.session
 
 
-def _each_once(sessions: Iterable[Session], said: SaidWords) -> list[SaidTurns]:
-    found: dict[SessionId, SaidTurns] = {}
+def _each_once(sessions: Iterable[Session], said: TextMatcher) -> list[MatchingTurns]:
+    found: dict[SessionId, MatchingTurns] = {}
     for session in sessions:
         addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, said))
-        found.setdefault(session.id, SaidTurns(session.id, session.agent, addresses))
+        found.setdefault(session.id, MatchingTurns(session.id, session.agent, addresses))
     return list(found.values())
 
 
@@ -214,7 +214,7 @@ class SessionEnds(Struct, frozen=True):
 
     def end(self, session: SessionId) -> None:
         """Note that a session is over, unless that was noted; raises Denied, NotFound, StoreError."""
-        self._note(session, lambda one: one if one.end.is_over else replace(one, end=SessionEnd.OWED))
+        self._note(session, lambda one: one if one.end.is_over else replace(one, end=SessionEnd.STALE))
 
     def due(self, agent: str, now: datetime) -> Iterator[Session]:
         """Yield the sessions of an agent that are over and of which no memory was made, with their turns.
@@ -224,7 +224,7 @@ class SessionEnds(Struct, frozen=True):
         for entry in self.sessions.of(agent):
             head = entry.head
             has_ended = head.end is SessionEnd.OPEN and is_over(entry.last_activity, now)
-            if has_ended or head.end is SessionEnd.OWED:
+            if has_ended or head.end is SessionEnd.STALE:
                 with contextlib.suppress(NotFound, StoreError):
                     yield self.sessions.read(head.id, agent=agent)
 
@@ -263,7 +263,7 @@ class SessionSequences(Struct, frozen=True):
         turns: int = TURNS,
         budget: int = BUDGET,
         hidden: Collection[SessionId] = (),
-        near: NearTurns = NOTHING_NEAR,
+        near: SimilarTurns = NOTHING_SIMILAR,
     ) -> FoundSequence:
         """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
 
@@ -298,7 +298,7 @@ class SessionSequences(Struct, frozen=True):
                 self.sessions.known.learn(self.sessions.changes.read(name).session)
 
 
-class QaUpkeep:
+class QaMaintenance:
     """The loop of one store that may be written; `note_change` is what the store's `on_change` is to call."""
 
     def __init__(

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import MAX_BYTES, Keeping, SessionStub
+from memoryd.domain.sessions.documents import MAX_BYTES, AnswerRetention, SessionStub
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import StoreUnavailable
 from memoryd.sessions.session_files import unavailable
@@ -45,14 +45,14 @@ class QaUsage(Struct, frozen=True):
 class SessionArchive:
     """The archive of one workspace, and the room that all its sessions may take."""
 
-    def __init__(self, sessions: WorkspaceSessions, keeping: Keeping, max_bytes: int) -> None:
+    def __init__(self, sessions: WorkspaceSessions, answer_retention: AnswerRetention, max_bytes: int) -> None:
         self.usage = QaUsage(0, max_bytes)
         """How large the files are, as of the last measuring."""
         self._sessions = sessions
-        self._usual = keeping
+        self._usual = answer_retention
 
     @property
-    def keeping(self) -> Keeping:
+    def answer_retention(self) -> AnswerRetention:
         """What is kept of a turn as things are."""
         return _questions_alone(self._usual) if self.usage.is_full else self._usual
 
@@ -110,10 +110,10 @@ class SessionArchive:
         with self._sessions.writing, unavailable():
             self._measure(others)
             nothing = _questions_alone(self._usual)
-            for keeping, drops_marked in ((self._usual, False), (nothing, False), (nothing, True)):
+            for answer_retention, drops_marked in ((self._usual, False), (nothing, False), (nothing, True)):
                 is_wanted = self.usage.is_full and not self._sessions.is_read_only
                 for stub in self._sessions.archived.look() if is_wanted else ():
-                    if stub.answers and (lost := self._prune(stub.session.id, keeping, drops_marked)):
+                    if stub.answers and (lost := self._prune(stub.session.id, answer_retention, drops_marked)):
                         self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
                         self._measure(others)
                         return True
@@ -123,17 +123,17 @@ class SessionArchive:
         """See how large the files are; `others` are the bytes of those that are not in the archive."""
         self.usage = replace(self.usage, bytes=others + self._sessions.archived.size())
 
-    def _prune(self, name: SessionId, keeping: Keeping, drops_marked: bool) -> int:
+    def _prune(self, name: SessionId, answer_retention: AnswerRetention, drops_marked: bool) -> int:
         lost = 0
 
         def pruned(session: Session) -> Session | None:
             nonlocal lost
-            after = keeping.pruned(session, drops_marked=drops_marked)
+            after = answer_retention.pruned(session, drops_marked=drops_marked)
             lost = session.answers - after.answers
             return after if lost else None
 
         return lost if self._sessions.changes.change_archived(name, pruned) else 0
 
 
-def _questions_alone(keeping: Keeping) -> Keeping:
-    return replace(keeping, threshold=_NOTHING, interests=frozenset())
+def _questions_alone(answer_retention: AnswerRetention) -> AnswerRetention:
+    return replace(answer_retention, threshold=_NOTHING, interests=frozenset())

@@ -99,10 +99,10 @@ class SessionFiles:
         if latest is not None and self.stat(session) == latest.stat:
             return latest
         try:
-            octets = read_settled(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
+            content = read_settled(self._workspace, f"{self.folder}/{session}{SUFFIX}", max_bytes=MAX_BYTES)
         except FileNotFoundError:
             return None
-        stored = StoredSession(parse_session(octets.data), _identity(octets.stat))
+        stored = StoredSession(parse_session(content.data), _identity(content.stat))
         if stored.session.id != session:
             raise DamagedDocumentError(f"its session_id is {stored.session.id!r}")
         self._keep(session, stored)

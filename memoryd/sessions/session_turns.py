@@ -63,7 +63,7 @@ def never_repeated(_session: Session) -> Turn | None:
     return None
 
 
-def check_told(session: Session) -> None:
+def check_remembered(session: Session) -> None:
     """Raise NotFound for a session that is marked "do not remember": nothing of it is told or changed."""
     if not session.is_remembered:
         again = f"memoryctl sessions remember session:{session.id} --yes"
@@ -117,7 +117,9 @@ class SessionTurns(Struct, frozen=True):
                 same.append(before)
                 return None
             self.archive.check_open()
-            made.append(made_turn(raw, session, keeping=self.archive.keeping, commonness=self.commonness))
+            made.append(
+                made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+            )
             # one that was opened without a key is found by that of whoever goes on with it
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
             return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key, end=end)
@@ -190,7 +192,7 @@ class SessionTurns(Struct, frozen=True):
         """Return the session that a message of a key takes up: the one that goes on at its time, else the newest."""
         return (None if at is None else self._going_on(key, agent, at)) or self.newest_session(key, agent)
 
-    def is_withheld(self, key: str, agent: str, at: datetime) -> bool:
+    def is_excluded(self, key: str, agent: str, at: datetime) -> bool:
         """Tell whether the session of a key that goes on at a time was marked as not to be remembered."""
         self.sessions.look()
         newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
@@ -210,7 +212,7 @@ class SessionTurns(Struct, frozen=True):
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn {turn_address(session, seq)}")
             self._check_writable(stored, key, is_owners)
-            check_told(stored)
+            check_remembered(stored)
             turns = (
                 replace(turn, answer=clean, is_marked=clean is not None) if turn.seq == seq else turn
                 for turn in stored.turns
@@ -283,7 +285,7 @@ class SessionTurns(Struct, frozen=True):
 
     def _made(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
         raw = RawTurn(turn.question, answer, turn.timestamp)
-        made = made_turn(raw, before, keeping=self.archive.keeping, commonness=self.commonness)
+        made = made_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
         kept = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
         told = replace(made.turn, seq=turn.seq, answer=kept, is_marked=turn.is_marked, extra=turn.extra)
         return AddedTurn(before.id, told, made.dropped_answer if kept is None else None)
@@ -322,7 +324,7 @@ class SessionTurns(Struct, frozen=True):
             if place_of(session) != before:
                 raise PlaceMovedError(name)
             self.archive.check_open()
-            rules = self.archive.keeping, self.commonness
+            rules = self.archive.answer_retention, self.commonness
             taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 

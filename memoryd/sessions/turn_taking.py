@@ -30,19 +30,19 @@ log = structlog.get_logger(__name__)
 _WRITE_SHARE: Final = 4
 """A write of a session that grows is worth it for so large a part of what it has."""
 STEP_BYTES: Final = 512 << 10
-LOOK_SECONDS: Final = 15.0
+POLL_SECONDS: Final = 15.0
 IDLE_SECONDS: Final = 600.0
-_MOST_HEARINGS: Final = 64
-_MOST_BEGUN: Final = 8
+_MAX_HEARINGS: Final = 64
+_MAX_BEGUN: Final = 8
 """Large transcripts that are read by turns."""
-_MOST_TOLD: Final = 3
+_MAX_SHOWN: Final = 3
 _READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 Result = TypeVar("Result")
 HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
 """Keeps an answer that was not kept with its turn, for a while."""
 
 
-class Hearing(Struct):
+class TranscriptBuffer(Struct):
     """What was heard of one transcript up to `tail`. The question in mind is not before the line behind `anchor`."""
 
     stored: TranscriptPlace | None
@@ -85,22 +85,22 @@ class TurnTaking(Struct, eq=False, kw_only=True):
     look: Callable[[], AgentTranscripts]
     store: StoreAccess
     hold: HoldAnswer
-    look_seconds: float = LOOK_SECONDS
+    poll_seconds: float = POLL_SECONDS
     idle_seconds: float = IDLE_SECONDS
     now: Callable[[], float] = time.time
     trouble: str = ""
     problems: dict[str, str] = field(default_factory=dict)
-    _hearings: dict[str, Hearing] = field(default_factory=dict)
+    _buffers: dict[str, TranscriptBuffer] = field(default_factory=dict)
     _settled: dict[str, FileStat] = field(default_factory=dict)
     _marks: int = 0
-    _is_withheld: Callable[[str], bool] = field(default_factory=lambda: lambda _name: False)
+    _is_excluded: Callable[[str], bool] = field(default_factory=lambda: lambda _name: False)
 
     @property
     def sentences(self) -> list[str]:
         """What is not taken and why, one sentence for each."""
         unread = [f"turns of {name} are not taken: {problem}" for name, problem in sorted(self.problems.items())]
-        more = len(unread) - _MOST_TOLD
-        told = unread[:_MOST_TOLD] + ([f"turns of {more} more transcripts are not taken"] if more > 0 else [])
+        more = len(unread) - _MAX_SHOWN
+        told = unread[:_MAX_SHOWN] + ([f"turns of {more} more transcripts are not taken"] if more > 0 else [])
         return [*([self.trouble] if self.trouble else []), *told]
 
     async def run(self) -> None:
@@ -116,7 +116,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
                 if str(exc) != self.trouble:
                     log.warning("turns of transcripts are not taken", agent=self.agent, reason=str(exc))
                 self.trouble = str(exc)
-            await asyncio.sleep(self.look_seconds)
+            await asyncio.sleep(self.poll_seconds)
 
     async def round(self) -> bool:
         """Look at all transcripts, and take what has ended since; raises MemorydError, OSError.
@@ -125,12 +125,12 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         """
         began = time.monotonic()
         found = await asyncio.to_thread(self.look)
-        self._is_withheld, self.trouble = found.is_withheld, found.problem
+        self._is_excluded, self.trouble = found.is_excluded, found.problem
         if found.marks != self._marks:
             # what was forgotten may be wanted again: where it was left off tells the store, or nobody
             self._marks = found.marks
             self._settled.clear()
-            self._hearings.clear()
+            self._buffers.clear()
         present = {one.name for one in found.files}
         self.problems = {name: problem for name, problem in self.problems.items() if name in present}
         self._settled = {name: stat for name, stat in self._settled.items() if name in present}
@@ -139,12 +139,12 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         begun = deque[TranscriptFile]()
         while due or begun:
             # of no more than so many is remembered what was heard
-            is_new = bool(due) and len(begun) < _MOST_BEGUN
+            is_new = bool(due) and len(begun) < _MAX_BEGUN
             one = due.popleft() if is_new else begun.popleft()
-            if not found.is_withheld(one.name) and not await self._tried(one):
+            if not found.is_excluded(one.name) and not await self._tried(one):
                 begun.append(one)
             # small ones that are never done must not keep the large ones from a step
-            if not is_new and time.monotonic() - began > self.look_seconds:
+            if not is_new and time.monotonic() - began > self.poll_seconds:
                 return not due and not begun
         return True
 
@@ -169,9 +169,9 @@ class TurnTaking(Struct, eq=False, kw_only=True):
 
         What was heard is dropped if anything goes wrong: it is read again then.
         """
-        hearing = self._hearings.pop(transcript.name, None) or await self._from_store(transcript)
+        buffer = self._buffers.pop(transcript.name, None) or await self._from_store(transcript)
         step = await asyncio.to_thread(
-            read_on, transcript.path, hearing.tail, whose=transcript.whose, max_bytes=STEP_BYTES
+            read_on, transcript.path, buffer.tail, whose=transcript.whose, max_bytes=STEP_BYTES
         )
         if step.state not in _READ:
             if step.problem:
@@ -179,83 +179,85 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
                 self._settled[transcript.name] = transcript.stat
             return True
-        if not await self._hear(transcript, hearing, step):
+        if not await self._hear(transcript, buffer, step):
             # not to be remembered: nothing of it before it changes
             self._settled[transcript.name] = transcript.stat
             return True
         if step.is_more:
-            self._remember(transcript, hearing)
+            self._remember(transcript, buffer)
             return False
         self.problems.pop(transcript.name, None)
-        is_done = await self._at_end(transcript, hearing)
+        is_done = await self._at_end(transcript, buffer)
         if is_done and transcript.is_as(step.tail.stat):
             self._settled[transcript.name] = transcript.stat
-        self._remember(transcript, hearing)
+        self._remember(transcript, buffer)
         return True
 
-    def _remember(self, transcript: TranscriptFile, hearing: Hearing) -> None:
-        self._hearings[transcript.name] = hearing
-        if len(self._hearings) > _MOST_HEARINGS:
-            del self._hearings[next(iter(self._hearings))]
+    def _remember(self, transcript: TranscriptFile, buffer: TranscriptBuffer) -> None:
+        self._buffers[transcript.name] = buffer
+        if len(self._buffers) > _MAX_HEARINGS:
+            del self._buffers[next(iter(self._buffers))]
 
-    async def _from_store(self, transcript: TranscriptFile) -> Hearing:
+    async def _from_store(self, transcript: TranscriptFile) -> TranscriptBuffer:
         place = await self.store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self.agent))
         if place is None:
-            return Hearing(None)
+            return TranscriptBuffer(None)
         seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
         if seen.state is TranscriptState.REWRITTEN:
-            return Hearing(place, is_again=True)
-        return Hearing(place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again)
+            return TranscriptBuffer(place, is_again=True)
+        return TranscriptBuffer(
+            place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again
+        )
 
-    async def _hear(self, transcript: TranscriptFile, hearing: Hearing, step: ReadOn) -> bool:
+    async def _hear(self, transcript: TranscriptFile, buffer: TranscriptBuffer, step: ReadOn) -> bool:
         """Take what ends in a step; return False if nothing of this transcript is to be remembered."""
         if step.state is TranscriptState.REWRITTEN:
-            hearing.tail, hearing.anchor, hearing.listening = START, START, Listening()
-            hearing.is_again, hearing.taken_open, hearing.line, hearing.open_seq = True, None, 0, 0
-            hearing.pending = []
-        begin = hearing.tail
-        fresh = [line for line in step.lines if line.number > hearing.line]
+            buffer.tail, buffer.anchor, buffer.listening = START, START, Listening()
+            buffer.is_again, buffer.taken_open, buffer.line, buffer.open_seq = True, None, 0, 0
+            buffer.pending = []
+        begin = buffer.tail
+        fresh = [line for line in step.lines if line.number > buffer.line]
         fallback = time_of_file(step.tail.stat.mtime_ns)
-        ended, hearing.listening = heard(hearing.listening, fresh, fallback)
-        turn = hearing.listening.turn
+        ended, buffer.listening = heard(buffer.listening, fresh, fallback)
+        turn = buffer.listening.turn
         if turn is None:
-            hearing.anchor = step.tail
+            buffer.anchor = step.tail
         elif turn.line > begin.lines:
-            hearing.anchor = begin
-        hearing.tail = step.tail
-        hearing.pending += ended
-        if not hearing.pending or (step.is_more and not hearing.is_worth_a_write):
+            buffer.anchor = begin
+        buffer.tail = step.tail
+        buffer.pending += ended
+        if not buffer.pending or (step.is_more and not buffer.is_worth_a_write):
             return True
-        ended, hearing.pending = hearing.pending, []
-        hearing.taken_chars += sum(turn.chars for turn in ended)
-        place = self._place(transcript, hearing, ended[-1].line)
-        hearing.taken_open = None
-        return await self._take(hearing, ended, place)
+        ended, buffer.pending = buffer.pending, []
+        buffer.taken_chars += sum(turn.chars for turn in ended)
+        place = self._place(transcript, buffer, ended[-1].line)
+        buffer.taken_open = None
+        return await self._take(buffer, ended, place)
 
-    async def _at_end(self, transcript: TranscriptFile, hearing: Hearing) -> bool:
+    async def _at_end(self, transcript: TranscriptFile, buffer: TranscriptBuffer) -> bool:
         """Take the question in mind if nothing was said for a while; return whether there is nothing to wait for."""
-        turn = hearing.listening.turn
-        if turn is None or turn == hearing.taken_open:
+        turn = buffer.listening.turn
+        if turn is None or turn == buffer.taken_open:
             return True
         # a file from the future is not idle before its time comes
         if self.now() - transcript.stat.mtime_ns / 1e9 < self.idle_seconds:
             return False
-        place = self._place(transcript, hearing, hearing.line)
-        if await self._take(hearing, [turn], place, goes_on=True):
-            hearing.taken_open = turn
+        place = self._place(transcript, buffer, buffer.line)
+        if await self._take(buffer, [turn], place, goes_on=True):
+            buffer.taken_open = turn
         return True
 
-    def _place(self, transcript: TranscriptFile, hearing: Hearing, line: int) -> TranscriptPlace:
-        return TranscriptPlace(transcript.name, hearing.anchor, hearing.tail, line, is_again=hearing.is_again)
+    def _place(self, transcript: TranscriptFile, buffer: TranscriptBuffer, line: int) -> TranscriptPlace:
+        return TranscriptPlace(transcript.name, buffer.anchor, buffer.tail, line, is_again=buffer.is_again)
 
     async def _take(
-        self, hearing: Hearing, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
+        self, buffer: TranscriptBuffer, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
     ) -> bool:
-        before, open_seq = hearing.stored, hearing.open_seq
+        before, open_seq = buffer.stored, buffer.open_seq
 
         def take(store: QaStore) -> TakenTurns | None:
             # where it is written, for what is forgotten after the look must not come back
-            if self._is_withheld(place.file):
+            if self._is_excluded(place.file):
                 return None
             return store.turns.take_transcript(
                 found, place, before=before, agent=self.agent, open_seq=open_seq, goes_on=goes_on
@@ -267,5 +269,5 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         for made in taken.made:
             if made.dropped_answer is not None:
                 await self.hold(taken.session.id, made.turn.seq, made.dropped_answer)
-        hearing.stored, hearing.line, hearing.open_seq = taken.place, place.line, taken.place.open_seq
+        buffer.stored, buffer.line, buffer.open_seq = taken.place, place.line, taken.place.open_seq
         return True

@@ -48,7 +48,7 @@ class WorkspaceSessions:
         self.changes = SessionChanges(self.files, self.archive)
         self.main = MainFile(workspace)
         self.known = KnownSessions(commonness)
-        self.looking = LookingAtSessions(self.files, self.known)
+        self.looking = SessionWatch(self.files, self.known)
         self.archived = ArchivedSessions(self.archive, self.known)
         self.is_read_only = is_read_only
         self.writing = threading.Lock()
@@ -199,7 +199,7 @@ class WorkspaceSessions:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
 
 
-class QaFootprint(Struct, frozen=True):
+class QaDiskUsage(Struct, frozen=True):
     """Sessions in the archive, and the bytes of all files, those of the archive apart."""
 
     archived: int = 0
@@ -207,17 +207,17 @@ class QaFootprint(Struct, frozen=True):
     archive_bytes: int = 0
 
 
-def footprint(workspace: Path) -> QaFootprint:
+def disk_usage(workspace: Path) -> QaDiskUsage:
     """Measure the files of a workspace; raises OSError where the disk stands in the way."""
     sessions, archive = (SessionFiles(workspace, folder).stats().values() for folder in (SESSIONS, ARCHIVE))
     others = 0
     for name in (MAIN, TOPICS, STAMPS):
         with contextlib.suppress(FileNotFoundError):
             others += (workspace / name).lstat().st_size
-    return QaFootprint(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
+    return QaDiskUsage(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
 
 
-class LookingAtSessions(Struct, frozen=True):
+class SessionWatch(Struct, frozen=True):
     """Keeps what is known of the sessions of a folder equal to its files, whenever it is asked to look."""
 
     files: SessionFiles

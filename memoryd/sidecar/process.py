@@ -270,13 +270,13 @@ class Child(asyncio.SubprocessProtocol):
     async def _spawn(self) -> None:
         loop = asyncio.get_running_loop()
         is_spoken_to = self._spec.on_output is not None
-        is_heard = is_spoken_to or self._spec.stdout_limit > 0
+        is_watched = is_spoken_to or self._spec.stdout_limit > 0
         try:
             await loop.subprocess_exec(
                 lambda: self,
                 *self._leashed_command(),
                 stdin=asyncio.subprocess.PIPE if is_spoken_to else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE if is_heard else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE if is_watched else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 env=dict(self._spec.environment),
                 cwd=self._spec.directory,

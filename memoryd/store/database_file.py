@@ -154,26 +154,26 @@ class Table:
 
 
 AnyTable = TypeVar("AnyTable", bound=Table)
-Given = ParamSpec("Given")
-TableTransaction = Callable[Concatenate[AnyTable, apsw.Connection, Given], Returned]
-Verb = Callable[Concatenate[AnyTable, Given], Coroutine[Any, Any, Returned]]
+Injected = ParamSpec("Injected")
+TableTransaction = Callable[Concatenate[AnyTable, apsw.Connection, Injected], Returned]
+Verb = Callable[Concatenate[AnyTable, Injected], Coroutine[Any, Any, Returned]]
 
 
-def reads(step: TableTransaction[AnyTable, Given, Returned]) -> Verb[AnyTable, Given, Returned]:
+def reads(step: TableTransaction[AnyTable, Injected, Returned]) -> Verb[AnyTable, Injected, Returned]:
     """Have a method be called without its connection, which is one that reads."""
 
     @wraps(step)
-    async def verb(table: AnyTable, /, *given: Given.args, **named: Given.kwargs) -> Returned:
+    async def verb(table: AnyTable, /, *given: Injected.args, **named: Injected.kwargs) -> Returned:
         return await table._file.read(lambda db: step(table, db, *given, **named))
 
     return verb
 
 
-def writes(step: TableTransaction[AnyTable, Given, Returned]) -> Verb[AnyTable, Given, Returned]:
+def writes(step: TableTransaction[AnyTable, Injected, Returned]) -> Verb[AnyTable, Injected, Returned]:
     """Have a method be called without its connection, which has a transaction."""
 
     @wraps(step)
-    async def verb(table: AnyTable, /, *given: Given.args, **named: Given.kwargs) -> Returned:
+    async def verb(table: AnyTable, /, *given: Injected.args, **named: Injected.kwargs) -> Returned:
         return await table._file.write(lambda db: step(table, db, *given, **named))
 
     return verb

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api import routes
-from memoryd.api.access import Gate
+from memoryd.api.access import AccessPolicy
 from memoryd.api.application import application
 from memoryd.api.call import Row, Served, call
 from memoryd.api.http.sockets import Peer
@@ -387,7 +387,7 @@ async def test_row_for_nobody_is_refused_on_the_owners_socket() -> None:
     async def secrets() -> dict[str, str]:
         raise AssertionError("it was asked")
 
-    gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
+    gate = AccessPolicy(rules=AccessRules(), agents=["main"], bindings={})
     app = application(services(gate=gate), [call("GET", "/late", None, secrets)])  # type: ignore[arg-type]
 
     async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:

@@ -34,7 +34,7 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
         command = str(program.program)
     update = {"debounceMs": 100}
     async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
-        await eventually_async(lambda: found.sidecar.qmd.upkeep.state.is_current)
+        await eventually_async(lambda: found.sidecar.qmd.maintenance.state.is_current)
         if request.param == "qmd":
             await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
         yield found
@@ -98,7 +98,7 @@ async def test_copies_fold_into_the_newest_and_other_facts_stay(
     for day, text in enumerate([told.format(17), told.format(17), told.format("**17**"), told.format(71)], start=1):
         (workspace / "memory" / f"2026-11-0{day}-egret.md").write_text(text)
     await running.indexed()
-    await eventually_async(lambda: running.sidecar.qmd.upkeep.state.is_current)
+    await eventually_async(lambda: running.sidecar.qmd.maintenance.state.is_current)
     hits = (await ask(backend, "ringed egret mill")).hits
     copies = {hit.chunk.path: {copy.path for copy in hit.copies} for hit in hits}
     assert copies == {

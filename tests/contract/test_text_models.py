@@ -13,7 +13,7 @@ from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.current import ModelPhase
-from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.local import LocalWriting
@@ -68,7 +68,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
         answer=timedelta(seconds=60),
     )
     return RemoteWriting(
-        settings=settings, keys=KeySources(ModelsSection(), {}), book=SpendingBook(folder / "calls.json")
+        settings=settings, keys=KeySources(ModelsSection(), {}), book=TokenBudget(folder / "calls.json")
     )
 
 

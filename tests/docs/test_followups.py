@@ -12,7 +12,7 @@ from bench.followups.measured import Figures
 from bench.followups.measured import measured as measure
 from bench.followups.page import tables
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.making_turns import made_turn
 from memoryd.domain.sessions.turns import Session
 from memoryd.search.ranking import commonness
@@ -77,7 +77,7 @@ def test_answers_that_matter_are_kept_of_everyday_conversations() -> None:
     sessions: dict[str, Session] = {}
     for name, raw in said():
         held = sessions.setdefault(name, Session(SessionId(name), raw.timestamp))
-        turn = made_turn(raw, held, keeping=Keeping(), commonness=commonness).turn
+        turn = made_turn(raw, held, answer_retention=AnswerRetention(), commonness=commonness).turn
         sessions[name] = replace(held, turns=(*held.turns, turn))
     kept = [turn.answer for session in sessions.values() for turn in session.turns if turn.answer]
     assert 0.35 <= len(kept) / 254 <= 0.50

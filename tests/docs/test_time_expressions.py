@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.times.parsing import asked_days, spans_in
+from memoryd.domain.memories.times.parsing import query_days, spans_in
 from memoryd.domain.memories.times.spans import DaySpan
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
@@ -16,7 +16,7 @@ SAID, ASKED = "| what is said on Wednesday", "| what is asked on that day"
 
 
 def asked_span(question: str, today: date) -> DaySpan | None:
-    found = asked_days(question, today)
+    found = query_days(question, today)
     return found.span if found else None
 
 

@@ -16,7 +16,7 @@ from memoryd.agents.workspace.workspaces import Workspace
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
-from memoryd.embed.current import EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.embedding import Embedding
 from memoryd.models.store import ModelStore
 from memoryd.qmd.agent import AgentQmd
@@ -51,7 +51,7 @@ class Composed:
 
     async def ready(self) -> None:
         """Wait until qmd can answer."""
-        await eventually_async(lambda: self.sidecar.qmd.outage is None)
+        await eventually_async(lambda: self.sidecar.qmd.unavailable_because is None)
 
 
 @asynccontextmanager
@@ -64,7 +64,7 @@ async def composed(
     second.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("memoryd.qmd.upkeep_plan.EMBED_RETRY", (0.2, 3600.0))
+        patch.setattr("memoryd.qmd.maintenance_plan.EMBED_RETRY", (0.2, 3600.0))
         patch.setattr("memoryd.qmd.index_writer.BUSY_PAUSE", 0.05)
         patch.setattr("memoryd.qmd.index_writer.CUT_SECONDS", 0.5)
         async with _composed(folder, notes, qmd, search) as running:
@@ -93,12 +93,17 @@ async def _composed(
         agents=agents,
     )
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
-    embedding = Embedding(plan, EmbedderSlot(lambda _state: None), None)
+    embedding = Embedding(plan, CurrentEmbedder(lambda _state: None), None)
     workspace = Workspace(agents=agents, embedding=embedding, reranking=None, around=around)
     await workspace.index.keeper.open()
     await workspace.conversations["main"].withheld.load()
     sidecar = workspace.qmds["main"].qmd
-    loops = [workspace.index.indexer.run(), workspace.index.lane.run(), sidecar.upkeep.run(), sidecar.server.run()]
+    loops = [
+        workspace.index.indexer.run(),
+        workspace.index.embedding_loop.run(),
+        sidecar.maintenance.run(),
+        sidecar.server.run(),
+    ]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(loop) for loop in loops]

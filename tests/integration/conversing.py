@@ -17,10 +17,10 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.embed.embedding import Embedding
-from memoryd.index.embedding_loop import EmbeddingLane
-from memoryd.index.pending import LaneLinks, LaneSettings, Spaces
+from memoryd.index.embedding_loop import EmbeddingLoop
+from memoryd.index.pending import EmbeddingLoopLinks, EmbeddingLoopSettings, Spaces
 from memoryd.models.store import ModelStore
 from memoryd.search.protocol import Query
 from memoryd.sessions.qa_store import QaStore
@@ -36,8 +36,8 @@ class Talk:
 
     conversations: AgentConversations
     store: QaStore
-    notes: EmbeddingLane
-    slot: EmbedderSlot
+    notes: EmbeddingLoop
+    slot: CurrentEmbedder
     embedder: FakeEmbedder
 
     async def found(self, text: str) -> list[str]:
@@ -97,16 +97,16 @@ async def talking(
         agents=[chosen],
     )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
-    slot, embedder = EmbedderSlot(lambda _state: None), FakeEmbedder()
+    slot, embedder = CurrentEmbedder(lambda _state: None), FakeEmbedder()
     await (slot.become(EmbedderPhase.READY, embedder=embedder) if is_embedding else slot.become(EmbedderPhase.OFF))
     notes_file = Database(path=folder / "index.sqlite", executor=executor)
     await notes_file.open()
-    notes = EmbeddingLane(
+    notes = EmbeddingLoop(
         database=notes_file,
         spaces=Spaces(notes_file),
         slot=slot,
-        settings=LaneSettings(batch=1),
-        links=LaneLinks(lookup=_nothing, publish=lambda _event, _data: None, on_removed=lambda: None),
+        settings=EmbeddingLoopSettings(batch=1),
+        links=EmbeddingLoopLinks(lookup=_nothing, publish=lambda _event, _data: None, on_removed=lambda: None),
     )
     watching, *_ = qa.loops()
     conversations = AgentConversations(

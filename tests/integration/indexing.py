@@ -12,13 +12,13 @@ from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.vector import Vector
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import read_mounts, workspace_roots
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
-from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.indexer import Indexer, IndexSettings
-from memoryd.index.pending import LaneLinks, LaneSettings, Spaces
+from memoryd.index.pending import EmbeddingLoopLinks, EmbeddingLoopSettings, Spaces
 from memoryd.index.reading import attachments
 from memoryd.index.state import IndexEvents
 from memoryd.index.watcher import FileWatcher
@@ -43,9 +43,9 @@ class Stage:
     workspace: Path
     database: Database
     embedder: FakeEmbedder
-    slot: EmbedderSlot
+    slot: CurrentEmbedder
     indexer: Indexer
-    lane: EmbeddingLane
+    embedding_loop: EmbeddingLoop
     search: BuiltinSearch
     events: list[tuple[Event, Mapping[str, object]]] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ class Stage:
     async def embed(self, seconds: float = 60) -> None:
         await self.sync()
         async with asyncio.timeout(seconds):
-            await self.lane.drained()
+            await self.embedding_loop.drained()
 
     async def ask(self, text: str, *, filters: Filters | None = None, limit: int = 6) -> Found:
         return await self.search.search(Query(text, limit=limit, filters=filters or Filters()))
@@ -105,7 +105,7 @@ async def staged(
     state.mkdir(exist_ok=True)
     workspace.mkdir(exist_ok=True)
     fake = embedder or FakeEmbedder()
-    slot = EmbedderSlot(lambda _state: None)
+    slot = CurrentEmbedder(lambda _state: None)
     await slot.become(EmbedderPhase.READY, embedder=fake)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
@@ -138,7 +138,7 @@ async def staged(
 
     def on_purge() -> None:
         search.forget_vectors()
-        lane.break_off()
+        embedding_loop.break_off()
 
     async def found_elsewhere(fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         return dict(lookup(fingerprint, hashes))
@@ -147,14 +147,14 @@ async def staged(
         database = Database(path=state / "index.sqlite", executor=executor)
         await database.open()
         spaces = Spaces(database)
-        lane = EmbeddingLane(
+        embedding_loop = EmbeddingLoop(
             database=database,
             spaces=spaces,
             slot=slot,
-            settings=LaneSettings(
+            settings=EmbeddingLoopSettings(
                 batch=4, read_ahead=16, retry=0.02, hold=0.05, max_unused=max_unused, providers=("fake", "spare")
             ),
-            links=LaneLinks(
+            links=EmbeddingLoopLinks(
                 lookup=found_elsewhere,
                 publish=lambda event, data: events.append((event, data)),
                 on_removed=lambda: search.forget_vectors(),
@@ -172,7 +172,7 @@ async def staged(
             settings=settings,
             events=IndexEvents(
                 on_scan=on_scan,
-                on_commit=lane.wake,
+                on_commit=embedding_loop.wake,
                 on_purge=on_purge,
                 publish=lambda event, data: events.append((event, data)),
             ),
@@ -186,8 +186,8 @@ async def staged(
             settings=SearchSettings(),
             withdrawn=indexer.withdrawn,
         )
-        stage = Stage(workspace, database, fake, slot, indexer, lane, search, events)
-        loops = [indexer.run(), lane.run(), *([watcher.run()] if watcher else [])]
+        stage = Stage(workspace, database, fake, slot, indexer, embedding_loop, search, events)
+        loops = [indexer.run(), embedding_loop.run(), *([watcher.run()] if watcher else [])]
         tasks = [asyncio.create_task(loop) for loop in loops]
         try:
             yield stage

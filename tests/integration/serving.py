@@ -14,9 +14,9 @@ from starlette.applications import Starlette
 
 from memoryd.agents.events import EventBus
 from memoryd.agents.memories import AgentMemories, AgentMemory
-from memoryd.api.access import Gate, Services
+from memoryd.api.access import AccessPolicy, Services
 from memoryd.api.application import application
-from memoryd.api.call import Given, call
+from memoryd.api.call import Injected, call
 from memoryd.api.calls import index as events
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.connection import ConnectionLimits, peer_of
@@ -27,13 +27,13 @@ from memoryd.domain.access import AccessRules, Binding, Who
 from memoryd.errors import StoreUnavailable
 
 PATIENCE = 10.0
-GATE = Gate(rules=AccessRules(), agents=["main", "other"], bindings={"agent": Binding("main")})
+GATE = AccessPolicy(rules=AccessRules(), agents=["main", "other"], bindings={"agent": Binding("main")})
 
 
 def services(
     *,
     bus: EventBus | None = None,
-    gate: Gate = GATE,
+    gate: AccessPolicy = GATE,
     memories: Sequence[AgentMemory] = (),
     keep_alive: timedelta = timedelta(seconds=15),
 ) -> Services:
@@ -73,7 +73,7 @@ def small_app(stage: Stage) -> Starlette:
     async def health() -> dict[str, bool]:
         return {"ok": True}
 
-    async def peer(caller: Annotated[Peer, Given(lambda request, _: peer_of(request.scope))]) -> dict[str, object]:
+    async def peer(caller: Annotated[Peer, Injected(lambda request, _: peer_of(request.scope))]) -> dict[str, object]:
         return {"uid": caller.uid, "pid": caller.pid, "socket": caller.socket}
 
     async def echo(note: Note) -> dict[str, object]:

@@ -14,7 +14,7 @@ import pytest
 from memoryd.errors import NotFound
 from memoryd.files import reading
 from memoryd.files.excerpts import FileLocation, LineRange, read_lines
-from memoryd.files.reading import has_openat2, open_beneath, walk
+from memoryd.files.reading import has_openat2, open_below, walk
 
 MARKER = b"kreuzspinne"
 """What stands only outside the folder."""
@@ -32,9 +32,9 @@ def by_walking(base: Path, relative: str) -> int:
         os.close(folder)
 
 
-@pytest.fixture(params=[open_beneath, by_walking], ids=["openat2", "walk"])
+@pytest.fixture(params=[open_below, by_walking], ids=["openat2", "walk"])
 def opened(request: pytest.FixtureRequest) -> Opened:
-    if request.param is open_beneath and not has_openat2():
+    if request.param is open_below and not has_openat2():
         pytest.skip("no openat2 here")
     found: Opened = request.param
     return found
@@ -87,7 +87,7 @@ def flipping(trap: Path) -> Iterator[None]:
 
 def following(base: Path, relative: str) -> int:
     """Open as with `followSymlinks`."""
-    return open_beneath(base, relative, follow_symlinks=True)
+    return open_below(base, relative, follow_symlinks=True)
 
 
 def test_f142_swapped_folder_leaks_nothing(opened: Opened, trap: Path) -> None:
@@ -125,12 +125,12 @@ def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[in
 
 def test_f141_link_inside_is_followed_only_where_it_may(trap: Path) -> None:
     """A link inside opens only where links may be followed, and one to the outside never."""
-    descriptor = open_beneath(trap, "d/note.md", follow_symlinks=True)
+    descriptor = open_below(trap, "d/note.md", follow_symlinks=True)
     assert os.read(descriptor, 100) == b"harmless"
     os.close(descriptor)
     (trap / "out.md").symlink_to(trap.parent / "outside" / "note.md")
     with pytest.raises(PermissionError):
-        open_beneath(trap, "out.md", follow_symlinks=True)
+        open_below(trap, "out.md", follow_symlinks=True)
 
 
 def test_reading_works_without_openat2(trap: Path, monkeypatch: pytest.MonkeyPatch) -> None:

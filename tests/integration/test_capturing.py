@@ -24,18 +24,18 @@ from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
 from memoryd.memory.capture.message_capture import MessageCapture
-from memoryd.memory.capture.queue import AwaitedMessages, CaptureTask, DeliveredSpans
+from memoryd.memory.capture.queue import CaptureQueue, CaptureTask, ShownSpans
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
-from memoryd.memory.retaining import Retaining, StatedLines
-from memoryd.store.ledger.capture import TRIES_MAX, AwaitedRows, DeliveredRows, MessagePlace
+from memoryd.memory.retaining import Retaining, StatementHashes
+from memoryd.store.ledger.capture import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.usage import StatedRows
+from memoryd.store.ledger.usage import RetainedHashes
 from tests.waiting import eventually_async
 
 DAY = date(2026, 11, 18)
@@ -77,9 +77,9 @@ class Captured:
     model: ScriptedText | None = None
 
     def __post_init__(self) -> None:
-        self.delivered = DeliveredSpans(DeliveredRows(self.ledger, str(self.folder)))
+        self.delivered = ShownSpans(ShownSpanRows(self.ledger, str(self.folder)))
         workspace = str(self.folder)
-        self.stated = StatedLines(StatedRows(self.ledger, workspace), DeliveredRows(self.ledger, workspace).key)
+        self.stated = StatementHashes(RetainedHashes(self.ledger, workspace), ShownSpanRows(self.ledger, workspace).key)
         self.stones = TombstoneStore(
             rows=TombstoneRows(self.ledger, str(self.folder)),
             workspace=self.folder,
@@ -100,15 +100,15 @@ class Captured:
             tombstones=self.stones,
             delivered=self.delivered,
             book=self.book,
-            is_withheld=self.is_withheld,
+            is_excluded=self.is_excluded,
             day=lambda at: at.date(),
             stated=self.stated,
-            awaited=AwaitedMessages(AwaitedRows(self.ledger, str(self.folder))),
+            queue=CaptureQueue(QueuedMessages(self.ledger, str(self.folder))),
             distiller=None if self.model is None else Distiller(self.model),
         )
         return Capturing(message)
 
-    async def is_withheld(self, _agent: str, session_key: str) -> bool:
+    async def is_excluded(self, _agent: str, session_key: str) -> bool:
         return session_key in self.withheld
 
     async def book(self, _seconds: float = 0) -> Book:
@@ -243,7 +243,7 @@ async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
     room.delivered.note("main", KEY, ["I live in Graz."])
     assert await room.delivered.echoes("main", KEY, ["I live in Graz"])
 
-    room.delivered = DeliveredSpans(DeliveredRows(room.ledger, str(room.folder)))
+    room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
     assert (await room.capturing().dry_run(ADDRESS)).kept == ()
 
 
@@ -338,14 +338,14 @@ async def test_message_whose_words_stand_is_owed_after_a_kill_and_until_it_is_ca
     assert killed.pending == 3
 
     capturing = room.capturing()
-    assert [one.place for one in await capturing.awaited.owed()] == places[:2], "the third states nothing"
+    assert [one.place for one in await capturing.queue.owed()] == places[:2], "the third states nothing"
     async with at_work(capturing):
         assert await capturing.accept(tasks[0])
         await eventually_async(lambda: capturing.is_idle)
         assert not await capturing.accept(tasks[0]), "it is worked off"
-        assert [one.place for one in await capturing.awaited.owed()] == [places[1]]
+        assert [one.place for one in await capturing.queue.owed()] == [places[1]]
     await room.ledger.forget_session("main", "s")
-    assert await room.capturing().awaited.owed() == []
+    assert await room.capturing().queue.owed() == []
     assert room.said() == [STATED[0]]
 
 
@@ -373,11 +373,11 @@ async def test_message_of_a_forgotten_session_does_not_end_the_wait_for_another(
     assert await capturing.accept(old)
     await room.ledger.forget_session("main", "s")
     assert await capturing.accept(new)
-    capturing.awaited.end(old, is_done=True)
-    await capturing.awaited.settle()
+    capturing.queue.end(old, is_done=True)
+    await capturing.queue.settle()
 
-    assert capturing.awaited.is_in_line(new.place)
-    assert [one.place for one in await room.capturing().awaited.owed()] == [new.place]
+    assert capturing.queue.is_in_line(new.place)
+    assert [one.place for one in await room.capturing().queue.owed()] == [new.place]
 
 
 async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) -> None:
@@ -388,11 +388,11 @@ async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) 
     async with at_work(capturing):
         assert await capturing.accept(task)
         await eventually_async(lambda: capturing.is_idle)
-        assert [one.place for one in await capturing.awaited.owed()] == [task.place]
+        assert [one.place for one in await capturing.queue.owed()] == [task.place]
         log.rmdir()
         assert await capturing.accept(task)
         await eventually_async(lambda: capturing.is_idle)
-    assert await capturing.awaited.owed() == []
+    assert await capturing.queue.owed() == []
     assert room.said() == ["I live in Graz."]
 
 
@@ -400,12 +400,12 @@ async def test_message_that_ends_every_daemon_is_given_up(room: Captured) -> Non
     place = MessagePlace("main", "s", 1)
     await room.capturing().accept(replace(ADDRESS, place=place))
     for _ in range(TRIES_MAX):
-        started = room.capturing().awaited
+        started = room.capturing().queue
         assert [one.place for one in await started.owed()] == [place]
         await started.take_up(place)
         await started.take_up(place)
 
-    assert await room.capturing().awaited.owed() == []
+    assert await room.capturing().queue.owed() == []
 
 
 async def test_what_its_owner_took_back_is_not_captured_again(room: Captured) -> None:

@@ -29,11 +29,11 @@ class Asking:
         self.watcher = watcher
 
     @property
-    def is_heard(self) -> bool:
+    def is_watched(self) -> bool:
         return self.watcher.hear("stage")
 
     async def catch_up(self, seconds: float = 20) -> int:
-        return await self.stage.indexer.catching_up.catch_up(seconds, is_heard=self.is_heard)
+        return await self.stage.indexer.catching_up.catch_up(seconds, is_watched=self.is_watched)
 
     async def found(self, text: str) -> tuple[list[str], int]:
         """Return where a word is found, and how many files are pending."""
@@ -49,7 +49,7 @@ async def asked(tmp_path: Path, workspace: Path, *, follow_symlinks: bool = Fals
     ) as stage:
         await stage.sync()
         found = Asking(stage, watcher)
-        await eventually_async(lambda: found.is_heard)
+        await eventually_async(lambda: found.is_watched)
         await found.catch_up()
         yield found
 
@@ -138,10 +138,10 @@ async def test_what_can_be_no_document_counts_for_nothing(asking: Asking) -> Non
     for name in ("memory/.draft.md.swp", "memory/note.md~", "memory/#note.md#", "memory/data.json", "README.md"):
         stage.write(name, "The quetzal.\n")
     stage.write(".git/HEAD", "ref\n")
-    assert asking.is_heard
+    assert asking.is_watched
     assert await asking.catch_up(0) == 0
     stage.write("memory/note.md", "The quetzal.\n")
-    assert asking.is_heard
+    assert asking.is_watched
     assert await asking.catch_up(0) == 1
 
 
@@ -198,10 +198,10 @@ async def test_lost_events_are_at_least_one_pending_file(asking: Asking, tmp_pat
     for file in files:
         file.close()
     asking.stage.write("memory/lost.md", "The quetzal.\n")
-    assert not asking.is_heard
+    assert not asking.is_watched
     assert await asking.catch_up(0) == 1
     assert await asking.found("quetzal") == (["memory/lost.md"], 0)
-    await eventually_async(lambda: asking.is_heard)
+    await eventually_async(lambda: asking.is_watched)
 
 
 async def test_large_note_that_is_being_cut_stays_pending_when_small_ones_are_saved(

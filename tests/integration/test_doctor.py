@@ -152,8 +152,8 @@ def test_looking_changes_nothing_on_disk(indexed: Path, ledger: Path, capsys: Ca
 def test_flipped_byte_of_the_index_is_found_and_set_aside(indexed: Path, capsys: Captured) -> None:
     with sqlite3.connect(f"file:{indexed}?mode=ro", uri=True) as database:
         (root,) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks'").fetchone()
-        (octets,) = database.execute("PRAGMA page_size").fetchone()
-    flip(indexed, root * octets - 60)
+        (content,) = database.execute("PRAGMA page_size").fetchone()
+    flip(indexed, root * content - 60)
     code, told = doctor(capsys, "--section", "index")
     assert code == Exit.ERROR
     assert states(told, "index.sound") == ["wrong"]
@@ -239,10 +239,10 @@ def test_newer_ledger_is_refused_and_untouched(ledger: Path, capsys: Captured) -
 
 def test_damaged_ledger_is_told(ledger: Path, capsys: Captured) -> None:
     with sqlite3.connect(f"file:{ledger}?mode=ro", uri=True) as database:
-        (octets,) = database.execute("PRAGMA page_size").fetchone()
+        (content,) = database.execute("PRAGMA page_size").fetchone()
     with ledger.open("r+b") as file:
-        file.seek(octets)
-        file.write(b"\xff" * octets)
+        file.seek(content)
+        file.write(b"\xff" * content)
     code, told = doctor(capsys, "--section", "ledger")
     assert code == Exit.ERROR
     assert "never deleted" in said(told, "ledger.sound")
@@ -361,11 +361,11 @@ def test_place_of_a_key_that_a_restore_left_out_is_told(notes: Path, capsys: Cap
 def test_log_that_is_larger_than_it_may_be_is_told(notes: Path, capsys: Captured) -> None:
     folder = state_dir() / "log"
     folder.mkdir(parents=True)
-    for number, octets in enumerate((20_500_000, 2_000_000)):
+    for number, content in enumerate((20_500_000, 2_000_000)):
         _, told = doctor(capsys, "--section", "log")
         assert states(told, "log.size") == ["ok"]
         with (folder / f"memoryd.log.{number}").open("wb") as file:
-            file.truncate(octets)
+            file.truncate(content)
     _, told = doctor(capsys, "--section", "log")
     assert states(told, "log.size") == ["look"]
 

@@ -27,7 +27,7 @@ async def test_every_passage_is_embedded_once(tmp_path: Path, workspace: Path) -
     async with staged(workspace, tmp_path / "state") as stage:
         stage.write("memory/long.md", pieces("quetzal"))
         await stage.embed()
-        assert stage.lane.pending == 0
+        assert stage.embedding_loop.pending == 0
         await embedded_once(stage)
         await stage.embed()
         await embedded_once(stage)
@@ -104,12 +104,12 @@ async def test_embedder_that_is_down_is_asked_again(tmp_path: Path, workspace: P
     embedder = FakeEmbedder(is_down=True)
     async with staged(workspace, tmp_path / "state", embedder=embedder) as stage:
         await stage.sync()
-        await eventually_async(lambda: stage.lane.trouble)
+        await eventually_async(lambda: stage.embedding_loop.trouble)
         assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
-        assert stage.lane.pending > 0
+        assert stage.embedding_loop.pending > 0
         embedder.is_down = False
         await stage.embed()
-        assert stage.lane.trouble is None
+        assert stage.embedding_loop.trouble is None
 
 
 async def test_embedder_that_is_down_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace: Path) -> None:
@@ -129,7 +129,7 @@ async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace
         other = open_index(stage.database.path)
         other.execute("BEGIN IMMEDIATE")
         await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
-        await eventually_async(lambda: stage.lane.trouble)
+        await eventually_async(lambda: stage.embedding_loop.trouble)
         used = time.process_time()
         await asyncio.to_thread(time.sleep, 0.5)
         assert time.process_time() - used < 0.25, "it must wait, not work"
@@ -145,7 +145,7 @@ async def test_vectors_of_another_index_are_taken_over(tmp_path: Path, workspace
     async with staged(workspace, tmp_path / "state", lookup=everything) as stage:  # type: ignore[arg-type]
         await stage.embed()
         assert stage.embedder.embedded == []
-        assert stage.lane.pending == 0
+        assert stage.embedding_loop.pending == 0
 
 
 async def test_new_model_embeds_all_anew_while_the_notes_stay_findable(tmp_path: Path, workspace: Path) -> None:
@@ -220,7 +220,7 @@ async def test_start_over_makes_every_vector_again(tmp_path: Path, workspace: Pa
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
         before = sorted(stage.embedder.embedded)
-        stage.lane.start_over()
+        stage.embedding_loop.start_over()
         await eventually_async(lambda: len(stage.embedder.embedded) == 2 * len(before))
         await stage.embed()
         assert sorted(stage.embedder.embedded) == sorted(before * 2)
@@ -270,9 +270,9 @@ async def test_text_may_be_called_back_again_while_it_is_being_called_back(tmp_p
     slow.goes_on.clear()
     async with staged(workspace, tmp_path / "state", embedder=slow) as stage:
         await eventually_async(lambda: slow.batches)
-        stage.lane.break_off()
+        stage.embedding_loop.break_off()
         await eventually_async(lambda: slow.is_ending)
-        stage.lane.break_off()
+        stage.embedding_loop.break_off()
         slow.may_end.set()
         slow.goes_on.set()
         await stage.embed()

@@ -100,7 +100,7 @@ async def test_forgotten_transcript_is_gone_when_the_call_ends(
         assert len(standin.calls("cleanup")) > cleanups, "and its words leave the bytes of the index"
         assert home.is_clean()
         append(transcript, asked("And now?"))
-        assert await running.qmd.qmd.upkeep.follow(embeds=False)
+        assert await running.qmd.qmd.maintenance.follow(embeds=False)
         assert not export.exists()
 
 
@@ -135,7 +135,7 @@ async def test_folder_that_cannot_be_written_costs_the_exports_alone(
     async with composed(tmp_path, workspace, settings(standin, exportDir=str(tmp_path / "file"))) as running:
         await running.ready()
         # at the end of the round that made it ready
-        await eventually_async(lambda: running.qmd.state().upkeep.trouble is None)
+        await eventually_async(lambda: running.qmd.state().maintenance.trouble is None)
         state = running.qmd.state()
         assert "transcripts cannot be exported to" in state.export_trouble
         assert state.exported == 0

@@ -17,11 +17,11 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Choice
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.embed.embedding import Embedding, FallbackEmbedding
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.remote.embedding import RemoteEmbedding
-from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
 from memoryd.errors import EmbedderUnavailable
 from memoryd.models.fetching import Progress
@@ -53,7 +53,7 @@ class PlainEmbedder:
 class Spare:
     """A source that works once it runs, and counts its starts."""
 
-    slot: EmbedderSlot
+    slot: CurrentEmbedder
     starts: int = 0
     embedder: Embedder = field(default_factory=PlainEmbedder)
     reason: str | None = None
@@ -86,25 +86,25 @@ class Scene:
     def __init__(self, folder: Path, endpoint: Endpoint, key: str = "first-key", *, retry: Retry | None = None) -> None:
         news = asyncio.Event()
         self.changes: list[EmbedderPhase] = []
-        self.slot = EmbedderSlot(lambda state: self.changes.append(state.phase))
+        self.slot = CurrentEmbedder(lambda state: self.changes.append(state.phase))
         write_secrets(folder, key)
         self.first = RemoteEmbedding(
             settings=settings_for(endpoint.url, folder),
             keys=KeySources(ModelsSection(), {}),
-            slot=EmbedderSlot(lambda _: news.set()),
-            book=SpendingBook(folder / "spending.json"),
+            slot=CurrentEmbedder(lambda _: news.set()),
+            book=TokenBudget(folder / "spending.json"),
             jobs=folder / "batches",
             retry=retry or Retry(QUICK),
-            look_seconds=LOOK,
+            poll_seconds=LOOK,
         )
-        self.spare = Spare(EmbedderSlot(lambda _: news.set()))
+        self.spare = Spare(CurrentEmbedder(lambda _: news.set()))
         self.both = FallbackEmbedding(
             first=self.first,
             second=self.spare,
             slot=self.slot,
             names=("openai", "spare"),
             news=news,
-            look_seconds=LOOK,
+            poll_seconds=LOOK,
         )
 
     @contextlib.asynccontextmanager
@@ -145,11 +145,11 @@ async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[Remote
     source = RemoteEmbedding(
         settings=settings_for(server.url, folder),
         keys=KeySources(ModelsSection(), {}),
-        slot=EmbedderSlot(lambda _: None),
-        book=SpendingBook(folder / "spending.json"),
+        slot=CurrentEmbedder(lambda _: None),
+        book=TokenBudget(folder / "spending.json"),
         jobs=folder / "batches",
         retry=Retry(QUICK),
-        look_seconds=LOOK,
+        poll_seconds=LOOK,
     )
     task = asyncio.create_task(source.run(), name="opening")
     try:
@@ -223,7 +223,7 @@ async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
 
 async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene: Scene) -> None:
     progress = Progress(0, None, "waiting", "cannot reach the hub")
-    alone = EmbedderSlot(lambda _: None)
+    alone = CurrentEmbedder(lambda _: None)
     for slot in (alone, scene.slot):
         await slot.become(EmbedderPhase.DOWNLOADING, "fetching a model")
         slot.note_progress(progress, progress.trouble)
@@ -240,7 +240,7 @@ async def test_second_is_not_started_while_the_first_works(tmp_path: Path) -> No
             for _ in range(5):
                 await scene.ask()
             assert scene.spare.starts == 0
-            assert scene.slot.stand_in is None
+            assert scene.slot.fallback_in_use is None
 
 
 async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_path: Path) -> None:
@@ -253,13 +253,13 @@ async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_pat
             endpoint.kill()
             await scene.asked_until("spare")
             assert scene.slot.embedder.identity.fingerprint != before
-            stand_in = scene.slot.stand_in
-            assert stand_in is not None
-            assert (stand_in.left, stand_in.right) == ("openai", "spare")
-            assert str(endpoint.port) in stand_in.reason
+            fallback_in_use = scene.slot.fallback_in_use
+            assert fallback_in_use is not None
+            assert (fallback_in_use.left, fallback_in_use.right) == ("openai", "spare")
+            assert str(endpoint.port) in fallback_in_use.reason
             endpoint.start()
             await eventually_async(lambda: scene.provider() == "openai")
-            assert scene.slot.stand_in is None
+            assert scene.slot.fallback_in_use is None
             assert scene.slot.embedder.identity.fingerprint == before
             endpoint.kill()
             await scene.asked_until("spare")
@@ -286,10 +286,10 @@ async def test_first_is_back_within_75_seconds_of_its_answering_again(tmp_path: 
             endpoint.start()
             for _ in range(5):
                 await asyncio.sleep(LOOK)
-                assert scene.slot.stand_in is not None, "nobody asks again before the pause is over"
+                assert scene.slot.fallback_in_use is not None, "nobody asks again before the pause is over"
             clock.advance(rule.longest_delay * rule.jitter)
             await eventually_async(lambda: scene.provider() == "openai")
-            assert scene.slot.stand_in is None
+            assert scene.slot.fallback_in_use is None
             await scene.ask()
             assert scene.first.trouble() is None
 
@@ -310,7 +310,7 @@ async def test_one_failure_is_no_outage(tmp_path: Path) -> None:
 async def test_first_that_never_answered_is_replaced_too(tmp_path: Path, scene: Scene) -> None:
     async with scene.running():
         await eventually_async(lambda: scene.provider() == "spare")
-        assert scene.slot.stand_in is not None
+        assert scene.slot.fallback_in_use is not None
         assert EmbedderPhase.FAILED in scene.changes
 
 
@@ -318,7 +318,7 @@ async def test_without_either_the_first_ones_reason_is_shown(tmp_path: Path, sce
     scene.spare.reason = "spare is broken"
     async with scene.running():
         await eventually_async(lambda: scene.both.trouble() is not None)
-        assert scene.slot.stand_in is None
+        assert scene.slot.fallback_in_use is None
         assert scene.slot.state.phase is EmbedderPhase.FAILED
         assert "127.0.0.1" in scene.slot.state.reason
 

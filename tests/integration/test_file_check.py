@@ -14,7 +14,7 @@ from memoryd.domain.media import MediaRules, Modality
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
 from memoryd.files.excerpts import ABSENT, SAME, FileLocation, Presence, PresentFile, PresentFiles, nowhere
-from memoryd.files.reading import read_octets
+from memoryd.files.reading import read_snapshot
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import MAX_OVERDUE, FileCheck
@@ -28,7 +28,7 @@ WREN = "# Birds\n\nThe wren sings.\n"
 
 
 def known_of(workspace: Path, path: str = NOTE) -> Known:
-    return read_octets(workspace, path, max_bytes=1 << 20).known
+    return read_snapshot(workspace, path, max_bytes=1 << 20).known
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_what_is_private_now_is_absent(place: Path) -> None:
     known = known_of(place)
     assert look(rules_of(place, is_ignored=lambda path: path == NOTE), known) is ABSENT
     in_doubt = look(rules_of(place, may_hide=lambda path: path == NOTE), known)
-    assert (in_doubt.presence, in_doubt.reason) == (Presence.OWED, SkipReason.IN_DOUBT)
+    assert (in_doubt.presence, in_doubt.reason) == (Presence.STALE, SkipReason.IN_DOUBT)
     (place / NOTE).write_text(f"---\nmemory: false\n---\n{WREN}")
     assert look(rules_of(place), known) is ABSENT
 
@@ -196,10 +196,10 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     assert checked.told == {moved: replace(moved, start_line=5, end_line=5)}
     assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
     assert checked.owed == {NOTE: SkipReason.CHANGED}
-    assert checked.untold.holds(lost)
-    assert not checked.untold.holds(moved)
+    assert checked.exclusions.holds(lost)
+    assert not checked.exclusions.holds(moved)
     checked = await check_of(rules_of(place), executor).check([unnumbered], 30)
-    assert checked.untold.paths == frozenset({NOTE})
+    assert checked.exclusions.paths == frozenset({NOTE})
 
 
 async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, executor: ThreadPoolExecutor) -> None:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from memoryd.api.access import Gate
+from memoryd.api.access import AccessPolicy
 from memoryd.api.application import application
 from memoryd.api.http.sockets import OWNER, Peer
 from memoryd.domain.access import AccessRules
@@ -29,7 +29,7 @@ async def test_folders_are_looked_for_beside_the_loop(
             return look()
 
         monkeypatch.setattr(running.memory.files.index.rules, "roots", roots)
-        gate = Gate(rules=AccessRules(), agents=["main"], bindings={})
+        gate = AccessPolicy(rules=AccessRules(), agents=["main"], bindings={})
         app = application(services(gate=gate, memories=[running.memory]))
 
         async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:

@@ -17,7 +17,7 @@ from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entr
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known
 from memoryd.files.reading import file_stat
 from memoryd.index.planning import Planned
-from memoryd.index.triggers import Look
+from memoryd.index.triggers import DiskSnapshot
 from memoryd.wire import Event
 from tests.fakes import blow_up
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
@@ -530,7 +530,7 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
         is_judging.extend([True] * len(paths))
         return judge(paths, *given)
 
-    def raced_look(*given: Any) -> Look:
+    def raced_look(*given: Any) -> DiskSnapshot:
         seen = look(*given)
         if is_judging:
             write("late")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.workspace import qa
-from memoryd.agents.workspace.qa import KEPT_LATER, NOT_KEPT, LateMessages, WorkspaceQa
+from memoryd.agents.workspace.qa import QUEUE_FULL, STORED_LATER, LateMessages, WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.errors import InvalidRequest
 from tests.daemon import write_config
@@ -26,19 +26,19 @@ async def opened(store: WorkspaceQa) -> list[asyncio.Task[object]]:
 async def test_message_waits_for_its_store_and_its_sender_does_not(tmp_path: Path) -> None:
     store, kept = store_of(tmp_path), list[str]()
     late = LateMessages(store)
-    assert not await late.are_kept(0.01)
+    assert not await late.wait_until_stored(0.01)
 
     async def keep(text: str) -> None:
         await store.write(lambda _store: kept.append(text))
         if text == "second":
             raise InvalidRequest("it cannot be kept")
 
-    assert [late.put(partial(keep, text)) for text in ("first", "second", "third")] == [KEPT_LATER] * 3
-    assert not await late.are_kept(0.01)
+    assert [late.put(partial(keep, text)) for text in ("first", "second", "third")] == [STORED_LATER] * 3
+    assert not await late.wait_until_stored(0.01)
     assert kept == []
 
     loops = [*await opened(store), asyncio.ensure_future(late.run())]
-    assert await late.are_kept(60)
+    assert await late.wait_until_stored(60)
     assert kept == ["first", "second", "third"]
     for loop in loops:
         loop.cancel()
@@ -52,8 +52,8 @@ async def test_only_so_many_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     async def keep() -> None:
         raise AssertionError("the store is never opened")
 
-    assert [late.put(keep), late.put(keep)] == [KEPT_LATER, NOT_KEPT]
+    assert [late.put(keep), late.put(keep)] == [STORED_LATER, QUEUE_FULL]
 
 
 async def test_nothing_is_late_without_questions_and_answers() -> None:
-    assert await LateMessages(None).are_kept(0.01)
+    assert await LateMessages(None).wait_until_stored(0.01)

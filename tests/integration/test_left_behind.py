@@ -43,7 +43,7 @@ class Left:
         assert added is not None
         seq = added.turn.seq
         place = MessagePlace("main", session, seq)
-        assert await self.killed.awaited.note(
+        assert await self.killed.queue.note(
             CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place, is_owners=is_owners)
         )
         return seq
@@ -134,7 +134,7 @@ async def test_nothing_is_captured_of_a_session_that_is_not_to_be_remembered(lef
     await left.qa.write(lambda store: store.turns.set_remembered(SessionId("marked"), False, agent="main"))
 
     assert await left.captured() == ["I live in Graz."]
-    assert await left.started()[0].awaited.owed() == []
+    assert await left.started()[0].queue.owed() == []
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
-from memoryd.domain.memories.changes.replacing import MemoryReplacement, replacement, stands_in_for
-from memoryd.domain.memories.edits import AttributeChange, StatedText, stated_line
+from memoryd.domain.memories.changes.replacing import MemoryReplacement, replacement, with_missing_parts
+from memoryd.domain.memories.edits import AttributeChange, MemoryDraft, parse_statement
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, InvalidRequest, NotFound
@@ -193,7 +193,7 @@ async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, j
 
 def plan_of(workspace: Path, text: str, new: str, *, is_in_place: bool = False) -> MemoryReplacement:
     old = memory_saying(workspace, text)
-    said = stands_in_for(stated_line(StatedText(text=new)), old, is_in_place=is_in_place)
+    said = with_missing_parts(parse_statement(MemoryDraft(text=new)), old, is_in_place=is_in_place)
     return replacement(book_of(old.sources), old, said, is_in_place=is_in_place)
 
 

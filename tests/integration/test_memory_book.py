@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.domain.memories.book import Book, MemorySource
 from memoryd.domain.memories.generated import BEGIN, END
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.note_files import RecordDays
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import FirstSeen
@@ -39,7 +39,7 @@ class Kept:
 
     stage: Stage
     ledger: Ledger
-    memories: MemoryBook
+    memories: MemoryCache
 
     async def book(self) -> Book:
         await self.stage.sync()
@@ -54,7 +54,7 @@ async def kept(workspace: Path, state: Path, *, is_read_only: bool = False) -> A
             ledger = Ledger(state / "ledger.sqlite", executor, is_read_only=is_read_only)
             days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=lambda: NOW)
             withdrawn = stage.indexer.withdrawn
-            book = MemoryBook(database=stage.database, days=days, withdrawn=lambda: withdrawn.paths, executor=executor)
+            book = MemoryCache(database=stage.database, days=days, withdrawn=lambda: withdrawn.paths, executor=executor)
             try:
                 yield Kept(stage, ledger, book)
             finally:

@@ -14,7 +14,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.errors import StoreUnavailable
 from memoryd.index.pending import Spaces
 from memoryd.search.answer import SearchAnswer, SearchService
@@ -86,7 +86,7 @@ class Both:
                 freshness=lambda: Freshness(files=1),
                 on_search=lambda: None,
                 catch_up=self._catch_up,
-                look_again=never,
+                rescan=never,
                 gone=frozenset,
                 seconds=0.1,
             ),
@@ -106,7 +106,7 @@ class Both:
 
 @pytest.fixture
 async def both(tmp_path: Path) -> AsyncIterator[Both]:
-    slot = EmbedderSlot(lambda _state: None)
+    slot = CurrentEmbedder(lambda _state: None)
     await slot.become(EmbedderPhase.OFF)
     with ThreadPoolExecutor(6) as executor:
         databases = [Database(path=tmp_path / f"{name}.sqlite", executor=executor) for name in ("notes", "talks")]

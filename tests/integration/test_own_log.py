@@ -14,7 +14,7 @@ from memoryd import log
 from memoryd.cli.local.logs import LogFiles, LogFilter
 from memoryd.cli.main import run
 from memoryd.config.limits import LogSection
-from memoryd.daemon.log_output import LOG_NAME, MOST_BYTES, LogFile, OwnLog, standard_error
+from memoryd.daemon.log_output import LOG_NAME, MAX_BYTES, LogFile, OwnLog, standard_error
 from memoryd.wire import Exit
 
 OPENED: list[LogFile | OwnLog] = []
@@ -73,7 +73,7 @@ def test_f129_lines_without_end_are_rotated_within_the_bound(folder: Path) -> No
     events.info("last")
     state = own.state()
     assert state.bytes == sum(path.stat().st_size for path in folder.iterdir())
-    assert 10_000_000 < state.bytes <= state.max_bytes == MOST_BYTES < 20_000_000
+    assert 10_000_000 < state.bytes <= state.max_bytes == MAX_BYTES < 20_000_000
     assert said(folder)[-1]["event"] == "last"
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

@@ -191,7 +191,7 @@ async def test_renamed_and_copied_pictures_are_not_embedded_again(
     shutil.copy(stage.workspace / "assets" / "new" / "lighthouse.png", stage.workspace / "assets" / "copy.png")
     await stage.embed()
     assert len(sent(stage)) == 1
-    assert stage.lane.pending == 0
+    assert stage.embedding_loop.pending == 0
     now = await stage.dump()
     async with staged(workspace, tmp_path / "again", extra=("assets",), media=BOTH) as other:
         await other.sync()
@@ -246,13 +246,15 @@ async def test_file_that_cannot_be_read_holds_up_no_other_and_is_tried_again(tmp
         await stage.sync()
         hidden = path.rename(tmp_path / "hidden.png")  # and nobody looks for it before it is to be sent
         embedder.goes_on.set()
-        await eventually_async(lambda: stage.lane.trouble is not None)
-        assert stage.lane.trouble == "assets/a.png cannot be sent: it cannot be read: No such file or directory"
+        await eventually_async(lambda: stage.embedding_loop.trouble is not None)
+        assert (
+            stage.embedding_loop.trouble == "assets/a.png cannot be sent: it cannot be read: No such file or directory"
+        )
         await eventually_async(lambda: sent(stage) == ["Image file: b.png [an owl on a fence]"])
-        assert stage.lane.pending == 1
+        assert stage.embedding_loop.pending == 1
         hidden.rename(path)
         await eventually_async(lambda: len(sent(stage)) == 2)
-        await eventually_async(lambda: stage.lane.trouble is None)
+        await eventually_async(lambda: stage.embedding_loop.trouble is None)
 
 
 async def test_many_large_pictures_are_sent_few_at_a_time(tmp_path: Path, workspace: Path) -> None:

@@ -63,9 +63,11 @@ async def test_f081_unfit_program_is_explained(
     """A qmd that tells no version, or too old a one, is asked once; the built-in answers with the reason."""
     standin.behave(version=way)
     async with composed(tmp_path, workspace, settings(standin)) as running:
-        await eventually_async(lambda: standin.calls("--version") and reason in (running.sidecar.qmd.outage or ""))
+        await eventually_async(
+            lambda: standin.calls("--version") and reason in (running.sidecar.qmd.unavailable_because or "")
+        )
         assert reason in await answered_by(running, "builtin", within=1)
-        assert "npm install" in running.sidecar.qmd.upkeep.state.hint
+        assert "npm install" in running.sidecar.qmd.maintenance.state.hint
         assert len(standin.calls("--version")) == 1
 
 
@@ -80,7 +82,7 @@ async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path
         program.write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 100)
         program.chmod(0o755 if kind == "wrong machine" else 0o644)
     async with composed(tmp_path, workspace, {"command": str(program)}) as running:
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.hint)
+        await eventually_async(lambda: running.sidecar.qmd.maintenance.state.hint)
         reason = await answered_by(running, "builtin", within=1)
         assert "not installed" in reason or "not executable" in reason or "does not tell its version" in reason
 
@@ -163,7 +165,7 @@ async def test_f083_empty_answer_is_doubted_while_the_index_is_old(
     standin.behave(results=[])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.is_current)
+        await eventually_async(lambda: running.sidecar.qmd.maintenance.state.is_current)
         assert (await running.search(QUESTION)).engine.name == "qmd"
         standin.behave(update="exit 1")
         (workspace / "memory" / "new.md").write_text("The lease is Ada's.\n")
@@ -188,14 +190,14 @@ async def test_f083_embedding_error_behind_success_falls_back(
     standin.behave(results=[], mcp_query="warn Embedding error: Error: No model file found")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await running.ready()
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.vector_trouble is None)
+        await eventually_async(lambda: running.sidecar.qmd.maintenance.state.vector_trouble is None)
         await eventually_async(lambda: running.sidecar.qmd.server.phase is ServerPhase.READY)
         assert "cannot embed" in await answered_by(running, "builtin")
 
 
 async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace: Path, standin: StandIn) -> None:
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
-        await eventually_async(lambda: "no embedding model" in (running.sidecar.qmd.outage or ""))
+        await eventually_async(lambda: "no embedding model" in (running.sidecar.qmd.unavailable_because or ""))
         assert "no embedding model" in await answered_by(running, "builtin")
         assert not standin.calls("embed")
         home = running.sidecar.qmd.home
@@ -211,7 +213,7 @@ async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, sta
     # time enough for an update that does not hang, beside whatever else runs
     short = {"updateTimeoutMs": 2000, "commandTimeoutMs": 5000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
-        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.outage or ""))
+        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.unavailable_because or ""))
         assert "did not end within" in await answered_by(running, "builtin", within=1)
         standin.behave(update="ok")
         await running.ready()
@@ -316,7 +318,7 @@ async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, sta
     standin.behave(results=[{**LEASE, "file": file}, LEASE])
     async with composed(tmp_path, workspace, settings(standin)) as running:
         await running.ready()
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.is_current)
+        await eventually_async(lambda: running.sidecar.qmd.maintenance.state.is_current)
         found = await running.search(QUESTION)
         assert found.engine.name == "qmd"
         assert [hit.chunk.path for hit in found.hits] == [ANSWER]
@@ -365,7 +367,7 @@ async def test_kill_9_in_the_middle_is_answered_by_the_builtin_index(
         os.kill(int(str(standin.calls(command)[-1]["pid"])), signal.SIGKILL)
         found = await asking
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.trouble != "qmd is starting")
+        await eventually_async(lambda: running.sidecar.qmd.maintenance.state.trouble != "qmd is starting")
         found = await running.search(QUESTION)
         assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
 

@@ -61,7 +61,7 @@ async def test_first_update_that_is_put_off_comes_when_it_is_asked_for(
     async with composed(tmp_path, workspace, late) as running:
         assert "starting" in await answered_by(running, "builtin", within=1)
         assert not standin.calls("update")
-        assert await running.sidecar.qmd.upkeep.follow(embeds=False)
+        assert await running.sidecar.qmd.maintenance.follow(embeds=False)
         await eventually_answered_by_qmd(running)
         await answered_by(running, "qmd")
 
@@ -88,10 +88,12 @@ async def test_f084_hanging_embed_is_ended_and_tried_again(
     standin.behave(embed=way)
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 2000})
     async with composed(tmp_path, workspace, short) as running:
-        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.upkeep.state.vector_trouble or ""))
+        await eventually_async(
+            lambda: "did not end within" in (running.sidecar.qmd.maintenance.state.vector_trouble or "")
+        )
         assert "did not end within" in await answered_by(running, "builtin", within=1)
         standin.behave(embed="ok")
-        await eventually_async(lambda: running.sidecar.qmd.upkeep.state.vector_trouble is None)
+        await eventually_async(lambda: running.sidecar.qmd.maintenance.state.vector_trouble is None)
         await eventually_answered_by_qmd(running)
 
 
@@ -104,7 +106,7 @@ async def test_many_changes_make_few_updates(tmp_path: Path, workspace: Path, st
             (workspace / "memory" / f"new-{number}.md").write_text(f"Note {number}.\n")
             await running.indexed()
         assert len(standin.calls("update")) == before
-        await running.sidecar.qmd.upkeep.follow(embeds=False)
+        await running.sidecar.qmd.maintenance.follow(embeds=False)
         assert len(standin.calls("update")) == before + 1
 
 
@@ -120,7 +122,7 @@ async def test_configuration_is_written_again_when_it_was_lost(
             file.unlink()
         else:
             file.write_text("{{{" if damage == "broken" else "collections: {theirs: {path: /, pattern: '*'}}\n")
-        await running.sidecar.qmd.upkeep.follow(embeds=False)
+        await running.sidecar.qmd.maintenance.follow(embeds=False)
         assert file.read_bytes() == wanted
         assert bool(standin.calls("theirs")) == (damage == "other"), "what is not ours is removed from its index too"
 
@@ -165,24 +167,24 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
     embedder = FakeEmbedder()
     async with composed(tmp_path, workspace, settings(standin)) as running, standing_in(running):
         await running.ready()
-        lane = running.workspace.index.lane
+        embedding_loop = running.workspace.index.embedding_loop
         # qmd counts as out for as long as its first start takes
-        await eventually_async(lambda: lane.is_paused)
+        await eventually_async(lambda: embedding_loop.is_paused)
         await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
-        await eventually_async(lambda: lane.postponed)
+        await eventually_async(lambda: embedding_loop.postponed)
         await answered_by(running, "qmd")
         assert embedder.embedded == []
         standin.behave(mcp="exit 1", query="exit 1", mcp_query="exit 1")
         await answered_by(running, "builtin")
-        await eventually_async(lambda: embedder.embedded and not lane.postponed)
+        await eventually_async(lambda: embedder.embedded and not embedding_loop.postponed)
         standin.behave(mcp="ok", query="ok", mcp_query="ok")
         await eventually_async(lambda: running.sidecar.qmd.server.is_available)
         await eventually_answered_by_qmd(running)
-        await eventually_async(lambda: running.qmd.is_healthy and lane.is_paused)
+        await eventually_async(lambda: running.qmd.is_healthy and embedding_loop.is_paused)
         made = len(embedder.embedded)
         (workspace / "memory" / "new.md").write_text("The walrus is called Ferdinand.\n")
         await running.indexed()
-        await eventually_async(lambda: lane.postponed)
+        await eventually_async(lambda: embedding_loop.postponed)
         assert len(embedder.embedded) == made
 
 
@@ -199,7 +201,7 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
         async with standing_in(running):
             await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
             assert "no vectors yet" in await answered_by(running, "builtin")
-            await eventually_async(lambda: running.workspace.index.lane.postponed)
+            await eventually_async(lambda: running.workspace.index.embedding_loop.postponed)
             assert running.qmd.is_healthy
             standin.behave(embed="exit 1")
             await eventually_async(lambda: embedder.embedded)
@@ -208,8 +210,10 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
 @asynccontextmanager
 async def standing_in(running: Composed) -> AsyncIterator[None]:
     """Let the builtin index take over where qmd is out for a moment."""
-    lane = running.workspace.index.lane
-    task = asyncio.ensure_future(make_vectors_in_outages(lane, [running.qmd], outage_seconds=0.2, look_seconds=0.02))
+    embedding_loop = running.workspace.index.embedding_loop
+    task = asyncio.ensure_future(
+        make_vectors_in_outages(embedding_loop, [running.qmd], failure_seconds=0.2, poll_seconds=0.02)
+    )
     yield
     task.cancel()
 
@@ -224,14 +228,14 @@ async def test_model_that_qmd_deletes_is_only_a_link_of_ours(
     named = {"provider": "local", "local": {"modelPath": str(model)}} if place == "configured" else {}
     standin.behave(embed="delete models")
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
-        await eventually_async(lambda: "deleted" in (running.sidecar.qmd.upkeep.state.vector_trouble or ""))
+        await eventually_async(lambda: "deleted" in (running.sidecar.qmd.maintenance.state.vector_trouble or ""))
         role, told, meant = standin.noted("deleted")[0]
         assert (role, meant) == ("embed", str(model)), "it was shown the model"
         assert Path(told).name == model.name, "from whose name it tells the family of the model"
         assert model.read_bytes() == gguf()
         standin.behave(embed="ok")
-        await running.sidecar.qmd.upkeep.follow(embeds=True)
-        assert running.sidecar.qmd.upkeep.state.vector_trouble is None
+        await running.sidecar.qmd.maintenance.follow(embeds=True)
+        assert running.sidecar.qmd.maintenance.state.vector_trouble is None
         assert Path(told).resolve() == model, "what it deleted is there again"
 
 
@@ -240,15 +244,15 @@ async def test_file_that_is_no_model_is_never_shown_to_qmd(tmp_path: Path, works
     diary.write_bytes(gguf())
     named = {"provider": "local", "local": {"modelPath": str(diary)}}
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch"), search=named) as running:
-        upkeep = running.sidecar.qmd.upkeep
-        await eventually_async(lambda: upkeep.state.vector_trouble is None)
+        maintenance = running.sidecar.qmd.maintenance
+        await eventually_async(lambda: maintenance.state.vector_trouble is None)
         diary.write_text("Dear diary, I am no model.\n")
         standin.behave(embed="delete models")
         before = len(standin.calls("embed"))
-        await upkeep.follow(embeds=True)
-        assert "not a GGUF model" in (upkeep.state.vector_trouble or "")
-        assert str(diary) in (upkeep.state.vector_trouble or "")
+        await maintenance.follow(embeds=True)
+        assert "not a GGUF model" in (maintenance.state.vector_trouble or "")
+        assert str(diary) in (maintenance.state.vector_trouble or "")
         assert len(standin.calls("embed")) == before
         assert diary.read_text() == "Dear diary, I am no model.\n"
-        assert upkeep.state.models is not None
-        assert not upkeep.state.models.embed.path.is_symlink()
+        assert maintenance.state.models is not None
+        assert not maintenance.state.models.embed.path.is_symlink()

@@ -36,8 +36,8 @@ async def test_f050_nothing_is_embedded_that_cannot_be_kept(tmp_path: Path, work
         await stage.database.open_to_read(why=WHY)
         stage.embedder.is_down = False
         embedded = len(stage.embedder.embedded)
-        stage.lane.wake()
-        await eventually_async(lambda: stage.lane.trouble and WHY in stage.lane.trouble)
+        stage.embedding_loop.wake()
+        await eventually_async(lambda: stage.embedding_loop.trouble and WHY in stage.embedding_loop.trouble)
         assert len(stage.embedder.embedded) == embedded
         await stage.database.close()
         await stage.database.open()

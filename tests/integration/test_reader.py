@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.files.reading import NotReadableError, TornReadError, decode, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, decode, read_snapshot
 
 
 def read(base: Path, name: str = "a.md", max_bytes: int = 1 << 20) -> str:
-    return decode(read_octets(base, name, max_bytes=max_bytes).data)[0]
+    return decode(read_snapshot(base, name, max_bytes=max_bytes).data)[0]
 
 
 def test_content_comes_with_its_hash_and_stat(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("one\ntwo\n")
-    content = read_octets(tmp_path, "a.md", max_bytes=100)
+    content = read_snapshot(tmp_path, "a.md", max_bytes=100)
     assert decode(content.data) == ("one\ntwo\n", "")
     assert content.sha256 == sha256(b"one\ntwo\n").digest()
     assert (content.stat.inode, content.stat.size) == (path.stat().st_ino, 8)

@@ -36,7 +36,7 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
         command = str(program.program)
     async with composed(tmp_path, workspace, {"command": command, "update": {"debounceMs": 100}}) as found:
         await found.indexed()
-        await eventually_async(lambda: found.sidecar.qmd.upkeep.state.is_current)
+        await eventually_async(lambda: found.sidecar.qmd.maintenance.state.is_current)
         if request.param == "qmd":
             await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
         yield found

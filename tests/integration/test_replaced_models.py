@@ -16,7 +16,7 @@ from tests.waiting import eventually_async
 async def test_file_replaced_while_it_was_tried_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes | None
 ) -> None:
-    monkeypatch.setattr(local_model, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(local_model, "POLL_SECONDS", 0.02)
     path = tmp_path / "model.gguf"
     tried = list[bytes]()
     if before is not None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.current import EmbedderPhase
@@ -18,7 +18,7 @@ from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import MAX_REFILLS, FileCheck, NotesSearch
-from memoryd.search.protocol import ArmState, DiskFollower, Freshness, Query, Untold
+from memoryd.search.protocol import ArmState, DiskFollower, Exclusions, Freshness, Query
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
@@ -172,8 +172,8 @@ async def test_what_is_untold_is_no_evidence(stage: Stage, by: str) -> None:
         stage.indexer.withdrawn.add([before.hits[0].chunk.path])
     else:
         chunk = before.hits[0].chunk
-        untold = Untold(frozenset({chunk.path})) if by == "path" else Untold(chunks=frozenset({chunk.id}))
-        question = replace(question, untold=untold)
+        exclusions = Exclusions(frozenset({chunk.path})) if by == "path" else Exclusions(chunks=frozenset({chunk.id}))
+        question = replace(question, exclusions=exclusions)
     after = await stage.search.search(question)
     assert after.hits
     assert after.floors is not None
@@ -199,11 +199,11 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
     async def nothing(_seconds: float) -> int:
         return 0
 
-    async def none_hidden(_reach: MemoryReach) -> frozenset[int]:
+    async def none_hidden(_visibility: Visibility) -> frozenset[int]:
         return frozenset()
 
     disk = DiskFollower(
-        freshness=Freshness, on_search=lambda: None, catch_up=nothing, look_again=never, gone=frozenset, seconds=0
+        freshness=Freshness, on_search=lambda: None, catch_up=nothing, rescan=never, gone=frozenset, seconds=0
     )
     with ThreadPoolExecutor(1) as executor:
         check = FileCheck(files=files, executor=executor, chunker="any")

@@ -155,8 +155,8 @@ def test_retention_goes_by_the_last_message_and_not_by_the_times_of_files(tmp_pa
         "new.jsonl", asked("New?", DAY - timedelta(days=40)), answered("Yes.", DAY - timedelta(days=29))
     )
     old = exporting.transcript("old.jsonl", asked("Old?", DAY - timedelta(days=31)))
-    untold = exporting.transcript("untold.jsonl", asked("When?", None))
-    os.utime(untold, (DAY.timestamp(), DAY.timestamp()))
+    exclusions = exporting.transcript("untold.jsonl", asked("When?", None))
+    os.utime(exclusions, (DAY.timestamp(), DAY.timestamp()))
     assert set(exporting.after()) == {"new.session.md", "untold.session.md"}
     exporting.now = DAY + timedelta(days=2)
     assert set(exporting.after()) == {"untold.session.md"}

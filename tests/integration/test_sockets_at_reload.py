@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.api.access import Gate, socket_name
+from memoryd.api.access import AccessPolicy, socket_name
 from memoryd.config.root import Config
 from memoryd.errors import Denied
 
@@ -16,7 +16,7 @@ def agents_of(*entries: dict[str, object]) -> Config:
 def test_socket_keeps_the_session_that_it_was_opened_for() -> None:
     opened = agents_of({"id": "a", "sockets": [{"path": "/s/0", "sessionKey": GROUP}]})
     swapped = agents_of({"id": "a", "sockets": [{"path": "/s/1", "sessionKey": CHAT}, {"path": "/s/0"}]})
-    gate = Gate.of(swapped.resolved_agents(), sockets_of=opened.resolved_agents())
+    gate = AccessPolicy.of(swapped.resolved_agents(), sockets_of=opened.resolved_agents())
     assert gate.binding_of(socket_name("a", 0)).session_key == GROUP
     with pytest.raises(Denied):
         gate.binding_of(socket_name("a", 1))
@@ -24,6 +24,6 @@ def test_socket_keeps_the_session_that_it_was_opened_for() -> None:
 
 def test_socket_of_an_agent_that_is_gone_lets_nobody_in() -> None:
     opened = agents_of({"id": "a"}, {"id": "b", "sockets": [{"path": "/s/b"}]})
-    gate = Gate.of(agents_of({"id": "a"}).resolved_agents(), sockets_of=opened.resolved_agents())
+    gate = AccessPolicy.of(agents_of({"id": "a"}).resolved_agents(), sockets_of=opened.resolved_agents())
     with pytest.raises(Denied):
         gate.binding_of(socket_name("b", 0))

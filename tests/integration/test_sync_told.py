@@ -5,7 +5,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from memoryd.agents.conversations.showing import KeptConversations
+from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.replies.conversations import SessionSyncReply
 
 
@@ -21,7 +21,7 @@ def synced(failures: dict[str, str], *, wait: bool = True) -> SessionSyncReply:
     index: Any = SimpleNamespace(demand=list, settled=settled, failures=failures)
     listing: Any = SimpleNamespace(all=listed)
     unused: Any = None
-    kept = KeptConversations(agent="main", index=index, qa=unused, listing=listing, showing=unused, forgetting=unused)
+    kept = StoredConversations(agent="main", index=index, qa=unused, listing=listing, showing=unused, forgetting=unused)
     return asyncio.run(kept.sync(wait=wait, limit=timedelta(seconds=20)))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.citations import transcript_path
-from memoryd.sessions.excluded import WithheldConversations
+from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.transcripts.conversations import STEP_BYTES, TranscriptListing
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
 from memoryd.store.ledger.ledger import Ledger
@@ -137,17 +137,17 @@ async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(
     write(file, lines)
     assert file.stat().st_size > 5 * STEP_BYTES
     async with talking(tmp_path, transcripts=NEVER) as talk:
-        tails = set()
+        ending_rules = set()
 
         async def is_read() -> bool:
             if not talk.conversations.database.is_open:
                 return False
             row = await talk.conversations.database.conversations.row(LOG)
-            tails.add("" if row is None else row.tail)
+            ending_rules.add("" if row is None else row.tail)
             return row is not None and bool(row.stamp)
 
         await eventually_async(is_read, step=0.001)
-        assert len(tails) > 2
+        assert len(ending_rules) > 2
         stepwise = await talk.dump()
         assert (await talk.conversations.lines(LOG, 1, 10**6)).keys() == {2 * number + 2 for number in range(150)}
     for index in tmp_path.glob("conversations-main.sqlite*"):
@@ -287,7 +287,7 @@ async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path:
     (other / "0d9f.jsonl").write_text(HEAD.replace("0d9f", "ffff") + spoken("The secret of the heron."))
     with ThreadPoolExecutor(1) as pool:
         ledger = Ledger(tmp_path / "ledger.sqlite", pool)
-        withheld = WithheldConversations("main", ledger)
+        withheld = ExcludedConversations("main", ledger)
         await withheld.load()
         await withheld.withhold_transcript(
             transcript_path("main", "forgotten.jsonl"), other / "0d9f.jsonl", is_forgotten=True
@@ -295,5 +295,5 @@ async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path:
         folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder), TranscriptFolder(other)])
         look = TranscriptListing("main", folders, withheld).look()
         assert [one.name for one in look.files] == [lone]
-        assert look.is_withheld("0d9f.jsonl")
+        assert look.is_excluded("0d9f.jsonl")
         await ledger.close()

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from memoryd.api.http.reload_gate import WAITED, ClosingLimits, Exemptions, Turnstile
+from memoryd.api.http.reload_gate import WAITED, ClosingLimits, Exemptions, ReloadGate
 from memoryd.errors import NotNow, ShuttingDown
 from tests.waiting import eventually_async
 
@@ -37,7 +37,7 @@ class App:
         await send({"type": "http.response.body", "body": b"done"})
 
 
-async def ask(turnstile: Turnstile, path: str) -> list[Message]:
+async def ask(turnstile: ReloadGate, path: str) -> list[Message]:
     """Make one call; return its answer."""
     sent: list[Message] = []
 
@@ -51,7 +51,7 @@ async def ask(turnstile: Turnstile, path: str) -> list[Message]:
     return sent
 
 
-async def closed_while(turnstile: Turnstile, is_over: asyncio.Event, limits: ClosingLimits = PATIENT) -> None:
+async def closed_while(turnstile: ReloadGate, is_over: asyncio.Event, limits: ClosingLimits = PATIENT) -> None:
     async with turnstile.closed(limits):
         await is_over.wait()
 
@@ -60,7 +60,7 @@ async def closed_while(turnstile: Turnstile, is_over: asyncio.Event, limits: Clo
 async def test_new_call_is_held_until_it_is_open_again(path: str) -> None:
     app, is_over = App(), asyncio.Event()
     app.may_end.set()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
         closing = group.create_task(closed_while(turnstile, is_over))
         await asyncio.sleep(0)
@@ -77,7 +77,7 @@ async def test_new_call_is_held_until_it_is_open_again(path: str) -> None:
 async def test_call_in_flight_is_waited_for(path: str) -> None:
     app, is_over = App(), asyncio.Event()
     is_over.set()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, path))
         await eventually_async(lambda: app.begun)
@@ -92,7 +92,7 @@ async def test_call_in_flight_is_waited_for(path: str) -> None:
 @pytest.mark.parametrize("path", ["/plain", "/long"])
 async def test_call_in_flight_holds_nobody_else(path: str) -> None:
     app = App()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, path))
         await eventually_async(lambda: app.begun)
@@ -111,7 +111,7 @@ async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> Non
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await (first if scope["path"] == "/first" else second)(scope, receive, send)
 
-    turnstile, is_over = Turnstile(app, EXEMPT), asyncio.Event()
+    turnstile, is_over = ReloadGate(app, EXEMPT), asyncio.Event()
     is_over.set()
     async with asyncio.TaskGroup() as group:
         group.create_task(ask(turnstile, "/first"))
@@ -134,7 +134,7 @@ async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> Non
 
 async def test_stream_goes_on_meanwhile() -> None:
     app = App()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
         followed = group.create_task(ask(turnstile, "/stream"))
         await eventually_async(lambda: app.begun)
@@ -147,7 +147,7 @@ async def test_stream_goes_on_meanwhile() -> None:
 
 async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
     app = App()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, "/again"))
         await eventually_async(lambda: len(app.waited) == 1)
@@ -163,7 +163,7 @@ async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
 
 async def test_call_that_does_not_end_keeps_it_open() -> None:
     app = App()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, "/plain"))
         await eventually_async(lambda: app.begun)
@@ -177,7 +177,7 @@ async def test_call_that_does_not_end_keeps_it_open() -> None:
 
 async def test_end_tells_who_is_held_and_lets_nobody_close_it() -> None:
     app, is_over = App(), asyncio.Event()
-    turnstile = Turnstile(app, EXEMPT)
+    turnstile = ReloadGate(app, EXEMPT)
 
     async def end() -> None:
         await asyncio.sleep(0.01)

@@ -14,7 +14,7 @@ from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import StoreError
-from memoryd.memory.usage import LOOK_SECONDS, LifecycleSettings, LifecycleTime, UsageBook, UsageUpkeep
+from memoryd.memory.usage import POLL_SECONDS, LifecycleSettings, LifecycleTime, UsageCache, UsageMaintenance
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows
@@ -44,18 +44,18 @@ class Room:
     async def get_book(self) -> Book:
         return self.book
 
-    def opened(self) -> UsageBook:
+    def opened(self) -> UsageCache:
         settings = LifecycleSettings(strength=self.strength, flush_seconds=0.01)
         when = LifecycleTime(
             clock=lambda: self.now,
             local_day=lambda at: datetime.fromtimestamp(at, UTC).date(),
             end_of_day=end_of,
         )
-        return UsageBook(UsageRows(self.ledger, "/ws"), self.get_book, settings, when)
+        return UsageCache(UsageRows(self.ledger, "/ws"), self.get_book, settings, when)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        loop = asyncio.ensure_future(UsageUpkeep(self.usage).run())
+        loop = asyncio.ensure_future(UsageMaintenance(self.usage).run())
         try:
             yield
         finally:
@@ -193,7 +193,7 @@ async def test_ledger_that_was_lost_gets_what_is_known_with_the_next_day(ledger:
         room.usage.touch([anna.id])
         await eventually_async(lambda: _has(room, anna.id, 1))
         await UsageRows(ledger, "/ws").drop([anna.id])
-        room.now += DAY + LOOK_SECONDS
+        room.now += DAY + POLL_SECONDS
         room.usage.note_change()
         await eventually_async(lambda: _has(room, anna.id, 1))
 

@@ -12,7 +12,7 @@ import pytest
 
 from memoryd.domain.documents import FileStat
 from memoryd.files import writing
-from memoryd.files.reading import TornReadError, read_octets
+from memoryd.files.reading import TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, exchange, remove_file, replace_file
 
 OTHER = b"by an editor\n"
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def seen(path: Path) -> FileStat:
-    return read_octets(path.parent, path.name, max_bytes=1 << 20).stat
+    return read_snapshot(path.parent, path.name, max_bytes=1 << 20).stat
 
 
 def mode(path: Path) -> int:
@@ -275,8 +275,8 @@ def test_of_many_writers_none_loses_what_another_wrote(path: Path) -> None:
 
 def added(path: Path, line: bytes) -> bool:
     try:
-        octets = read_octets(path.parent, path.name, max_bytes=1 << 20)
-        replace_file(path, octets.data + line, expected=octets.stat)
+        content = read_snapshot(path.parent, path.name, max_bytes=1 << 20)
+        replace_file(path, content.data + line, expected=content.stat)
     except (FileChangedError, TornReadError):
         return False
     return True

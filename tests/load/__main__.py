@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bench.report import Report
 from bench.timing import timed
-from tests.load.mixed import Outcome, Plan, run
+from tests.load.mixed import Plan, RoundResult, run
 
 OUT = Path("build/load.json")
 NAME = "load"
@@ -42,7 +42,7 @@ def main(seconds: float, chunks: int, rate: float, pace: float, seed: int | None
     shutil.rmtree(folder)
 
 
-def _tell(report: Report, outcome: Outcome, out: Path) -> None:
+def _tell(report: Report, outcome: RoundResult, out: Path) -> None:
     for row in outcome.rows():
         report.add(NAME, row)
     if outcome.missed:

@@ -63,7 +63,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Outcome:
+class RoundResult:
     """What was seen."""
 
     tally: Tally
@@ -148,7 +148,7 @@ def staged(plan: Plan, folder: Path) -> Iterator[tuple[Staged, Editor]]:
         tally.is_wrong(f"a traceback in {daemon.log}")
 
 
-def run(plan: Plan, folder: Path) -> Outcome:
+def run(plan: Plan, folder: Path) -> RoundResult:
     """Carry out a plan in a folder of its own, which is left as it is."""
     with staged(plan, folder) as (stage, editor):
         return _loaded(plan, stage.daemon, stage.scene, editor)
@@ -166,7 +166,7 @@ def _write_still(workspace: Path, plan: Plan) -> dict[str, str]:
     return written
 
 
-def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> Outcome:
+def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> RoundResult:
     """Let a crowd come once, so that all that is made on demand is there; then look, let it come again, and look."""
     asyncio.run(crowd.attend(CROWD, replace(scene, pace=WARM_PACE), "warm", min(WARM_SECONDS, plan.seconds / 3)))
     scene.tally.took_ms.clear()
@@ -186,7 +186,7 @@ def _loaded(plan: Plan, daemon: RunningDaemon, scene: Scene, editor: Editor) -> 
     daemon.close_clients()
     after = _back(daemon.pid, before)
     time.sleep(plan.rest)
-    return Outcome(scene.tally, before, after, held_by(daemon.pid), samples, sum(editor.actions.values()))
+    return RoundResult(scene.tally, before, after, held_by(daemon.pid), samples, sum(editor.actions.values()))
 
 
 def _settled(pid: int) -> Held:

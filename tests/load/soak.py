@@ -44,7 +44,7 @@ WAL_AIM, CPU_AIM = Aim(64), Aim(0.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DiskSnapshot:
     """What a daemon at rest holds: memory and files in MiB, `idle` its share of a core in per cent."""
 
     minutes: float
@@ -60,7 +60,7 @@ class Look:
     chunks: int
 
 
-def looked(stage: Staged, since: float) -> Look:
+def looked(stage: Staged, since: float) -> DiskSnapshot:
     """Sync, let the daemon rest, and look at it."""
     check.sync(stage.daemon.client())
     stage.daemon.close_clients()
@@ -71,7 +71,7 @@ def looked(stage: Staged, since: float) -> Look:
     index = check.index_of(stage.daemon)
     with stage.daemon.client() as client:
         chunks = client.status()["agents"][0]["chunks"]
-    return Look(
+    return DiskSnapshot(
         minutes=(now.at - since) / 60,
         resident=now.resident,
         descriptors=now.descriptors,
@@ -92,7 +92,7 @@ def _size(path: Path) -> float:
     return 0.0
 
 
-def soak(stage: Staged, editor: Editor, seed: int, minutes: float) -> Iterator[Look]:
+def soak(stage: Staged, editor: Editor, seed: int, minutes: float) -> Iterator[DiskSnapshot]:
     """Use the daemon and let it rest, turn by turn; yield a look for each rest."""
     since, round_ = time.monotonic(), 0
     editing = EditorThread(editor, random.Random(f"{seed}-pace"), RATE)
@@ -108,7 +108,7 @@ def soak(stage: Staged, editor: Editor, seed: int, minutes: float) -> Iterator[L
         editing.end()
 
 
-def rows(looks: Sequence[Look]) -> Iterator[Row]:
+def rows(looks: Sequence[DiskSnapshot]) -> Iterator[Row]:
     """Yield the slopes, with what they are of, and the bounds that are no slopes."""
     warm = looks[int(len(looks) * WARM_SHARE) :]
     seconds = [look.minutes * 60 for look in warm]
@@ -143,7 +143,7 @@ def main(minutes: float, chunks: int, seed: int | None, out: Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix=f"soak-{seed}-", dir="/var/tmp"))
     report = Report(effort=f"seed {seed}, {minutes:g} minutes, {chunks} chunks, {RATE:g} edits a second")
     click.echo(report.effort)
-    looks: list[Look] = []
+    looks: list[DiskSnapshot] = []
     with timed() as watch, staged(Plan(seed, chunks=chunks, pace=PACE), folder) as (stage, editor):
         for look in soak(stage, editor, seed, minutes):
             looks.append(look)

@@ -6,13 +6,13 @@ import pytest
 from tests.fault.model import Oracle
 from tests.load.held import slope_a_minute
 from tests.load.judging import Judge
-from tests.load.mixed import Outcome, Plan, run
-from tests.load.soak import Look, grows, rows
+from tests.load.mixed import Plan, RoundResult, run
+from tests.load.soak import DiskSnapshot, grows, rows
 from tests.load.tally import Tally
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> RoundResult:
     """A crowd that came and left."""
     quick = {"settleMs": 50, "deleteGraceMs": 300}
     return run(
@@ -20,7 +20,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     )
 
 
-def test_f114_crowd_of_all_kinds_is_told_nothing_wrong_and_leaves_nothing_behind(outcome: Outcome) -> None:
+def test_f114_crowd_of_all_kinds_is_told_nothing_wrong_and_leaves_nothing_behind(outcome: RoundResult) -> None:
     """64 clients and 50 edits a second: no wrong answer; then descriptors, threads and memory are back."""
     assert outcome.missed == []
     assert outcome.tally.answers > 50
@@ -29,7 +29,7 @@ def test_f114_crowd_of_all_kinds_is_told_nothing_wrong_and_leaves_nothing_behind
     assert {end.split()[0] for end in outcome.tally.ends} >= {"garbage", "left,", "slow"}
 
 
-def test_f139_daemon_that_nobody_asks_takes_next_to_nothing(outcome: Outcome) -> None:
+def test_f139_daemon_that_nobody_asks_takes_next_to_nothing(outcome: RoundResult) -> None:
     """With all gone it takes a small part of a core, and no descriptor or thread more. `make soak` is the long time."""
     assert outcome.idle < 10
     assert outcome.rested.descriptors <= outcome.after.descriptors
@@ -48,7 +48,7 @@ def test_f139_daemon_that_nobody_asks_takes_next_to_nothing(outcome: Outcome) ->
 def test_f139_soak_tells_what_grows(slope: float, wal: float, idle: float, grown: list[str]) -> None:
     """Memory that grows, a log beyond its bound and a processor without rest are told, and nothing else is."""
     looks = [
-        Look(minute, 100 + slope * minute, 27, 12, wal, 5.0, 9.0, 0.1, idle, 10, 500)
+        DiskSnapshot(minute, 100 + slope * minute, 27, 12, wal, 5.0, 9.0, 0.1, idle, 10, 500)
         for minute in map(float, range(1, 30))
     ]
     assert [told.split(":")[0].split()[0] for told in grows(list(rows(looks)))] == grown

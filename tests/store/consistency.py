@@ -91,7 +91,7 @@ def _check_memories(db: apsw.Connection) -> None:
         assert len(stated) == memories, path
         assert not stated or holds_memories(path)
         for text, memory in stated:
-            line = parse_line(text, usual_kind=PAGES.get(path))
+            line = parse_line(text, default_kind=PAGES.get(path))
             assert isinstance(line, RetainedLine)
             assert line.id == memory
     pages = "SELECT f.path FROM entity_pages e JOIN files f ON f.id = e.file_id"

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.memories.changes.tombstones import FORGOTTEN, SaidWords
+from memoryd.domain.memories.changes.tombstones import FORGOTTEN, TextMatcher
 from memoryd.errors import Denied
 from tests.store.test_forgetting_sessions import CANARY, SECRET, holding, opened, say, write_everywhere
 from tests.unit.domain.sessions.seven_turns import BEGUN
 
-SAID = SaidWords(f"the combination of the safe is {CANARY}")
+SAID = TextMatcher(f"the combination of the safe is {CANARY}")
 LATER = BEGUN.replace(year=BEGUN.year + 1)
 
 
@@ -45,7 +45,7 @@ def test_words_leave_the_archive_where_the_session_stays(tmp_path: Path) -> None
 def test_words_leave_damaged_copies_and_drafts(tmp_path: Path) -> None:
     store = write_everywhere(tmp_path)
 
-    for words in (SAID, SaidWords(f"yes, {CANARY}")):
+    for words in (SAID, TextMatcher(f"yes, {CANARY}")):
         store.forgetting.cut(words)
 
     assert holding(tmp_path) == []

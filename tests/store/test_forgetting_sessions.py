@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.files.writing import draft_beside
@@ -219,7 +219,7 @@ def test_answers_of_the_oldest_archived_session_go_first_and_no_question_does(tm
 
 
 def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_path: Path) -> None:
-    store = QaStore(tmp_path, keeping=Keeping(threshold=0.05))
+    store = QaStore(tmp_path, answer_retention=AnswerRetention(threshold=0.05))
     store.sessions.open()
     say(store, "old", "first", answer="a" * 4000)
     store.turns.append("new", RawTurn("second", "b" * 4000, BEGUN + timedelta(days=1), significance=0.1), agent="main")

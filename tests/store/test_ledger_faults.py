@@ -16,7 +16,7 @@ import pytest
 
 from memoryd.errors import ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.index.database import Database
-from memoryd.store.ledger.file import LEDGER, MOST_SET_ASIDE, aside, copies
+from memoryd.store.ledger.file import LEDGER, MAX_SET_ASIDE, aside, copies
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, Migration
 from memoryd.store.opening import log_of, read_header
@@ -289,14 +289,14 @@ async def test_damage_that_shows_while_it_is_open_costs_nothing_that_is_held_fro
 
 async def test_no_more_than_some_are_set_aside_and_none_is_deleted(tmp_path: Path, make: Make) -> None:
     path = tmp_path / "ledger.sqlite"
-    for number in range(MOST_SET_ASIDE):
+    for number in range(MAX_SET_ASIDE):
         ledger = make()
         await ledger.hold("main", "s", number, f"{SECRET} {number}")
         await ledger.close()
         damage_the_header(path)
     last = make()
     await last.hold("main", "s", 1, "x")
-    assert len(last.set_aside) == MOST_SET_ASIDE
+    assert len(last.set_aside) == MAX_SET_ASIDE
     await last.close()
     damage_the_header(path)
     before, refused = bytes_of(tmp_path), make()

@@ -16,14 +16,14 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import Keeping, QaDocument, SessionStub, parse_document, parse_session
+from memoryd.domain.sessions.documents import AnswerRetention, QaDocument, SessionStub, parse_document, parse_session
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.domain.sessions.sequences import Chosen
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.search.ranking import commonness
 from memoryd.sessions.main_file import TOPICS_HEAD
-from memoryd.sessions.qa_store import QaStore, QaUpkeep
+from memoryd.sessions.qa_store import QaMaintenance, QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
 from tests.sweeps import some
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
@@ -523,7 +523,7 @@ def test_turn_of_another_process_is_seen(tmp_path: Path) -> None:
 
 
 def test_interests_keep_answers(tmp_path: Path) -> None:
-    store = QaStore(tmp_path, keeping=Keeping(interests=frozenset({"boiler"})))
+    store = QaStore(tmp_path, answer_retention=AnswerRetention(interests=frozenset({"boiler"})))
     store.sessions.open()
     raw = replace(SEVEN[0], question="it leaks", topics=("boiler",))
     added = store.turns.append("s", raw, agent="main")
@@ -532,8 +532,8 @@ def test_interests_keep_answers(tmp_path: Path) -> None:
 
 
 @contextlib.asynccontextmanager
-async def kept_up(store: QaStore, upkeep: QaUpkeep) -> AsyncIterator[None]:
-    task = asyncio.get_running_loop().create_task(upkeep.run(store))
+async def kept_up(store: QaStore, maintenance: QaMaintenance) -> AsyncIterator[None]:
+    task = asyncio.get_running_loop().create_task(maintenance.run(store))
     try:
         yield
     finally:
@@ -543,11 +543,11 @@ async def kept_up(store: QaStore, upkeep: QaUpkeep) -> AsyncIterator[None]:
 
 
 async def test_main_file_follows_and_old_sessions_leave(tmp_path: Path) -> None:
-    upkeep = QaUpkeep(now=lambda: BEGUN + timedelta(days=31), update_seconds=0.01)
-    store = QaStore(tmp_path, on_change=upkeep.note_change)
+    maintenance = QaMaintenance(now=lambda: BEGUN + timedelta(days=31), update_seconds=0.01)
+    store = QaStore(tmp_path, on_change=maintenance.note_change)
     store.sessions.open()
     say(store, "old", "the boiler leaks")
-    async with kept_up(store, upkeep):
+    async with kept_up(store, maintenance):
         await eventually_async((tmp_path / "memory/archive/old.json").exists)
         await asyncio.to_thread(say, store, "new", "trip to Lisbon", at=BEGUN + timedelta(days=31))
         await eventually_async((tmp_path / MAIN).exists)

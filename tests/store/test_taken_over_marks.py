@@ -11,8 +11,8 @@ import pytest
 
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.sessions.excluded import WithheldConversations
-from memoryd.store.ledger.conversations import WithheldKind
+from memoryd.sessions.excluded import ExcludedConversations
+from memoryd.store.ledger.conversations import ExcludedKind
 from memoryd.store.ledger.file import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.takeover import read_marks
@@ -45,8 +45,8 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
-    made = WithheldConversations(agent, ledger)
+async def loaded(ledger: Ledger, agent: str = "main") -> ExcludedConversations:
+    made = ExcludedConversations(agent, ledger)
     await made.load()
     return made
 
@@ -188,7 +188,7 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
     harm(path)
     for _ in range(2):
         ledger = make()
-        marks = WithheldConversations("main", ledger)
+        marks = ExcludedConversations("main", ledger)
         for _ in range(2):
             with pytest.raises(StoreUnavailable, match="until you delete it or move it away"):
                 await marks.load()
@@ -203,7 +203,7 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
         assert "delete it or move it away" in (ledger.trouble or "")
         await ledger.close()
     ledger = make()
-    marks = WithheldConversations("main", ledger)
+    marks = ExcludedConversations("main", ledger)
     with pytest.raises(StoreUnavailable):
         await marks.load()
     kept.unlink()
@@ -235,7 +235,7 @@ async def test_marks_in_its_log_count_and_a_log_that_was_lost_is_told(tmp_path: 
         (elsewhere / one.name).write_bytes(one.read_bytes())
     killed = elsewhere / path.name
     found = read_marks(killed)
-    assert [one.kind for _, one in found.rows] == [WithheldKind.KEY]
+    assert [one.kind for _, one in found.rows] == [ExcludedKind.KEY]
     assert len(found.key) == 32
     # as it is while its log is moved into it
     log_of(killed).unlink()

@@ -261,13 +261,13 @@ def test_small_transcript_waits_for_no_large_one_and_a_look_comes_in_between(
     append(taking.source / "small.jsonl", asked("Small?"), asked("More?", at[1]))
     # each step ends with a look
     taking.taking = TurnTaking(
-        agent="main", look=taking._look, store=Access(taking.store), hold=taking._hold, look_seconds=0.0
+        agent="main", look=taking._look, store=Access(taking.store), hold=taking._hold, poll_seconds=0.0
     )
     assert not asyncio.run(taking.taking.round())
     small = taking.store.sessions.read(transcript_session("main", "small.jsonl"), agent="main")
     assert [turn.question for turn in small.turns] == ["Small?"]
     taking.start()
-    monkeypatch.setattr(taking.taking, "look_seconds", 0.0)
+    monkeypatch.setattr(taking.taking, "poll_seconds", 0.0)
     is_done = [asyncio.run(taking.taking.round()) for _ in range(60)]
     assert is_done.index(True) > 5
     assert taking.questions() == [f"Question {number}?" for number in range(59)]

@@ -49,20 +49,20 @@ async def test_usage_comes_back_as_it_was(ledger: Ledger) -> None:
 async def test_what_no_line_states_goes_after_a_while(ledger: Ledger) -> None:
     rows = UsageRows(ledger, "/ws")
     await rows.put({TEA: USED, COFFEE: PINNED})
-    assert await rows.note_standing({COFFEE}, 100.0, 50.0) == frozenset()
-    assert await rows.note_standing({COFFEE}, 150.0, 50.0) == frozenset()
-    assert await rows.note_standing({COFFEE, TEA}, 151.0, 50.0) == frozenset(), "it came back in time"
-    assert await rows.note_standing({COFFEE}, 152.0, 50.0) == frozenset()
-    assert await rows.note_standing({COFFEE}, 203.0, 50.0) == {TEA}
+    assert await rows.note_stated({COFFEE}, 100.0, 50.0) == frozenset()
+    assert await rows.note_stated({COFFEE}, 150.0, 50.0) == frozenset()
+    assert await rows.note_stated({COFFEE, TEA}, 151.0, 50.0) == frozenset(), "it came back in time"
+    assert await rows.note_stated({COFFEE}, 152.0, 50.0) == frozenset()
+    assert await rows.note_stated({COFFEE}, 203.0, 50.0) == {TEA}
     assert await rows.all() == {COFFEE: PINNED}
 
 
 async def test_clock_that_was_ahead_neither_hurries_nor_stops_that(ledger: Ledger) -> None:
     rows = UsageRows(ledger, "/ws")
     await rows.put({TEA: USED})
-    assert await rows.note_standing((), 1e9, 50.0) == frozenset()
-    assert await rows.note_standing((), 100.0, 50.0) == frozenset()
-    assert await rows.note_standing((), 151.0, 50.0) == {TEA}
+    assert await rows.note_stated((), 1e9, 50.0) == frozenset()
+    assert await rows.note_stated((), 100.0, 50.0) == frozenset()
+    assert await rows.note_stated((), 151.0, 50.0) == {TEA}
 
 
 async def test_dropped_usage_leaves_no_byte(ledger: Ledger) -> None:

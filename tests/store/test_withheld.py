@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
-from memoryd.sessions.excluded import WithheldConversations
+from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.transcripts.reading import begins_alike, is_one
 from memoryd.store.ledger import conversations
 from memoryd.store.ledger.ledger import Ledger
@@ -25,8 +25,8 @@ async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[
     await made.close()
 
 
-async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
-    made = WithheldConversations(agent, ledger)
+async def loaded(ledger: Ledger, agent: str = "main") -> ExcludedConversations:
+    made = ExcludedConversations(agent, ledger)
     await made.load()
     return made
 
@@ -147,7 +147,7 @@ async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten
     await marks.end_forgetting(turns_path("telegram-peer-20260130"))
     assert on_disk(ledger.path.parent, "telegram-peer") == []
     assert marks.unfinished() == []
-    assert await WithheldConversations("main", ledger).release_key(KEY)
+    assert await ExcludedConversations("main", ledger).release_key(KEY)
     assert not (await loaded(ledger)).has_key(KEY)
 
 
@@ -166,7 +166,7 @@ async def test_mark_of_a_key_is_one_of_all_its_spellings(ledger: Ledger, marked:
 async def test_until_the_ledger_was_read_nobody_knows(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     path = tmp_path / "ledger.sqlite"
     path.mkdir()
-    marks = WithheldConversations("main", Ledger(path, executor))
+    marks = ExcludedConversations("main", Ledger(path, executor))
     with pytest.raises(StoreUnavailable):
         marks.has_key(KEY)
     with pytest.raises(StoreUnavailable):
@@ -184,7 +184,7 @@ async def test_where_nothing_may_be_written_nothing_is_marked(tmp_path: Path, ex
 
 
 async def test_keys_are_bounded_and_those_that_are_marked_stay(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversations, "MOST_KEYS", 2)
+    monkeypatch.setattr(conversations, "MAX_KEYS", 2)
     marks = await loaded(ledger)
     for key in ("main", "cli:a", "cli:a", "main"):
         await marks.withhold_key(key)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import phrase_words, query_terms
-from memoryd.store.index.words import all_of, any_of, any_phrase, every_phrase, one_of
+from memoryd.store.index.words import all_of, all_phrases, any_of, any_phrase, one_of
 
 DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
 IN_MAY = '"may 2023" OR "2023 年 5 月"*'
@@ -78,9 +78,9 @@ def test_all_terms_are_looked_for_whole_and_begun() -> None:
 
 def test_phrases_are_joined_by_what_they_are_for() -> None:
     phrases = [("second", "process"), ("屋",)]
-    assert every_phrase(phrases) == '"second process" AND "屋"*'
+    assert all_phrases(phrases) == '"second process" AND "屋"*'
     assert any_phrase(phrases) == '"second process" OR "屋"*'
-    assert every_phrase([]) == any_phrase([]) == ""
+    assert all_phrases([]) == any_phrase([]) == ""
 
 
 @given(QUESTIONS)
@@ -88,7 +88,7 @@ def test_no_question_is_read_as_syntax(text: str) -> None:
     db = apsw.Connection("")
     db.execute("CREATE VIRTUAL TABLE words USING fts5(body, heading, path)")
     terms, phrase, dates = query_terms(text), tuple(phrase_words(text)[:8]), dates_in(text)
-    asked = [any_of(terms, [phrase], dates), *all_of(terms, dates), every_phrase([phrase]), any_phrase([phrase])]
+    asked = [any_of(terms, [phrase], dates), *all_of(terms, dates), all_phrases([phrase]), any_phrase([phrase])]
     asked += [one_of(term, dates) for term in terms]
     for expression in filter(None, asked):
         assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 0

@@ -12,13 +12,13 @@ import pytest
 
 from memoryd.domain.access import ChatType, read_key
 from memoryd.domain.claude_settings import our_commands
-from memoryd.hooks.hosts import USUAL
+from memoryd.hooks.hosts import DEFAULT
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
-EVENTS = tuple(USUAL.events)
+EVENTS = tuple(DEFAULT.events)
 HOOK = (sys.executable, "-P", "-m", "memoryd.hooks")
 UNHURRIED = ("--seconds", "60")
 SETTINGS = (

@@ -26,7 +26,7 @@ from tests.waiting import eventually
 AGENTS = ("ada", "ben", "cem")
 SIGNS = {"ada": "海边的木船", "ben": "修好了屋顶", "cem": "今天和文起"}
 """Words of a script without spaces are made of each agent's own signs."""
-USUAL = ("boiler", "repaired", "the", "who", "because", "config", "discord", "error")
+DEFAULT = ("boiler", "repaired", "the", "who", "because", "config", "discord", "error")
 NAMES = ("shared", "monday")
 """Sessions that any agent may mean."""
 
@@ -191,7 +191,7 @@ def without_time(reply: str) -> str:
     asker=st.sampled_from(AGENTS),
     said=st.fixed_dictionaries(dict.fromkeys(AGENTS, STEMS)),
     named=st.fixed_dictionaries({agent: st.sampled_from([None, *NAMES]) for agent in AGENTS}),
-    usual=st.lists(st.sampled_from(USUAL), min_size=1, max_size=4),
+    usual=st.lists(st.sampled_from(DEFAULT), min_size=1, max_size=4),
     places=SIGN_PLACES,
     data=st.data(),
 )

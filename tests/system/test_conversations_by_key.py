@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memoryd.store.ledger.conversations import MOST_AGENTS_KEYS
+from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
 from tests.system.over_socket import Answer, send
 from tests.warm.programs import ran
@@ -133,18 +133,18 @@ def test_agents_mark_few_keys_and_never_the_owners_room(daemon: RunningDaemon) -
         return ask(daemon, socket, "POST", "/v1/sessions/remember", body)
 
     assert mark("bob", 0).error == "denied", "its socket has another key"
-    for number in range(MOST_AGENTS_KEYS):
+    for number in range(MAX_AGENTS_KEYS):
         assert mark("free", number).status == 200
-    refused = mark("free", MOST_AGENTS_KEYS)
+    refused = mark("free", MAX_AGENTS_KEYS)
     assert (refused.error, "--agents-marks" in refused.json["error"]["hint"]) == ("invalid_request", True)
     assert mark("free", 0).status == 200, "what is marked may be marked again"
-    for number in (0, MOST_AGENTS_KEYS, MOST_AGENTS_KEYS + 1):
+    for number in (0, MAX_AGENTS_KEYS, MAX_AGENTS_KEYS + 1):
         assert mark(None, number).status == 200, "the owner has room of its own"
     begun = {"sessionKey": "agent:main:discord:direct:begun", "remember": False}
     assert ask(daemon, "free", "POST", "/v1/sessions/start", begun).error == "invalid_request"
     listed = ask(daemon, None, "GET", "/v1/sessions").json
-    assert listed["withheldKeys"] == MOST_AGENTS_KEYS + 2
-    assert len(listed["agentsMarks"]) == MOST_AGENTS_KEYS
+    assert listed["withheldKeys"] == MAX_AGENTS_KEYS + 2
+    assert len(listed["agentsMarks"]) == MAX_AGENTS_KEYS
     assert listed["agentsMarks"] == sorted(listed["agentsMarks"], reverse=True)
     assert ask(daemon, "bob", "GET", "/v1/sessions").json["agentsMarks"] == []
 

@@ -53,13 +53,13 @@ def test_saved_note_shows_as_sync_and_embedding_and_the_stop_ends_the_stream(dae
     with listening(daemon) as ear:
         note = daemon.workspace / "memory" / "new.md"
 
-        def is_heard() -> bool:
+        def is_watched() -> bool:
             note.write_text(f"# New\n\nSave number {note.stat().st_mtime_ns if note.exists() else 0}.\n")
             daemon_client.sync()
             return bool(ear.named("sync"))
 
         with Client(daemon.socket) as daemon_client:
-            eventually(is_heard)
+            eventually(is_watched)
             assert daemon_client.sync(wait="embedded")["complete"]
         eventually(lambda: ear.named("embedding"))
         eventually(lambda: ear.named("sync")[-1]["data"]["state"] == "finished")

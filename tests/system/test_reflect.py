@@ -268,7 +268,7 @@ def with_secret(daemon: RunningDaemon) -> list[Path]:
     return [path for path in note.parent.glob("*.md") if SECRET in path.read_text()]
 
 
-def told_of(daemon: RunningDaemon, word: str) -> list[str]:
+def visible_sentences(daemon: RunningDaemon, word: str) -> list[str]:
     """Return which notes and which files of the daemon hold a word, and which calls tell it."""
     client, held = daemon.client(), list[str]()
     for path in (*daemon.workspace.rglob("*.md"), *daemon.state.rglob("*")):
@@ -288,12 +288,12 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
     notes, client = with_secret(daemon), daemon.client()
     assert len(notes) == 2
     runs = [one for one in client.changes()["changes"] if one["by"] == "reflect" and "wren" in one["path"]]
-    assert {"get bank/entities/pia.md", "search", "changes"} <= set(told_of(daemon, SECRET))
+    assert {"get bank/entities/pia.md", "search", "changes"} <= set(visible_sentences(daemon, SECRET))
     for path in notes:
         path.write_text(PRIVATE + path.read_text())
     client.sync()
 
-    eventually(lambda: told_of(daemon, SECRET) == [], seconds=30)
+    eventually(lambda: visible_sentences(daemon, SECRET) == [], seconds=30)
 
     assert not (daemon.workspace / "bank/entities/pia.md").exists(), "nothing else was told of her"
     wren = (daemon.workspace / "bank/entities/wren.md").read_text()
@@ -303,7 +303,7 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
     with contextlib.suppress(InvalidRequest):
         # of the other notes it may be taken back
         client.undo(runs[0]["id"])
-    assert told_of(daemon, SECRET) == []
+    assert visible_sentences(daemon, SECRET) == []
     (retained,) = client.changes(by="retain")["changes"]
     with pytest.raises(InvalidRequest, match="memory: false"):
         client.undo(retained["id"])
@@ -325,7 +325,7 @@ def test_f158_what_is_forgotten_while_reflect_runs_is_in_none_of_its_pages(daemo
             run = threads.submit(daemon.client().reflect, SINCE)
             assert client.forget(kept["id"])["forgotten"]
             run.result()
-        assert told_of(daemon, word) == []
+        assert visible_sentences(daemon, word) == []
 
 
 @pytest.mark.parametrize("folder", ["memory/.away", "letters"])
@@ -344,7 +344,7 @@ def test_f158_what_was_made_of_a_note_that_was_moved_out_of_sight_goes_with_it(
         path.rename(daemon.workspace / folder / path.name)
     client.sync()
     moved = {path.name for path in notes}
-    eventually(lambda: set(told_of(daemon, SECRET)) == moved, seconds=30)
+    eventually(lambda: set(visible_sentences(daemon, SECRET)) == moved, seconds=30)
     assert "Another torn cable" in (daemon.workspace / "bank/entities/wren.md").read_text()
 
 
@@ -361,12 +361,14 @@ def test_f158_what_cannot_be_rewritten_is_withheld(tmp_path: Path) -> None:
         for path in notes:
             path.write_text(PRIVATE + path.read_text())
         client.sync()
-        eventually(lambda: not [one for one in told_of(daemon, SECRET) if one == "search" or one.startswith("get ")])
+        eventually(
+            lambda: not [one for one in visible_sentences(daemon, SECRET) if one == "search" or one.startswith("get ")]
+        )
         assert "Another torn cable" in client.get("memory/2026-10-03.md")["text"]
         for path in notes:
             path.write_text(path.read_text().removeprefix(PRIVATE))
         client.sync()
-        eventually(lambda: "get bank/entities/wren.md" in told_of(daemon, SECRET))
+        eventually(lambda: "get bank/entities/wren.md" in visible_sentences(daemon, SECRET))
     finally:
         daemon.stop()
 

@@ -16,10 +16,10 @@ from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.index import Surroundings, index_file
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import (
+    embedding_loop_settings,
     feed_settings,
     index_settings,
     indexed_folders,
-    lane_settings,
     search_settings,
 )
 from memoryd.config.agents import Agent
@@ -27,14 +27,14 @@ from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
-from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
-from memoryd.index.pending import LaneLinks, Spaces
+from memoryd.index.pending import EmbeddingLoopLinks, Spaces
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationNews, ConversationWriter, FeedSettings
 from memoryd.sessions.conversation_source import QaConversations
-from memoryd.sessions.excluded import RememberedSource, WithheldConversations
-from memoryd.sessions.near_turns import NearTurnSearch
+from memoryd.sessions.excluded import ExcludedConversations, RememberedSource
+from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 from memoryd.store.index.schema import delete_set_aside, discard
 
@@ -54,7 +54,7 @@ MadeFeeder = Callable[..., ConversationFeeder]
 class NotesAhead(Struct, frozen=True):
     """What of the notes comes before conversations: their passages, and files that are still to be read."""
 
-    lane: EmbeddingLane
+    embedding_loop: EmbeddingLoop
     pending_files: Callable[[], int]
 
 
@@ -78,15 +78,15 @@ class AgentConversations:
         self.writer = ConversationWriter(
             database=self.database,
             chunks=index_settings(settings).chunks,
-            news=ConversationNews(on_commit=lambda: self.lane.wake(), on_purge=self._on_purge),
+            news=ConversationNews(on_commit=lambda: self.embedding_loop.wake(), on_purge=self._on_purge),
             trouble=lambda: self.keeper.trouble,
         )
-        self.lane = EmbeddingLane(
+        self.embedding_loop = EmbeddingLoop(
             database=self.database,
             spaces=spaces,
             slot=embedding.slot,
-            settings=lane_settings(settings, embedding.plan.choice),
-            links=LaneLinks(
+            settings=embedding_loop_settings(settings, embedding.plan.choice),
+            links=EmbeddingLoopLinks(
                 lookup=around.lookup,
                 # whoever follows the vectors of notes would take these for theirs
                 publish=lambda _event, _data: None,
@@ -103,10 +103,10 @@ class AgentConversations:
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.writer.forgotten,
         )
-        self.near_turns = NearTurnSearch(
+        self.near_turns = SimilarTurnSearch(
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
-        self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
+        self.withheld = ExcludedConversations(agent.id, around.ledgers.of(agent))
         made = partial(
             ConversationFeeder,
             writer=self.writer,
@@ -162,7 +162,7 @@ class AgentConversations:
             (f"{name} keeper", self.keeper.run),
             (f"{name} leftovers", self._drop_leftovers),
             *((f"{name} {what}", feed.run) for what, feed in named if feed is not None),
-            (f"{name} embedding", self.lane.run),
+            (f"{name} embedding", self.embedding_loop.run),
             (f"{name} gate", self._run_gate),
         ]
 
@@ -251,12 +251,12 @@ class AgentConversations:
         """Wake the lane when the passages of notes that it waits for are embedded."""
         while True:
             await asyncio.sleep(GATE_SECONDS)
-            if self._was_held and not self._notes.lane.is_at_work:
+            if self._was_held and not self._notes.embedding_loop.is_at_work:
                 self._was_held = False
-                self.lane.wake()
+                self.embedding_loop.wake()
 
     def _why_waiting(self) -> str:
-        if not self._notes.lane.is_at_work:
+        if not self._notes.embedding_loop.is_at_work:
             return ""
         self._was_held = True
         return NOTES_FIRST
@@ -265,18 +265,18 @@ class AgentConversations:
         self._opened.set()
         for feeder in self.feeders:
             feeder.demand()
-        self.lane.wake()
+        self.embedding_loop.wake()
 
     def _on_purge(self) -> None:
         # vectors in memory first: a question that is asked now must not find what was purged
         self.search.forget_vectors()
-        self.lane.break_off()
+        self.embedding_loop.break_off()
 
 
 class QaFeed:
     """Feeds the questions and answers of one agent."""
 
-    def __init__(self, agent: str, shared: WorkspaceQa, withheld: WithheldConversations, made: MadeFeeder) -> None:
+    def __init__(self, agent: str, shared: WorkspaceQa, withheld: ExcludedConversations, made: MadeFeeder) -> None:
         self._shared = shared
         self._withheld = withheld
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -288,7 +288,7 @@ class QaFeed:
     async def run(self) -> None:
         """Feed until cancelled, once the files of sessions were looked at."""
         self._loop = asyncio.get_running_loop()
-        await _know_withheld(self._withheld)
+        await _load_exclusions(self._withheld)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(OPEN_SECONDS):
                 await self._shared.until_open()
@@ -307,7 +307,7 @@ class TranscriptFeed:
     """Feeds the transcripts of one agent, and follows the events of their folders."""
 
     def __init__(
-        self, agent: Agent, withheld: WithheldConversations, made: MadeFeeder, watch: Callable[[], None]
+        self, agent: Agent, withheld: ExcludedConversations, made: MadeFeeder, watch: Callable[[], None]
     ) -> None:
         settings = agent.memory_search
         self.transcripts = TranscriptConversations(
@@ -325,11 +325,11 @@ class TranscriptFeed:
 
     async def run(self) -> None:
         """Feed until cancelled."""
-        await _know_withheld(self._withheld)
+        await _load_exclusions(self._withheld)
         await self.feeder.run()
 
 
-async def _know_withheld(withheld: WithheldConversations) -> None:
+async def _load_exclusions(withheld: ExcludedConversations) -> None:
     # until that is known nothing may be read; where it cannot be known, the loop says so
     with contextlib.suppress(StoreError):
         await withheld.load()

@@ -29,10 +29,10 @@ from memoryd.domain.citations import holds_turns, session_of, transcript_path, t
 from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.sessions.taking_turns import place_of, transcript_session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import drop_remembered_texts
-from memoryd.moving.replacing import kept_folder
+from memoryd.moving.replacing import replaced_folder
 from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.conversations import SessionForgetReply
 from memoryd.sessions.qa_store import ForgottenFiles
@@ -66,7 +66,7 @@ class ForgettingPlan(Struct, frozen=True, kw_only=True):
 class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
     """The memories that were made of the sessions of one workspace. `follow` has the index hold what is on disk."""
 
-    book: MemoryBook
+    book: MemoryCache
     forgetting: MemoryForgetting
     follow: Callable[[], Awaitable[object]]
 
@@ -119,12 +119,12 @@ class Forgetting(Struct, kw_only=True, eq=False):
             if holds_turns(one):
                 known, problem = await self.qa.known(session_of(one))
                 _count(receipt, known, _remarks(one, problem))
-                receipt["heldAnswers"] += await self.ledger.held_of_session(self.agent.id, session_of(one))
+                receipt["heldAnswers"] += await self.ledger.pending_of_session(self.agent.id, session_of(one))
             else:
                 receipt["exports"] += self._exports(one)
         if holds_turns(path):
             receipt["remarks"] += await self.memories.would_forget(session_of(path))
-        receipt["stays"] = await asyncio.to_thread(self._out_of_reach, plan)
+        receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
 
     async def forget(self, path: RelativePath) -> SessionForgetReply:
@@ -150,7 +150,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         receipt["forgotten"] = not receipt["unfinished"]
         log.info("a conversation was forgotten", agent=self.agent.id, finished=receipt["forgotten"])
         receipt["remarks"] += made
-        receipt["stays"] = await asyncio.to_thread(self._out_of_reach, plan)
+        receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
 
     async def forget_made(self, path: RelativePath) -> int:
@@ -296,7 +296,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
     def _exports(self, path: RelativePath) -> int:
         return int(self.qmd is not None and self.qmd.has_export(_file_name(path)))
 
-    def _out_of_reach(self, plan: ForgettingPlan) -> list[str]:
+    def _what_stays(self, plan: ForgettingPlan) -> list[str]:
         """Say in sentences what stays."""
         workspace, told = self.agent.workspace, list[str]()
         if plan.file is not None and plan.file.exists():
@@ -307,7 +307,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         told += [
             f"a damaged ledger that was set aside: {path}; look at it, then delete it" for path in self.ledger.set_aside
         ]
-        if (folder := kept_folder(state_dir())) is not None:
+        if (folder := replaced_folder(state_dir())) is not None:
             told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
         return [*told, "backups and snapshots of the disk"]
 

@@ -57,7 +57,7 @@ class ConversationList(Struct, frozen=True):
         await self.index.withheld.load()
         names = self.index.withheld.names
         listed = [
-            _session(one, indexed, is_archived=is_archived, is_owed=names(turns_path(one.head.id)))
+            _session(one, indexed, is_archived=is_archived, is_pending_forget=names(turns_path(one.head.id)))
             for one, is_archived in await self.qa.all()
         ]
         listed += await self._transcripts(indexed)
@@ -136,10 +136,10 @@ class ConversationList(Struct, frozen=True):
         ]
 
 
-def _session(entry: Entry, indexed: _Indexed, *, is_archived: bool, is_owed: bool) -> _Listed:
+def _session(entry: Entry, indexed: _Indexed, *, is_archived: bool, is_pending_forget: bool) -> _Listed:
     session, (turns, answers) = entry.head, counted(entry)
-    path, is_remembered = turns_path(session.id), session.is_remembered and not is_owed
-    reason = indexed.reason(path) if is_remembered else _why_withheld(is_owed)
+    path, is_remembered = turns_path(session.id), session.is_remembered and not is_pending_forget
+    reason = indexed.reason(path) if is_remembered else _why_excluded(is_pending_forget)
     return entry.last_activity, SessionEntryReply(
         id=path,
         kind="qa",
@@ -161,7 +161,7 @@ def _transcript(
     path: RelativePath, found: TranscriptFile | None, is_forgotten: bool | None, indexed: _Indexed
 ) -> _Listed:
     extent = indexed.extents.get(path)
-    reason = indexed.reason(path) if is_forgotten is None else _why_withheld(is_forgotten)
+    reason = indexed.reason(path) if is_forgotten is None else _why_excluded(is_forgotten)
     # of what was not read, its file was written when something was said last
     at_ns = extent.last_ns if extent is not None and extent.last_ns else found.stat.mtime_ns if found else 0
     ended = datetime.fromtimestamp(at_ns / 1e9, UTC) if at_ns else None
@@ -182,5 +182,5 @@ def _transcript(
     )
 
 
-def _why_withheld(is_forgotten: bool) -> str:
+def _why_excluded(is_forgotten: bool) -> str:
     return SkipReason.SESSION_FORGOTTEN if is_forgotten else SkipReason.SESSION_MARKED

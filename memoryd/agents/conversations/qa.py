@@ -20,8 +20,8 @@ from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.prompt_text import excerpt, recalled
-from memoryd.domain.sessions.sequences import BUDGET, NOTHING_NEAR, NearTurns
-from memoryd.domain.sessions.turns import Session, Turn, said_at
+from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SimilarTurns
+from memoryd.domain.sessions.turns import Session, Turn, parse_instant
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.replies.conversations import (
@@ -34,10 +34,10 @@ from memoryd.replies.conversations import (
     QaTurnReply,
 )
 from memoryd.search.ranking import commonness
-from memoryd.sessions.excluded import WithheldConversations
-from memoryd.sessions.near_turns import NearTurnSearch
+from memoryd.sessions.excluded import ExcludedConversations
+from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
-from memoryd.sessions.session_turns import AddedTurn, check_told
+from memoryd.sessions.session_turns import AddedTurn, check_remembered
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
@@ -85,8 +85,8 @@ class AgentQa(Struct, frozen=True):
     agent: Agent
     shared: WorkspaceQa | None
     ledger: Ledger
-    withheld: WithheldConversations
-    meaning: NearTurnSearch | None = None
+    withheld: ExcludedConversations
+    meaning: SimilarTurnSearch | None = None
 
     @property
     def census(self) -> QaCensus:
@@ -101,10 +101,10 @@ class AgentQa(Struct, frozen=True):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
         _check_says_something(new.question)
         try:
-            at = said_at(new.timestamp, shared.now())
+            at = parse_instant(new.timestamp, shared.now())
         except ValueError as exc:
             raise InvalidRequest(f"timestamp: {exc}") from exc
-        if new.key and await self.is_withheld(new.key):
+        if new.key and await self.is_excluded(new.key):
             return _not_added(None)
         raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
         added = await shared.write(lambda store: self._added(store, new, raw))
@@ -207,18 +207,18 @@ class AgentQa(Struct, frozen=True):
         ]
         return QaTopicsReply(topics=rows, total=len(found))
 
-    async def is_withheld(self, key: str) -> bool:
+    async def is_excluded(self, key: str) -> bool:
         """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
 
         While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.
         """
         return await self.withheld.withholds_key(key)
 
-    async def goes_on_withheld(self, key: str) -> bool:
+    async def continues_excluded(self, key: str) -> bool:
         """Tell whether the session that goes on under a key was marked by its name; raises StoreError, NotNow."""
         shared = self.shared
         return shared is not None and await shared.read(
-            lambda store: store.turns.is_withheld(key, self.agent.id, shared.now())
+            lambda store: store.turns.is_excluded(key, self.agent.id, shared.now())
         )
 
     async def hold(self, session: SessionId, seq: int, answer: str) -> None:
@@ -265,7 +265,7 @@ class AgentQa(Struct, frozen=True):
             raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
         if found.id in self._hidden():
             raise NotFound(f"session {found.id} is being forgotten")
-        check_told(found)
+        check_remembered(found)
         return found
 
     def _hidden(self) -> frozenset[SessionId]:
@@ -281,13 +281,15 @@ class AgentQa(Struct, frozen=True):
         hint = f"it has {len(found.turns)} turns, the last is Q{found.last_seq}"
         raise NotFound(f"there is no turn {turn_address(session, seq)}", hint=hint)
 
-    async def _near(self, shared: WorkspaceQa, options: SequenceOptions) -> NearTurns:
+    async def _near(self, shared: WorkspaceQa, options: SequenceOptions) -> SimilarTurns:
         """Return what is near a message in meaning; nothing is asked for one that says nothing of its own."""
         if self.meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
-            return NOTHING_NEAR
+            return NOTHING_SIMILAR
         return await self.meaning.near(options.message, shared.now(), self.agent.memory_search.query.deadline_ms / 1000)
 
-    def _sequence(self, store: QaStore, options: SequenceOptions, near: NearTurns = NOTHING_NEAR) -> FoundSequence:
+    def _sequence(
+        self, store: QaStore, options: SequenceOptions, near: SimilarTurns = NOTHING_SIMILAR
+    ) -> FoundSequence:
         message = (options.message or "").strip() or None
         current = options.session
         if options.key and not current:

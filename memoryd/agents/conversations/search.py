@@ -56,7 +56,7 @@ def _index_arm(conversations: AgentConversations, settings: MemorySearchSection)
         return Arm(ArmState.PARTIAL, trouble)
     if not all(feeder.is_settled for feeder in conversations.feeders):
         return Arm(ArmState.PARTIAL, STILL_READING)
-    if pending := conversations.lane.pending:
+    if pending := conversations.embedding_loop.pending:
         reason = f"{pending} {'passage has' if pending == 1 else 'passages have'} no vector yet"
         return Arm(ArmState.PARTIAL, reason)
     is_reading = settings.experimental.session_memory and "sessions" in settings.sources

@@ -22,20 +22,26 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.identifiers import found_identifier
 from memoryd.domain.memories.capture.rejections import says_secret
 from memoryd.domain.memories.changes.forgetting import OF_SESSION
-from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.sessions.summary import LEAST_TURNS, SessionSummary, sentences_of_turn, session_summary, told_of
+from memoryd.domain.sessions.summary import (
+    MIN_TURNS,
+    SessionSummary,
+    sentences_of_turn,
+    session_summary,
+    visible_sentences,
+)
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.lines import padded
 from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
-from memoryd.memory.retaining import Retaining, StatedLines
+from memoryd.memory.retaining import Retaining, StatementHashes
 
 log = structlog.get_logger(__name__)
 
@@ -43,10 +49,10 @@ PROSE_CHARS: Final = 800
 """A longer summary of a text model is none."""
 WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."
 NOT_SIGNIFICANT: Final = "Nothing of it is significant: only what was asked is kept, shortly."
-_MOST_FACTS: Final = 30
+_MAX_FACTS: Final = 30
 _NO_TAG: Final = expression(r"[^\w.:/@+-]")
 _TAG_CHARS: Final = 80
-LOOK_SECONDS: Final = 300.0
+POLL_SECONDS: Final = 300.0
 """How long a session may be over before somebody notices."""
 NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
 SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
@@ -73,9 +79,9 @@ class SummingUp(Struct, frozen=True):
     """
 
     prose: Prose
-    book: MemoryBook
+    book: MemoryCache
     tombstones: TombstoneStore
-    stated: StatedLines
+    stated: StatementHashes
 
     async def extract(self, session: Session) -> SessionSummary:
         """Return what was said behind the last summary, in its own sentences; raises StoreError."""
@@ -88,7 +94,7 @@ class SummingUp(Struct, frozen=True):
         found = session_summary(session, after=session.summed_up, is_left_out=is_left_out)
         if found.is_short or self.prose.model is None:
             return SummaryText(found.titled(session.id), remark=NOT_SIGNIFICANT if found.is_short else "")
-        written = await self._written(list(_facts(turns[-_MOST_FACTS:], is_left_out)), is_left_out)
+        written = await self._written(list(_facts(turns[-_MAX_FACTS:], is_left_out)), is_left_out)
         return written or SummaryText(found.titled(session.id), remark=WITHOUT_MODEL)
 
     async def _written(self, facts: Sequence[CitedFact], is_left_out: Callable[[str], bool]) -> SummaryText | None:
@@ -104,13 +110,17 @@ class SummingUp(Struct, frozen=True):
 
     async def _left_out(self, turns: Sequence[Turn]) -> Callable[[str], bool]:
         tombstones = await self.tombstones.all()
-        standing = {as_said(memory.line.text) for memory in (await self.book.now()).memories.values()}
+        standing = {normalized_statement(memory.line.text) for memory in (await self.book.now()).memories.values()}
         # what was stated once and stands no more was taken back
         before = await self.stated.among(sentence for turn in turns for sentence in sentences_of_turn(turn))
-        stated = standing | {as_said(sentence) for sentence in before}
+        stated = standing | {normalized_statement(sentence) for sentence in before}
 
         def is_left_out(sentence: str) -> bool:
-            if says_secret(sentence) or found_identifier(sentence, [0]) is not None or as_said(sentence) in stated:
+            if (
+                says_secret(sentence)
+                or found_identifier(sentence, [0]) is not None
+                or normalized_statement(sentence) in stated
+            ):
                 return True
             return tombstones.hold_part_of(sentence)
 
@@ -123,7 +133,7 @@ def _news(session: Session) -> list[Turn]:
 
 def _facts(turns: Sequence[Turn], is_left_out: Callable[[str], bool]) -> Iterator[CitedFact]:
     for turn in turns:
-        said = [" ".join(sentences) for sentences in told_of(turn, is_left_out)]
+        said = [" ".join(sentences) for sentences in visible_sentences(turn, is_left_out)]
         if any(said):
             yield CitedFact(f"{turn.seq:08x}", " — ".join(filter(None, said)))
 
@@ -151,7 +161,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
     journal: Journal
     retaining: Retaining
     summing: SummingUp
-    is_withheld: Callable[[str], Awaitable[bool]]
+    is_excluded: Callable[[str], Awaitable[bool]]
     scope: Callable[[str], str]
     day: Callable[[float], date]
     now: Callable[[], datetime]
@@ -179,7 +189,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         Raises Denied where nothing may be written, StoreError, NotNow.
         """
         self.journal.check_writable()
-        if self.shared is None or not key or await self.is_withheld(key):
+        if self.shared is None or not key or await self.is_excluded(key):
             return NOTHING_TO_SUM_UP, ()
         current = await self.shared.read(lambda store: store.ends.current(key, self.agent))
         if current is None:
@@ -196,7 +206,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         where = f"{told}: {retention.path}#L{placed.start_line}"
         return "\n".join(filter(None, [where, line.text, summary.remark])), (placed.line.id,)
 
-    async def run(self, seconds: float = LOOK_SECONDS) -> None:
+    async def run(self, seconds: float = POLL_SECONDS) -> None:
         """Make the memories of sessions that are over, until cancelled."""
         if self.shared is None or self.shared.is_read_only:
             return
@@ -232,9 +242,9 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         await shared.write(lambda store: store.ends.note_told(session.id))
 
     async def _write_memory(self, session: Session) -> None:
-        if not session.is_remembered or (session.key and await self.is_withheld(session.key)):
+        if not session.is_remembered or (session.key and await self.is_excluded(session.key)):
             return
-        if len(session.turns) < LEAST_TURNS or (is_of_group(session.key) and not self.in_groups):
+        if len(session.turns) < MIN_TURNS or (is_of_group(session.key) and not self.in_groups):
             return
         summary = await self.summing.extract(session)
         if not summary.text:

@@ -31,14 +31,14 @@ from memoryd.replies.conversations import (
     SessionSyncReply,
 )
 from memoryd.sessions.conversation_source import spoken_lines
-from memoryd.sessions.session_turns import check_told
+from memoryd.sessions.session_turns import check_remembered
 from memoryd.sessions.transcripts.reading import lines_now
 
 SHOWN_CHARS: Final = 200_000
 """Of all lines in one reply."""
 SHOWN_LINES: Final = 1_000
 _BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
-_FAILURES_TOLD: Final = 3
+_MAX_FAILURES_SHOWN: Final = 3
 
 
 class Showing(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Showing(Struct, frozen=True):
     async def _turns(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
         session = await self.qa.find(session_of(path))
         if session is not None:
-            check_told(session)
+            check_remembered(session)
         texts = {} if session is None else {one.number: one.text for one in spoken_lines(session)}
         if not any(number in cited for number in texts):
             raise NotFound(f"there is no such turn of {path}", hint="memoryctl sessions list")
@@ -133,7 +133,7 @@ def together(read: Sequence[SessionSyncReply]) -> SessionSyncReply:
     )
 
 
-class KeptConversations(Struct, frozen=True, kw_only=True):
+class StoredConversations(Struct, frozen=True, kw_only=True):
     """The conversations of one agent."""
 
     agent: str
@@ -159,7 +159,7 @@ class KeptConversations(Struct, frozen=True, kw_only=True):
             with contextlib.suppress(NotFound):
                 path = await self._found(citation)
                 citation = str(replace(cited, path=path))
-        if self._is_owed(RelativePath(cited_lines(citation).path)):
+        if self._is_pending_forget(RelativePath(cited_lines(citation).path)):
             raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
         return await self.showing.show(citation, around=around)
 
@@ -169,7 +169,7 @@ class KeptConversations(Struct, frozen=True, kw_only=True):
         if wait:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(limit.total_seconds()):
-                    reason = await self.index.settled(tickets) or _told_failures(self.index.failures)
+                    reason = await self.index.settled(tickets) or _render_failures(self.index.failures)
                     is_complete = not reason
         listed = [one for one in await self.all() if one["remembered"]]
         return SessionSyncReply(
@@ -253,14 +253,14 @@ class KeptConversations(Struct, frozen=True, kw_only=True):
         if not is_of(path, self.agent):
             return False
         if holds_turns(path):
-            is_known = await self.qa.knows(session_of(path)) or self._is_owed(path)
+            is_known = await self.qa.knows(session_of(path)) or self._is_pending_forget(path)
         else:
             await self.index.withheld.load()
             is_known = self.index.withheld.transcript(path) is not None
             is_known = is_known or await self.listing.file_of(path) is not None
         return is_known or await self.index.parts(path) > 0
 
-    def _is_owed(self, path: RelativePath) -> bool:
+    def _is_pending_forget(self, path: RelativePath) -> bool:
         return self.index.withheld.is_known and self.index.withheld.names(path)
 
 
@@ -268,8 +268,8 @@ def _remembered(path: str | None, is_remembered: bool, rows: int = 0, marks: int
     return SessionRememberReply(id=path, remembered=is_remembered, rows=rows, marks=marks)
 
 
-def _told_failures(failures: Mapping[RelativePath, str]) -> str:
+def _render_failures(failures: Mapping[RelativePath, str]) -> str:
     """Return which conversations are not in the index as they are, and why; empty if all are."""
     told = [f"{path}: {why}" for path, why in sorted(failures.items())]
-    more = [f"{len(told) - _FAILURES_TOLD} more cannot be indexed"] if len(told) > _FAILURES_TOLD else []
-    return "; ".join([*told[:_FAILURES_TOLD], *more])
+    more = [f"{len(told) - _MAX_FAILURES_SHOWN} more cannot be indexed"] if len(told) > _MAX_FAILURES_SHOWN else []
+    return "; ".join([*told[:_MAX_FAILURES_SHOWN], *more])

@@ -27,11 +27,11 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.journal import Journal, NoteChange, Undoing, Undone, kept_hunks
+from memoryd.memory.journal import Journal, NoteChange, Undoing, Undone, stored_hunks
 from memoryd.memory.touches import NO_FILE
-from memoryd.memory.usage import UsageBook
+from memoryd.memory.usage import UsageCache
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"
@@ -51,7 +51,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     """The changes of one agent's workspace. `now` is in the zone of the owner."""
 
     journal: Journal
-    usage: UsageBook
+    usage: UsageCache
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "") -> ListedChanges:
@@ -92,7 +92,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         return await undoing.undo_run(run or "", is_dry_run=is_dry_run)
 
     async def _with_tiers_before(self, row: ChangeRow, *, is_dry_run: bool) -> Undone:
-        kept_hunks(row)
+        stored_hunks(row)
         if is_dry_run:
             return Undone(row, None)
         self.journal.check_writable()
@@ -117,7 +117,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     """The retained memories of one agent."""
 
     agent: Agent
-    book: MemoryBook
+    book: MemoryCache
     """Of the workspace: what of it reaches the agent, its scopes say."""
     journal: Journal
     """What writes into its workspace."""

@@ -72,9 +72,9 @@ class CoreRights(Struct, frozen=True):
 
 PERSONA: Final = RelativePath("SOUL.md")
 """Shown beside the core file, and never edited."""
-_SHA_SIGNS: Final = 8
+_SHA_CHARS: Final = 8
 _AGAIN: Final = "look at it again (memoryctl core show), then repeat the edit"
-SECRET_KEPT = "the text holds what looks like a secret, which every session will see"
+HOLDS_SECRET = "the text holds what looks like a secret, which every session will see"
 
 
 class CoreNote(Struct, frozen=True):
@@ -134,8 +134,8 @@ class AgentCore(Struct, frozen=True, kw_only=True):
     async def _edited(self, change: Callable[[str], str], why: str, text: str, expected: str) -> EditedCore:
         self.journal.check_writable()
         seen = await self.show()
-        if expected and len(expected) < _SHA_SIGNS:
-            raise InvalidRequest(f"expected: give {_SHA_SIGNS} signs of the hash or more", hint=_AGAIN)
+        if expected and len(expected) < _SHA_CHARS:
+            raise InvalidRequest(f"expected: give {_SHA_CHARS} signs of the hash or more", hint=_AGAIN)
         if not seen.sha256.startswith(expected.lower()):
             raise InvalidRequest(f"{seen.path} has changed since you saw it", hint=_AGAIN)
 
@@ -150,7 +150,7 @@ class AgentCore(Struct, frozen=True, kw_only=True):
             return after
 
         made = await self.journal.change(seen.path, edited, by=WrittenBy.CORE, why=why)
-        secret = [SECRET_KEPT] if secrets_in(text) else []
+        secret = [HOLDS_SECRET] if secrets_in(text) else []
         return EditedCore(made, (*secret, *filter(None, [made.note])))
 
     def _check(self, path: RelativePath, before: str, after: str) -> None:

@@ -31,20 +31,20 @@ from memoryd.domain.memories.documents import (
     decay_of,
     named,
     page_of,
+    shown_scope,
     stats_of,
-    told_scope,
     within,
 )
-from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, StatedText
+from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters
 from memoryd.domain.memories.scopes import GLOBAL, unnamed_scope
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.threads import with_pauses
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.recall.query import Recalled
-from memoryd.memory.retaining import LineEditing, StatedLines
-from memoryd.memory.usage import UsageBook
+from memoryd.memory.retaining import LineEditing, StatementHashes
+from memoryd.memory.usage import UsageCache
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
 NOT_OWN: Final = "a session changes only memories of its own agent"
@@ -63,10 +63,10 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     agent: Agent
     is_alone: bool
-    book: MemoryBook
+    book: MemoryCache
     recall: AgentRecall
     index: WorkspaceIndex
-    usage: UsageBook
+    usage: UsageCache
     zone: tzinfo | None
     """The owner's, None: that of the machine."""
 
@@ -92,7 +92,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
         book = await self.now()
-        known = within(book, self.recall.reach(admitted))
+        known = within(book, self.recall.visibility(admitted))
         memory = _named(known, name)
         newer = await self._newer(book, admitted)
         return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
@@ -100,12 +100,12 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
         check_scope(filters.scope)
-        book, reach = await self.now(), self.recall.reach(admitted)
+        book, visibility = await self.now(), self.recall.visibility(admitted)
         newer = await self._newer(book, admitted)
 
         def work() -> DocumentPage:
-            known = within(book, reach)
-            admitted = (one for one in with_pauses(known) if filters.admits(one, self._told_scope(one)))
+            known = within(book, visibility)
+            admitted = (one for one in with_pauses(known) if filters.admits(one, self._shown_scope(one)))
             page = page_of(admitted, filters, self._document)
             told = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
             return DocumentPage(tuple(told), page.total)
@@ -114,12 +114,12 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def stats(self, admitted: Admitted) -> DocumentStats:
         """Count the memories within reach."""
-        memories = within(await self.now(), self.recall.reach(admitted))
+        memories = within(await self.now(), self.recall.visibility(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))
 
     async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> DecayPreview:
         """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
-        memories = within(await self.now(), self.recall.reach(admitted))
+        memories = within(await self.now(), self.recall.visibility(admitted))
 
         def work() -> DecayPreview:
             found = [
@@ -131,7 +131,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def memory(self, name: str, admitted: Admitted) -> Memory:
         """Return the memory of an id within reach, or of its beginning, as the disk has it now; raises NotFound."""
-        return _named(within(await self.now(), self.recall.reach(admitted)), name)
+        return _named(within(await self.now(), self.recall.visibility(admitted)), name)
 
     async def now(self) -> Book:
         """Return the book as the disk has it, as far as a question waits for that."""
@@ -141,17 +141,17 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def _newer(self, book: Book, admitted: Admitted) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
         """Return what supersedes each memory, of what the asker may know of."""
-        filters = RecallFilters(reach=self.recall.reach(admitted))
+        filters = RecallFilters(visibility=self.recall.visibility(admitted))
         return (await self.recall.eligible.versions(book, filters, self.recall.clock().date())).newer
 
-    def _told_scope(self, memory: Memory) -> str:
-        return told_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
+    def _shown_scope(self, memory: Memory) -> str:
+        return shown_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
 
     def _document(self, memory: Memory) -> MemoryDocument:
         created, used = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
         return MemoryDocument(
             memory=memory,
-            scope=self._told_scope(memory),
+            scope=self._shown_scope(memory),
             created_at=created,
             accessed_at=created if used is None else used,
             accessed_day=memory.first_recorded if used is None else datetime.fromtimestamp(used, self.zone).date(),
@@ -203,7 +203,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
     documents: AgentDocuments
     retaining: AgentRetaining
     editing: LineEditing
-    stated: StatedLines
+    stated: StatementHashes
 
     async def add(
         self,
@@ -223,10 +223,10 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         Raises what `AgentRetaining.retain` does.
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        said = StatedText(
+        said = MemoryDraft(
             text=text,
             kind=kind,
-            usual_kind=Kind.NOTE,
+            default_kind=Kind.NOTE,
             importance=importance,
             scope=self._stated_scope(scope, stater),
             tags=tuple(tags),

@@ -32,12 +32,12 @@ from memoryd.domain.memories.entity_edits import (
     without_alias,
 )
 from memoryd.domain.memories.kinds import WrittenBy, is_belief
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
-from memoryd.memory.opinions import HeldOpinion, OpinionBook
+from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
 
 SETTLED_SECONDS: Final = 5.0
 """How long a merge waits until its alias is known."""
@@ -80,25 +80,25 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
     """The entities that reach one agent. Each call raises StoreError where the index cannot be read."""
 
     agent: str
-    book: MemoryBook
-    opinions: OpinionBook
+    book: MemoryCache
+    opinions: OpinionStore
     journal: Journal
     index: WorkspaceIndex
 
     async def all(self, admitted: Admitted) -> list[KnownEntity]:
         """Return all, those with most memories first."""
         book = await self.book.now()
-        about = _about(book, self._reach(admitted))
+        about = _about(book, self._visibility(admitted))
         known = [
             _known(book, slug, about.get(slug, ())) for slug in about.keys() | (book.pages.keys() - book.aliases.keys())
         ]
         return sorted(known, key=lambda one: (-len(one.memories), one.slug))
 
-    async def one(self, admitted: Admitted, name: str) -> tuple[KnownEntity, Sequence[HeldOpinion]]:
+    async def one(self, admitted: Admitted, name: str) -> tuple[KnownEntity, Sequence[OpinionWithEvidence]]:
         """Return an entity by its name or an alias, with its opinions, the firmest first; raises NotFound."""
         book, asked = await self.book.now(), slug_of(name.removeprefix("@"))
         slug = book.aliases.get(asked, asked)
-        memories = _about(book, self._reach(admitted)).get(slug, ())
+        memories = _about(book, self._visibility(admitted)).get(slug, ())
         if not memories and slug not in book.pages:
             raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
         known = _known(book, slug, memories)
@@ -117,8 +117,8 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         await self._settle()
         return found
 
-    def _reach(self, admitted: Admitted) -> MemoryReach:
-        return MemoryReach(self.agent, admitted.channel, admitted.is_owner)
+    def _visibility(self, admitted: Admitted) -> Visibility:
+        return Visibility(self.agent, admitted.channel, admitted.is_owner)
 
     async def _settled(self) -> Book:
         await self._settle()
@@ -133,11 +133,11 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
             return
 
 
-def _about(book: Book, reach: MemoryReach) -> Mapping[EntitySlug, Sequence[Memory]]:
+def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[Memory]]:
     return grouped(
         (slug, memory)
         for memory in book.memories.values()
-        if memory.slugs and reach.admits(memory.line.attributes.scope)
+        if memory.slugs and visibility.admits(memory.line.attributes.scope)
         for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}
     )
 

@@ -22,22 +22,22 @@ from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import Bundle, BundlePart, StableBlock, bundle, stable_block
 from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
-from memoryd.domain.memories.reflect.opinions import StatedEvidence, stated_evidence
-from memoryd.domain.memories.scopes import GLOBAL, MemoryReach, is_scope
-from memoryd.domain.memories.standing import KeptLines, KeptParts, kept_parts
-from memoryd.domain.memories.visibility import KeptFromGroups, kept_from_groups
+from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
+from memoryd.domain.memories.scopes import GLOBAL, Visibility, is_scope
+from memoryd.domain.memories.standing import StableLines, StableParts, stable_parts
+from memoryd.domain.memories.visibility import WithheldFromGroups, withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import drop_with_the_others
-from memoryd.memory.opinions import HeldOpinion, OpinionBook
-from memoryd.memory.recall.eligible import BookFacts, EligibleMemories
+from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
+from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
-from memoryd.memory.usage import UsageBook
+from memoryd.memory.usage import UsageCache
 
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
@@ -72,7 +72,7 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     """The key of the session that asks, in which each memory counts as used once; empty: each time that it is told."""
     is_unasked: bool = False
     """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
-    is_told_to_all: bool = False
+    is_for_all: bool = False
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
 
@@ -87,34 +87,34 @@ _ASKERS_MAX: Final = 16
 """Askers; each is the agent in a channel."""
 
 
-class KeptMemories:
+class StableMemories:
     """Gives what the stable block holds of a book; it goes when something is forgotten, and when a line changed."""
 
     def __init__(self) -> None:
-        self._lines = KeptLines()
-        self._known: dict[MemoryReach, KeptParts] = {}
-        self._blocks: dict[MemoryReach, _MadeBlock] = {}
+        self._lines = StableLines()
+        self._known: dict[Visibility, StableParts] = {}
+        self._blocks: dict[Visibility, _MadeBlock] = {}
         drop_with_the_others(self)
 
-    async def of(self, facts: BookFacts, reach: MemoryReach) -> KeptParts:
+    async def of(self, facts: MemoryFacts, visibility: Visibility) -> StableParts:
         """Return the parts within reach of the book that the facts are of."""
-        if facts.book is self._lines.book and reach in self._known:
-            return self._known[reach]
+        if facts.book is self._lines.book and visibility in self._known:
+            return self._known[visibility]
         before = self._lines
         # in a thread: of a book that is new all memories are looked at
-        lines, parts = await asyncio.to_thread(_kept_of, facts, before, reach)
+        lines, parts = await asyncio.to_thread(_kept_of, facts, before, visibility)
         # else something was forgotten meanwhile, or another one was faster
         if before is self._lines:
             is_same = lines is before and len(self._known) <= _ASKERS_MAX
-            self._lines, self._known = lines, {**(self._known if is_same else {}), reach: parts}
+            self._lines, self._known = lines, {**(self._known if is_same else {}), visibility: parts}
             self._blocks = {one: made for one, made in self._blocks.items() if is_same}
         return parts
 
     async def block(
-        self, kept: KeptParts, documents: Sequence[BundlePart], reach: MemoryReach, *, budget: int
+        self, kept: StableParts, documents: Sequence[BundlePart], visibility: Visibility, *, budget: int
     ) -> StableBlock:
         """Return the stable block of what is kept within reach: the same one, until something of it changed."""
-        made = self._blocks.get(reach)
+        made = self._blocks.get(visibility)
         if made is not None and made.kept is kept and (made.documents, made.budget) == (documents, budget):
             return made.block
         lines = self._lines
@@ -123,27 +123,27 @@ class KeptMemories:
             stable_block, documents, kept.pinned, budget=budget, beyond=kept.beyond, stated=kept.stated
         )
         # of what is kept no more nothing is held
-        if lines is self._lines and self._known.get(reach) is kept:
-            self._blocks[reach] = _MadeBlock(kept, documents, budget, block)
+        if lines is self._lines and self._known.get(visibility) is kept:
+            self._blocks[visibility] = _MadeBlock(kept, documents, budget, block)
         return block
 
     def drop_texts(self) -> None:
         """Hold none any more."""
-        self._lines, self._known, self._blocks = KeptLines(), {}, {}
+        self._lines, self._known, self._blocks = StableLines(), {}, {}
 
 
 class _MadeBlock(Struct, frozen=True):
     """A stable block, and what it was made of."""
 
-    kept: KeptParts
+    kept: StableParts
     documents: Sequence[BundlePart]
     budget: int
     block: StableBlock
 
 
-def _kept_of(facts: BookFacts, before: KeptLines, reach: MemoryReach) -> tuple[KeptLines, KeptParts]:
+def _kept_of(facts: MemoryFacts, before: StableLines, visibility: Visibility) -> tuple[StableLines, StableParts]:
     lines = before if facts.book is before.book else before.of(facts.book)
-    return lines, kept_parts(lines, facts.versions.older, reach)
+    return lines, stable_parts(lines, facts.versions.older, visibility)
 
 
 def _parts(recalled: Recalled) -> Iterator[BundlePart]:
@@ -153,12 +153,12 @@ def _parts(recalled: Recalled) -> Iterator[BundlePart]:
         yield _part(item, recalled.opinions)
 
 
-def _part(item: RecalledItem, opinions: Mapping[MemoryId, HeldOpinion]) -> BundlePart:
+def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) -> BundlePart:
     if not isinstance(item, RecalledMemory):
         return BundlePart(str(item.citation), item.hit.snippet.text, str(item.citation))
     source, line = item.lead.source, item.memory.line
     told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
-    if (held := opinions.get(item.memory.id)) is not None and held.is_telling:
+    if (held := opinions.get(item.memory.id)) is not None and held.is_explicit:
         told.append(f"confidence {held.confidence:.2f}")
     if item.superseded_by:
         told.append("earlier")
@@ -181,21 +181,21 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     is_alone: bool
     recaller: Recaller
     eligible: EligibleMemories
-    book: MemoryBook
-    opinions: OpinionBook
+    book: MemoryCache
+    opinions: OpinionStore
     files: PresentFiles
     executor: Executor
-    usage: UsageBook
+    usage: UsageCache
     clock: Callable[[], datetime]
     """The owner's time, in the owner's zone."""
-    kept: KeptMemories = field(default_factory=KeptMemories)
+    kept: StableMemories = field(default_factory=StableMemories)
 
     async def recall(
         self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
     ) -> Recalled:
         """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
         query = await self._query(text, options, admitted)
-        found = await self._found(query, admitted, is_prompt=wanted is not None or options.is_told_to_all)
+        found = await self._found(query, admitted, is_prompt=wanted is not None or options.is_for_all)
         found = replace(
             found,
             opinions=await self._opinions(found),
@@ -214,19 +214,19 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return await self.recaller.recall(query)
         # twice as many, for some may not be told
         recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
-        return await told_to_groups(recalled, self.book, query.limit)
+        return await for_groups(recalled, self.book, query.limit)
 
     async def beginning(self, admitted: Admitted) -> Bundle:
         """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
         return await self._bundle(Recalled(), admitted, BundleOptions())
 
-    def reach(self, admitted: Admitted) -> MemoryReach:
+    def visibility(self, admitted: Admitted) -> Visibility:
         """Return whose memories a request may see."""
-        return MemoryReach(self.agent.id, admitted.channel, admitted.is_owner)
+        return Visibility(self.agent.id, admitted.channel, admitted.is_owner)
 
     def touch(self, found: Recalled, *, at: float, session: str = "", message: str = "") -> None:
         """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""
-        answers = [item.memory.id for item in told_memories(found) if item.is_answer]
+        answers = [item.memory.id for item in shown_memories(found) if item.is_answer]
         self.usage.touch(answers, at, session=self._name(session), message=self._name(message))
 
     def touch_used(self, memories: Sequence[MemoryId], *, at: float, session: str) -> None:
@@ -239,10 +239,10 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     async def _bundle(self, recalled: Recalled, admitted: Admitted, wanted: BundleOptions) -> Bundle:
         budget = self.agent.memory.recall.budget if wanted.budget is None else wanted.budget
-        reach, is_whole = self.reach(admitted), self._has_core(admitted)
+        visibility, is_whole = self.visibility(admitted), self._has_core(admitted)
         documents = await self._documents(*(CORE_FILES if is_whole else ()), PERSONA)
-        kept = await self._kept(reach) if is_whole else KeptParts()
-        stable = await self.kept.block(kept, documents, reach, budget=budget)
+        kept = await self._kept(visibility) if is_whole else StableParts()
+        stable = await self.kept.block(kept, documents, visibility, budget=budget)
         return bundle(
             stable,
             list(_parts(recalled)),
@@ -272,11 +272,11 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return ""
         return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
 
-    async def _kept(self, reach: MemoryReach) -> KeptParts:
+    async def _kept(self, visibility: Visibility) -> StableParts:
         try:
-            return await self.kept.of(await self.eligible.facts(await self.book.now()), reach)
+            return await self.kept.of(await self.eligible.facts(await self.book.now()), visibility)
         except StoreError:
-            return KeptParts()
+            return StableParts()
 
     def _has_citations(self, admitted: Admitted) -> bool:
         return self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
@@ -300,7 +300,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             deadline=deadline,
             now=now,
             is_explained=options.is_explained,
-            reach=filters.reach,
+            visibility=filters.visibility,
             said=text if options.is_unasked else "",
         )
 
@@ -310,10 +310,10 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         asked = question.filters
         since = [day for day in (_day(options.since, now), asked.since and asked.since.date()) if day]
         until = [day for day in (_day(options.until, now, is_end=True), asked.until and asked.until.date()) if day]
-        kinds = asked_kinds(options.kind)
+        kinds = kinds_of(options.kind)
         check_scope(options.scope)
         return RecallFilters(
-            reach=self.reach(admitted),
+            visibility=self.visibility(admitted),
             since=max(since, default=None),
             until=min(until, default=None),
             as_of=_day(options.as_of, now, is_end=True),
@@ -325,7 +325,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             is_alone=self.is_alone,
         )
 
-    async def _opinions(self, recalled: Recalled) -> Mapping[MemoryId, HeldOpinion]:
+    async def _opinions(self, recalled: Recalled) -> Mapping[MemoryId, OpinionWithEvidence]:
         """Return how the opinions stand; without the ledger the confidence that is written has to do."""
         # where the time was too short for a book, nobody waits for one any longer
         if not (beliefs := _beliefs(recalled)):
@@ -335,20 +335,20 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         except StoreError:
             return {}
 
-    async def _stated(self, recalled: Recalled, query: RecallQuery) -> Mapping[MemoryId, Sequence[StatedEvidence]]:
+    async def _stated(self, recalled: Recalled, query: RecallQuery) -> Mapping[MemoryId, Sequence[LineEvidence]]:
         if not (beliefs := _beliefs(recalled)):
             return {}
         try:
-            return stated_evidence(await self.book.now(), beliefs, query.memory_filters)
+            return line_evidence(await self.book.now(), beliefs, query.memory_filters)
         except StoreError:
             return {}
 
 
-def told_memories(found: Recalled) -> list[RecalledMemory]:
+def shown_memories(found: Recalled) -> list[RecalledMemory]:
     """Return the memories that were told for the question: of a bundle those that stand in it, else all."""
     if found.bundle is None:
         return found.memories
-    told = {line.name for line in found.bundle.receipt if line.is_told}
+    told = {line.name for line in found.bundle.receipt if line.is_included}
     return [item for item in found.memories if short_id(item.memory.id) in told]
 
 
@@ -366,10 +366,10 @@ def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
         raise InvalidRequest(str(exc)) from exc
 
 
-async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Recalled:
+async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recalled:
     """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
     try:
-        kept = kept_from_groups((await book.now()).memories.values())
+        kept = withheld_from_groups((await book.now()).memories.values())
     except StoreError:
         return replace(recalled, entities=(), items=(), left_out=())
     may = _visible_to_groups(kept)
@@ -381,7 +381,7 @@ async def told_to_groups(recalled: Recalled, book: MemoryBook, most: int) -> Rec
     )
 
 
-def _visible_to_groups(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
+def _visible_to_groups(kept: WithheldFromGroups) -> Callable[[RecalledItem], bool]:
     def may(item: RecalledItem) -> bool:
         if isinstance(item, RecalledMemory):
             return not kept.keeps(item.memory.line.text, memory=item.memory.id)
@@ -390,7 +390,7 @@ def _visible_to_groups(kept: KeptFromGroups) -> Callable[[RecalledItem], bool]:
     return may
 
 
-def asked_kinds(name: str) -> frozenset[Kind] | None:
+def kinds_of(name: str) -> frozenset[Kind] | None:
     """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
     kinds = kinds_named(name) if name else None
     if name and kinds is None:

@@ -17,8 +17,8 @@ from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memorie
 from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow
-from memoryd.memory.book import MemoryBook
-from memoryd.memory.reflect.pages import ReflectOptions, ReflectOutcome
+from memoryd.memory.book import MemoryCache
+from memoryd.memory.reflect.pages import ReflectOptions, ReflectResult
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.reflect.run import Reflecting
 from memoryd.store.ledger.reflect import ReflectRuns
@@ -27,16 +27,16 @@ log = structlog.get_logger(__name__)
 
 SETTLE_SECONDS: Final = 60.0
 """How long a run waits until the index has what is on disk."""
-LOOK_SECONDS: Final = 30.0
+POLL_SECONDS: Final = 30.0
 """How often the clock is looked at: neither sleep nor a changed clock makes the time of day be missed for longer."""
 RETRY_SECONDS: Final = 600.0
 """How long a scheduled run that failed waits for another try."""
 
 
-class SettledBook(Struct, frozen=True, kw_only=True):
+class CurrentMemories(Struct, frozen=True, kw_only=True):
     """Gives the memories of a workspace as the disk has them now."""
 
-    book: MemoryBook
+    book: MemoryCache
     index: WorkspaceIndex
     seconds: float = SETTLE_SECONDS
 
@@ -48,7 +48,11 @@ class SettledBook(Struct, frozen=True, kw_only=True):
         except TimeoutError as exc:
             raise NotNow("the notes are still being read", hint="try again in a moment") from exc
         # what an index does not have, or holds back, would look like memories that are gone
-        if why := self.index.why_held or self.index.trouble or ("" if self.index.is_ready else "it was not read yet"):
+        if (
+            why := self.index.why_waiting
+            or self.index.trouble
+            or ("" if self.index.is_ready else "it was not read yet")
+        ):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
         if self.index.pending_files:
             raise NotNow("some notes are still to be read", hint="memoryctl status tells more")
@@ -67,7 +71,7 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
     settings: ReflectSection
     zone: ZoneInfo | None
 
-    async def run(self, since: str | None, *, is_dry: bool = False, allows_loss: bool = False) -> ReflectOutcome:
+    async def run(self, since: str | None, *, is_dry: bool = False, allows_loss: bool = False) -> ReflectResult:
         """Reflect over what was recorded since a day (`7d`, `2026-01-31`), by default as the settings say.
 
         Raises InvalidRequest for what is no time, and what `Reflecting.run` does.
@@ -89,7 +93,7 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
     settings: ReflectSection
     zone: ZoneInfo | None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    look_seconds: float = LOOK_SECONDS
+    poll_seconds: float = POLL_SECONDS
     retry_seconds: float = RETRY_SECONDS
 
     async def run(self) -> None:
@@ -100,7 +104,7 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
         with contextlib.suppress(MemorydError):
             await self.reflecting.remember()
         while self.settings.at is not None:
-            seconds = self.look_seconds
+            seconds = self.poll_seconds
             try:
                 await self.run_if_due()
             except Denied as exc:
@@ -111,7 +115,7 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
                 seconds = max(seconds, self.retry_seconds)
             await asyncio.sleep(seconds)
 
-    async def run_if_due(self) -> ReflectOutcome | None:
+    async def run_if_due(self) -> ReflectResult | None:
         """Reflect if the time of day came since the last run; raises what a run does, and StoreError."""
         at, now = self.settings.at, self.clock()
         last = None if at is None else await self.runs.last(now)

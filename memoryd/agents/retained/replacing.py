@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits, AgentDocuments
-from memoryd.agents.retained.retaining import RetainOutcome
+from memoryd.agents.retained.retaining import RetainResult
 from memoryd.agents.search import is_searchable
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
@@ -23,10 +23,10 @@ from memoryd.domain.memories.changes.replacing import (
     replaced,
     replacement,
     settlement_of,
-    stands_in_for,
+    with_missing_parts,
 )
 from memoryd.domain.memories.documents import within
-from memoryd.domain.memories.edits import StatedText
+from memoryd.domain.memories.edits import MemoryDraft
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters
@@ -57,12 +57,12 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
     async def replace(
         self,
         name: str,
-        said: StatedText,
+        said: MemoryDraft,
         admitted: Admitted,
         *,
         is_in_place: bool = False,
         by_agent: bool = False,
-    ) -> RetainOutcome:
+    ) -> RetainResult:
         """State a text in the place of a memory: by its id, a citation, or words that it says.
 
         The new line stands in the log of today and names the older one, which is marked in its notes; with
@@ -77,9 +77,9 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
             meant = await asyncio.to_thread(partial(self._meant, book, newer, name, admitted, is_exact=is_in_place))
             self._check(meant.memory, admitted, stater)
-            stands_in = partial(stands_in_for, old=meant.memory, is_in_place=is_in_place)
-            line, notes = await self._line(replace(said, usual_kind=meant.memory.kind), stater, stands_in)
-            if not self.edits.documents.recall.reach(admitted).admits(line.attributes.scope):
+            stands_in = partial(with_missing_parts, old=meant.memory, is_in_place=is_in_place)
+            line, notes = await self._line(replace(said, default_kind=meant.memory.kind), stater, stands_in)
+            if not self.edits.documents.recall.visibility(admitted).admits(line.attributes.scope):
                 raise InvalidRequest(_BEYOND.format(line.attributes.scope), hint=_BEYOND_HINT)
             plan = await asyncio.to_thread(_planned, book, meant, line, is_in_place=is_in_place)
             return await self._written(book, meant, plan, notes, stater, newer.get(meant.memory.id, ()))
@@ -93,7 +93,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         *,
         is_exact: bool,
     ) -> Replaced:
-        known = {one.id: one for one in within(book, self.edits.documents.recall.reach(admitted))}
+        known = {one.id: one for one in within(book, self.edits.documents.recall.visibility(admitted))}
         try:
             return replaced(known, newer, name, is_exact=is_exact)
         except ValueError as exc:
@@ -107,7 +107,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
             raise Denied(_OWNERS, hint=_OWNERS_HINT.format(short_id(memory.id)))
 
     async def _line(
-        self, said: StatedText, stater: Admitted, stands_in: Callable[[RetainedLine], RetainedLine]
+        self, said: MemoryDraft, stater: Admitted, stands_in: Callable[[RetainedLine], RetainedLine]
     ) -> tuple[RetainedLine, list[str]]:
         retaining = self.edits.retaining
         stated, notes = retaining.stated(said, stater, stands_in)
@@ -122,7 +122,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         notes: Sequence[str],
         stater: Admitted,
         newer: Sequence[MemoryId],
-    ) -> RetainOutcome:
+    ) -> RetainResult:
         edits, old = self.edits, book.memories[plan.old]
         done = await edits.editing.replace(
             old, plan, plan.paths(book), edits.retaining.retaining.log(), agent=edits.asker(stater)
@@ -131,7 +131,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         await edits.stated.note([old.line.text, plan.line.text])
         told = _notes(meant, plan, newer) if done.written.changes else [SAME]
         unkept = [one.note for one in done.written.changes if one.note]
-        return RetainOutcome(
+        return RetainResult(
             retention=done.retention,
             is_searchable=not done.written.changes or await is_searchable(edits.documents.index),
             notes=tuple(dict.fromkeys((*notes, *told, *done.notes, *unkept))),
@@ -203,7 +203,7 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
 
     async def _found(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
         book, recall = await self.documents.now(), self.documents.recall
-        filters = RecallFilters(reach=recall.reach(admitted))
+        filters = RecallFilters(visibility=recall.visibility(admitted))
         return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
 
 

@@ -16,10 +16,17 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.changes.replacing import is_of_owner
 from memoryd.domain.memories.documents import within
-from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, not_taken, stated_line
+from memoryd.domain.memories.edits import (
+    MemoryDraft,
+    Stater,
+    admitted_scope,
+    each_statement,
+    not_taken,
+    parse_statement,
+)
 from memoryd.domain.memories.kinds import MemoryId, short_id
-from memoryd.domain.memories.line import NAMING, STANDS_APART, Provenance, RetainedLine
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.line import BLOCK_START, NAMING, Provenance, RetainedLine
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.strays import with_stray_read
 from memoryd.domain.memories.versions import Disagreement
 from memoryd.domain.ranking.filters import date_in_name
@@ -27,13 +34,13 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text, visible_text
 from memoryd.errors import Denied, InvalidRequest, StoreError, TooLarge
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
-from memoryd.memory.recall.eligible import BookFacts
+from memoryd.memory.recall.eligible import MemoryFacts
 from memoryd.memory.retaining import Retaining, Retention, WrittenLines
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
-SECRET_KEPT: Final = "it holds what looks like a secret, which is kept as it was said"
+HOLDS_SECRET: Final = "it holds what looks like a secret, which is kept as it was said"
 SECRET_MASKED: Final = "what looks like a secret was masked"
 RELEASED: Final = "it had been forgotten, and is remembered again"
 UNSEEN: Final = "signs that nobody sees were taken out"
@@ -41,7 +48,7 @@ REFLOWED: Final = (
     "line breaks and indents of the code or comment in it were moved: write what must keep them into a note of its own"
 )
 UNKNOWN: Final = "{} names {}, which is the id of no memory here"
-STANDS: Final = "{} is its owner's, and stands first until the owner says otherwise"
+OWNER_LEADS: Final = "{} is its owner's, and stands first until the owner says otherwise"
 DOUBTED: Final = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
 _KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
 _FROM_HINT: Final = "state it without `from`; who said it is noted by itself"
@@ -52,7 +59,7 @@ StandsIn = Callable[[RetainedLine], RetainedLine]
 """What a statement becomes that takes the place of another one."""
 
 
-class RetainOutcome(Struct, frozen=True):
+class RetainResult(Struct, frozen=True):
     """What was retained, whether it is found by words already, and what who stated it should know.
 
     `replaced` is the memory whose place it took, and `written` all that was written then.
@@ -73,11 +80,11 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
     retaining: Retaining
     index: WorkspaceIndex
     tombstones: TombstoneStore
-    book: MemoryBook
-    facts: Callable[[Book], Awaitable[BookFacts]]
+    book: MemoryCache
+    facts: Callable[[Book], Awaitable[MemoryFacts]]
     """What is worked out once for a book."""
 
-    async def retain(self, said: StatedText, admitted: Admitted, *, each: bool = False) -> RetainOutcome:
+    async def retain(self, said: MemoryDraft, admitted: Admitted, *, each: bool = False) -> RetainResult:
         """State a memory; with `each` every bullet of the text is one.
 
         What a session states is for its agent alone, noted as from the agent unless its user says it, and never by an
@@ -98,7 +105,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         notes += await self._doubts(retention)
         if retention.change.note:
             notes.append(retention.change.note)
-        return RetainOutcome(retention, await is_searchable(self.index), tuple(dict.fromkeys(notes)))
+        return RetainResult(retention, await is_searchable(self.index), tuple(dict.fromkeys(notes)))
 
     async def _doubts(self, retention: Retention) -> list[str]:
         """Say which standing memories the new ones may contradict, where that is known soon."""
@@ -117,7 +124,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         return []
 
     def stated(
-        self, said: StatedText, admitted: Admitted, stands_in: StandsIn | None = None
+        self, said: MemoryDraft, admitted: Admitted, stands_in: StandsIn | None = None
     ) -> tuple[RetainedLine, Sequence[str]]:
         """Return the line of a statement as it may be stated, and what is to be said of it.
 
@@ -138,13 +145,13 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         if not named:
             return []
         await self.index.catch_up(_KNOWN_SECONDS)
-        book, reach = await self.book.now(), MemoryReach(self.agent, admitted.channel, admitted.is_owner)
-        memories = within(book, reach)
+        book, visibility = await self.book.now(), Visibility(self.agent, admitted.channel, admitted.is_owner)
+        memories = within(book, visibility)
         known = {short_id(one.id) for one in memories} | {short_id(one.id) for one in lines}
         owners = set() if admitted.is_owner else {short_id(one.id) for one in memories if is_of_owner(one)}
         return [
             *(UNKNOWN.format(key, one) for key, one in named if one not in known),
-            *(STANDS.format(one) for key, one in named if key in ("supersedes", "beside") and one in owners),
+            *(OWNER_LEADS.format(one) for key, one in named if key in ("supersedes", "beside") and one in owners),
         ]
 
     async def released(self, lines: Sequence[RetainedLine], *, is_owner: bool) -> list[str]:
@@ -183,15 +190,15 @@ def _kept(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
         )
     seen = visible_text(text)
     notes = [UNSEEN] if seen != text.replace("\r\n", "\n").replace("\r", "\n") else []
-    if any(STANDS_APART.match(one.lstrip()) for one in seen.split("\n")[1:]):
+    if any(BLOCK_START.match(one.lstrip()) for one in seen.split("\n")[1:]):
         notes.append(REFLOWED)
     if stater.is_owner:
-        return seen, [*notes, SECRET_KEPT] if secrets_in(seen) else notes
+        return seen, [*notes, HOLDS_SECRET] if secrets_in(seen) else notes
     masked = harmless_text(text)
     return masked, [*notes, SECRET_MASKED] if masked != seen else notes
 
 
-def _line(said: StatedText, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
+def _line(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
     if not stater.is_owner:
         said = replace(
             said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
@@ -203,10 +210,10 @@ def _line(said: StatedText, stater: Stater, stands_in: StandsIn | None) -> tuple
     return line, note
 
 
-def _stated(said: StatedText, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
+def _stated(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
     """Return the line of a statement, and what was read beside its head; raises InvalidRequest."""
     try:
-        line, note = with_stray_read(stated_line(said))
+        line, note = with_stray_read(parse_statement(said))
         # whom it is for is checked where it is said, and not where it was said before
         if line.attributes.scope or stands_in is None:
             scope = admitted_scope(line.attributes.scope, stater)

@@ -17,11 +17,11 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import Tombstones
-from memoryd.domain.memories.documents import told_scope
+from memoryd.domain.memories.documents import shown_scope
 from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.transfer import TransferPage, TransferredMemory, missing_days, page_behind
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.sanitizing import visible_text
@@ -76,10 +76,10 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
     async def page(self, cursor: str, limit: int, scope: str, admitted: Admitted) -> TransferPage:
         """Return the memories within reach behind a cursor, by the day on which they were said first."""
         check_scope(scope)
-        reach, book = self.documents.recall.reach(admitted), await self.documents.now()
+        visibility, book = self.documents.recall.visibility(admitted), await self.documents.now()
 
         def admits(one: Memory) -> bool:
-            return reach.admits(one.line.attributes.scope) and (not scope or self._told(one.line) == scope)
+            return visibility.admits(one.line.attributes.scope) and (not scope or self._scope_reply(one.line) == scope)
 
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
@@ -111,7 +111,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
         except ValueError as exc:
             return TakenMemory(Taken.REFUSED, "", str(exc))
-        if not MemoryReach(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
+        if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
             return TakenMemory(Taken.REFUSED, line.id, _OTHERS)
         if stones.hold(line.id, line.text) or (line.id not in book.memories and stones.hold_part_of(line.text)):
             return TakenMemory(Taken.REFUSED, line.id, _FORGOTTEN)
@@ -158,5 +158,5 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                     taken[number] = replace(taken[number], outcome=Taken.KNOWN)
         return changes
 
-    def _told(self, line: RetainedLine) -> str:
-        return told_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)
+    def _scope_reply(self, line: RetainedLine) -> str:
+        return shown_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)

@@ -19,13 +19,13 @@ from memoryd.domain.sessions.documents import counted, totals
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
-from memoryd.index.embedding_loop import EmbeddingLane
-from memoryd.memory.book import MemoryBook
+from memoryd.index.embedding_loop import EmbeddingLoop
+from memoryd.memory.book import MemoryCache
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.models import OutstandingReply
 from memoryd.replies.status import ConversationsReply, SkippedReply, TranscriptFolderReply, TranscriptsReply
 from memoryd.search.arms import ArmTimes
-from memoryd.sessions.workspace_sessions import QaFootprint, footprint
+from memoryd.sessions.workspace_sessions import QaDiskUsage, disk_usage
 from memoryd.store.index.conversations import ConversationCounts
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import MemoryCounts
@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 SKIPPED_SHOWN: Final = 50
 
 
-class Figures(Struct, frozen=True):
+class IndexStats(Struct, frozen=True):
     """What was counted in one index."""
 
     held: Counts = Counts()
@@ -54,19 +54,19 @@ class Figures(Struct, frozen=True):
 class Census:
     """Counts one index; what cannot be counted now stays as it was counted last."""
 
-    def __init__(self, *, database: Database, lane: EmbeddingLane, embedding: Embedding) -> None:
+    def __init__(self, *, database: Database, embedding_loop: EmbeddingLoop, embedding: Embedding) -> None:
         self._database = database
-        self._lane = lane
+        self._embedding_loop = embedding_loop
         self._embedding = embedding
-        self._figures = Figures()
+        self._figures = IndexStats()
 
-    async def take(self) -> Figures:
+    async def take(self) -> IndexStats:
         """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
         # each in a transaction of its own, beside the loops that write: the figures need not add up
         last, documents = self._figures, self._database.documents
-        self._figures = Figures(
+        self._figures = IndexStats(
             held=await _or_last(documents.counts(), last.held),
-            lacking=await _or_last(self._lane.count(), last.lacking),
+            lacking=await _or_last(self._embedding_loop.count(), last.lacking),
             outstanding=await _or_last(_outstanding(self._database, self._embedding), last.outstanding),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await _or_last(self._unseen(), last.unseen),
@@ -158,7 +158,7 @@ class ConversationCensus:
             parts=self._counts.parts,
             chunks=self._counts.chunks,
             passages=self._stored.passages,
-            pendingEmbeddings=await these.lane.owed(),
+            pendingEmbeddings=await these.embedding_loop.owed(),
             reading=any(feeder.is_reading for feeder in these.feeders),
             lastReadAt=rfc3339(max(times, default=None)),
             unreadable=len(failures),
@@ -199,7 +199,7 @@ def skipped_replies(skipped: Iterable[SkippedFile]) -> list[SkippedReply]:
     return [SkippedReply(path=one.path, reason=one.reason) for one in islice(skipped, SKIPPED_SHOWN)]
 
 
-class Measures(Struct, frozen=True, kw_only=True):
+class Counters(Struct, frozen=True, kw_only=True):
     """Counts over all workspaces together."""
 
     seconds: Mapping[str, Durations]
@@ -212,13 +212,13 @@ class Measures(Struct, frozen=True, kw_only=True):
     vector_bytes: int
     """What the vectors take that questions were compared with."""
 
-    def after(self, earlier: "Measures") -> "Measures":
+    def after(self, earlier: "Counters") -> "Counters":
         """Return these counts with those of memories that these took the place of."""
         seconds: defaultdict[str, Durations] = defaultdict(Durations)
-        for measures in (earlier, self):
-            for arm, durations in measures.seconds.items():
+        for counters in (earlier, self):
+            for arm, durations in counters.seconds.items():
                 seconds[arm].join(durations)
-        return Measures(
+        return Counters(
             seconds=seconds,
             states=Counter(earlier.states) + Counter(self.states),
             looks=Counter(earlier.looks) + Counter(self.looks),
@@ -232,8 +232,8 @@ def measured(
     indexes: Sequence[WorkspaceIndex],
     sidecars: Iterable[ArmTimes],
     conversations: Iterable[ArmTimes],
-    books: Iterable[MemoryBook],
-) -> Measures:
+    books: Iterable[MemoryCache],
+) -> Counters:
     """Return the sums; arms over conversations have names of their own."""
     seconds: defaultdict[str, Durations] = defaultdict(Durations)
     states: Counter[tuple[str, str]] = Counter()
@@ -248,11 +248,14 @@ def measured(
     for index in indexes:
         looks.update(index.indexer.looks)
     held = (index.builtin.vector_index for index in indexes)
-    return Measures(
+    return Counters(
         seconds=seconds,
         states=states,
         looks=looks,
-        caches={"memories": _sum(one.uses for one in books), "vectors": _sum(one.lane.uses for one in indexes)},
+        caches={
+            "memories": _sum(one.uses for one in books),
+            "vectors": _sum(one.embedding_loop.uses for one in indexes),
+        },
         vector_bytes=sum(one.held_bytes for one in held if one is not None),
     )
 
@@ -290,10 +293,10 @@ class QaCensus:
     def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
         entries = shared.store.sessions.of(self._agent)
         try:
-            measured = footprint(shared.workspace)
+            measured = disk_usage(shared.workspace)
         except OSError:
             # the same keeps the store from being read, and `problems` tells of that
-            measured = QaFootprint()
+            measured = QaDiskUsage()
         whole, usage = totals(counted(entry) for entry in entries), shared.store.archive.usage
         return QaStatsReply(
             sessions=len(entries),

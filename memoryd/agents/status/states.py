@@ -9,7 +9,7 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
-from memoryd.embed.current import EmbedderState, StandIn
+from memoryd.embed.current import EmbedderState, ProviderFallback
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote.settings import RemoteSettings
@@ -38,8 +38,8 @@ class IndexState(Struct, frozen=True, kw_only=True):
     sync: SyncState
     trouble: str | None
     """Why the file cannot be used, or not be written."""
-    lane_trouble: str | None
-    is_lane_idle: bool
+    embedding_trouble: str | None
+    is_embedding_idle: bool
     """Whether nobody wants the vectors that are missing."""
     vector_engine: str
     vector_trouble: str | None
@@ -68,7 +68,7 @@ class EmbeddingState(Struct, frozen=True, kw_only=True):
     takes_media: bool
     embedder: EmbedderState
     identity: EmbedderIdentity | None
-    stand_in: StandIn | None
+    fallback_in_use: ProviderFallback | None
 
     @property
     def provider(self) -> str:
@@ -131,7 +131,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
         """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
         if self.qmd is not None and self.qmd.fallback is not None:
             return self.qmd.fallback
-        out = self.embedding.stand_in
+        out = self.embedding.fallback_in_use
         return None if out is None else Fallback(out.left, out.reason, out.since)
 
 
@@ -142,14 +142,14 @@ def index_state(index: WorkspaceIndex) -> IndexState:
         path=index.database.path,
         sync=sync,
         trouble=index.keeper.trouble,
-        lane_trouble=index.lane.trouble,
-        is_lane_idle=index.lane.is_idle,
+        embedding_trouble=index.embedding_loop.trouble,
+        is_embedding_idle=index.embedding_loop.is_idle,
         vector_engine=held.engine if held else "resident",
         vector_trouble=index.database.vector_error,
         watcher=_watcher_state(index.watcher, sync.remote),
         outside=index.outside.found,
         reading_seconds_left=index.indexer.seconds_left,
-        embedding_seconds_left=index.lane.seconds_left,
+        embedding_seconds_left=index.embedding_loop.seconds_left,
     )
 
 
@@ -169,7 +169,7 @@ def embedding_state(embedding: Embedding) -> EmbeddingState:
         takes_media=plan.takes_media,
         embedder=slot.state,
         identity=None if slot.embedder is None else slot.embedder.identity,
-        stand_in=slot.stand_in,
+        fallback_in_use=slot.fallback_in_use,
     )
 
 

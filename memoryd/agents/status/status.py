@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.agents.status.figures import Census, ConversationCensus, Figures, QaCensus
+from memoryd.agents.status.figures import Census, ConversationCensus, IndexStats, QaCensus
 from memoryd.agents.status.states import (
     AgentState,
     EmbeddingState,
@@ -39,7 +39,7 @@ from memoryd.wire import Event
 
 NEW_PARTS_SECONDS: Final = 10.0
 """How long parts that were just made may take to find out what does not work."""
-LOOK_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0
 
 
 class Shortfall(Struct, frozen=True):
@@ -69,8 +69,8 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         yield Shortfall("reranker", state.reranker.reason)
     if state.text is not None and state.text.phase in (ModelPhase.DOWNLOADING, ModelPhase.FAILED):
         yield Shortfall("text model", state.text.reason)
-    if index.lane_trouble:
-        yield Shortfall("embedding", index.lane_trouble)
+    if index.embedding_trouble:
+        yield Shortfall("embedding", index.embedding_trouble)
     if settings.multimodal.enabled and not state.embedding.takes_media:
         left_out = f"pictures and sounds are left out, only {MODELS[0]} takes them"
         yield Shortfall("multimodal", f"{left_out}; {state.embedding.choice.rule}")
@@ -98,7 +98,7 @@ def _doubt_about_privacy(state: AgentState) -> str:
 
 
 def _embedding_shortfalls(state: EmbeddingState) -> Iterator[Shortfall]:
-    embedder, out = state.embedder, state.stand_in
+    embedder, out = state.embedder, state.fallback_in_use
     if embedder.phase not in (ModelPhase.READY, ModelPhase.OFF):
         yield Shortfall("embedder", embedder.reason or embedder.phase.value)
     if out is not None:
@@ -106,11 +106,11 @@ def _embedding_shortfalls(state: EmbeddingState) -> Iterator[Shortfall]:
 
 
 def _qmd_shortfalls(state: QmdState) -> Iterator[Shortfall]:
-    upkeep = state.upkeep
-    if reason := upkeep.trouble or (state.fallback and state.fallback.reason):
-        yield Shortfall("qmd", f"{reason}; {upkeep.hint}" if upkeep.hint else reason)
-    if upkeep.vector_trouble:
-        yield Shortfall("qmd vectors", upkeep.vector_trouble)
+    maintenance = state.maintenance
+    if reason := maintenance.trouble or (state.fallback and state.fallback.reason):
+        yield Shortfall("qmd", f"{reason}; {maintenance.hint}" if maintenance.hint else reason)
+    if maintenance.vector_trouble:
+        yield Shortfall("qmd vectors", maintenance.vector_trouble)
     if state.export_trouble:
         yield Shortfall("qmd exports", state.export_trouble)
 
@@ -170,7 +170,7 @@ class MemoryStatus(Struct, frozen=True):
     """
 
     state: AgentState
-    figures: Figures
+    figures: IndexStats
     worker: WorkerState | None
     remote: RemoteState | None
     degraded: tuple[Degradation, ...]
@@ -189,7 +189,7 @@ class MemoryStatus(Struct, frozen=True):
     @property
     def pending_embeddings(self) -> int:
         """Return how many passages are to get a vector; 0 while nobody wants those that are missing."""
-        return 0 if self.state.index.is_lane_idle else self.figures.lacking
+        return 0 if self.state.index.is_embedding_idle else self.figures.lacking
 
     @property
     def all_skipped(self) -> tuple[SkippedFile, ...]:
@@ -197,7 +197,7 @@ class MemoryStatus(Struct, frozen=True):
         return (*self.state.index.sync.skipped, *self.figures.unseen)
 
 
-class AgentParts(Struct, frozen=True, kw_only=True):
+class AgentSources(Struct, frozen=True, kw_only=True):
     """The parts of one agent's memory, of which status tells."""
 
     id: str
@@ -244,20 +244,20 @@ class StatusBoard:
     `outside` says what else falls short for an agent, beyond the parts of its memory.
     """
 
-    def __init__(self, *, agents: Sequence[AgentParts], degradations: Degradations, outside: ShortfallsOf) -> None:
+    def __init__(self, *, agents: Sequence[AgentSources], degradations: Degradations, outside: ShortfallsOf) -> None:
         self._agents = list(agents)
         self._outside = outside
         self._degradations = degradations
         degradations.go_on({parts.id for parts in agents})
 
-    async def run(self, look_seconds: float = LOOK_SECONDS) -> None:
+    async def run(self, poll_seconds: float = POLL_SECONDS) -> None:
         """Look again and again what is degraded, so that whoever listens hears of it without asking."""
         while True:
             for parts in self._agents:
                 self._degraded(parts.state())
-            await asyncio.sleep(look_seconds)
+            await asyncio.sleep(poll_seconds)
 
-    async def describe(self, agents: Sequence[AgentParts]) -> list[MemoryStatus]:
+    async def describe(self, agents: Sequence[AgentSources]) -> list[MemoryStatus]:
         """Describe the memories of these agents now; each index is counted once."""
         # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call

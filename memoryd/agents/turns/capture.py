@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
-from memoryd.agents.search import caught_up_book
+from memoryd.agents.search import current_book
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.qa import WorkspaceQa
@@ -28,16 +28,16 @@ from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
 from memoryd.memory.capture.message_capture import MessageCapture
-from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, CaptureTask, DeliveredSpans
+from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
-from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRows, MessagePlace
+from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.ledger import Ledger
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS: Final = 300.0
+POLL_SECONDS: Final = 300.0
 """How long what could not be captured is left alone."""
 PAUSE_SECONDS: Final = 1.0
 """While there is more than one round takes."""
@@ -58,7 +58,7 @@ class LeftBehind(Struct, eq=False):
     _unread: set[tuple[str, str]] = field(default_factory=set)
     """Sessions, each with its agent, that could not be read when they were last looked at."""
 
-    async def run(self, seconds: float = LOOK_SECONDS) -> None:
+    async def run(self, seconds: float = POLL_SECONDS) -> None:
         """Put in line what a stop left, and now and then what failed, until cancelled."""
         await self.qa.until_open()
         while True:
@@ -77,7 +77,7 @@ class LeftBehind(Struct, eq=False):
         if not self.capturing.is_idle:
             return True
         unread, done = set[tuple[str, str]](), 0
-        for one in await self.capturing.awaited.owed():
+        for one in await self.capturing.queue.owed():
             if done == ROUND_MAX:
                 return True
             name = (one.place.agent, one.place.session)
@@ -102,16 +102,16 @@ class LeftBehind(Struct, eq=False):
             # what is wrong with a file may quote it
             log.debug("a session cannot be read", session=name[1], reason=reason)
 
-    async def _put_in_line(self, one: AwaitedMessage, task: CaptureTask | None) -> None:
+    async def _put_in_line(self, one: QueuedMessage, task: CaptureTask | None) -> None:
         if task is None:
-            await self.capturing.awaited.drop(one.place)
+            await self.capturing.queue.drop(one.place)
             return
-        await self.capturing.awaited.take_up(one.place)
+        await self.capturing.queue.take_up(one.place)
         # it may have been sent again meanwhile
-        if not self.capturing.awaited.is_in_line(one.place):
+        if not self.capturing.queue.is_in_line(one.place):
             self.capturing.submit(task)
 
-    async def _task(self, one: AwaitedMessage) -> CaptureTask | None:
+    async def _task(self, one: QueuedMessage) -> CaptureTask | None:
         """Return a message as it was put in line; None where nothing of it is to be captured any more.
 
         Raises _UnreadError, NotNow.
@@ -153,7 +153,7 @@ class WorkspaceCapture(Struct, frozen=True, kw_only=True):
     """What captures for the agents on one workspace."""
 
     capturing: Capturing
-    delivered: DeliveredSpans
+    delivered: ShownSpans
     left_behind: LeftBehind | None
     """What a stop left in line; None where nothing is written."""
     has_model: bool = False
@@ -179,17 +179,17 @@ def workspace_capture(
 ) -> WorkspaceCapture:
     """Make what captures for these agents; the first one's settings hold."""
     section = agents[0].memory.capture
-    delivered = DeliveredSpans(DeliveredRows(shared.ledger, str(shared.name)))
+    delivered = ShownSpans(ShownSpanRows(shared.ledger, str(shared.name)))
     time = owners_time(agents[0].memory)
     message = MessageCapture(
         journal=shared.journal,
         retaining=Retaining(shared.journal, time.today, shared.stated),
         tombstones=shared.tombstones,
         delivered=delivered,
-        book=partial(caught_up_book, shared.index, shared.book),
-        is_withheld=lambda agent, key: conversations[agent].withheld.withholds_key(key),
+        book=partial(current_book, shared.index, shared.book),
+        is_excluded=lambda agent, key: conversations[agent].withheld.withholds_key(key),
         stated=shared.stated,
-        awaited=AwaitedMessages(AwaitedRows(shared.ledger, str(shared.name))),
+        queue=CaptureQueue(QueuedMessages(shared.ledger, str(shared.name))),
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
         is_enabled=section.enabled,
@@ -212,18 +212,18 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
     is_alone: bool
     is_read_only: bool
     capturing: Capturing
-    delivered: DeliveredSpans
+    delivered: ShownSpans
     _answers: LastAnswers = field(default_factory=LastAnswers)
 
     def scope(self, own_channel: str = "") -> str:
         """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
         return unnamed_scope(self.agent, own_channel, is_alone=self.is_alone)
 
-    async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureOutcome:
+    async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureResult:
         """Capture a message of the owner, or say only what would be kept; raises as `Capturing.capture` does."""
         task = CaptureTask(agent=self.agent, text=text, answer_before=answer_before, scope=self.scope())
         if is_dry:
-            return CaptureOutcome(await self.capturing.dry_run(task))
+            return CaptureResult(await self.capturing.dry_run(task))
         return await self.capturing.capture(task)
 
     def note_answer(self, key: str, text: str) -> None:
@@ -259,9 +259,9 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
         )
         return "queued" if await self.capturing.accept(task) else "no"
 
-    def note_told(self, key: str, recalled: Recalled) -> None:
+    def note_shown(self, key: str, recalled: Recalled) -> None:
         """Note what of the memory a session was told, so that it is not learned from its echo."""
-        told = {line.name for line in recalled.bundle.receipt if line.is_told} if recalled.bundle else None
+        told = {line.name for line in recalled.bundle.receipt if line.is_included} if recalled.bundle else None
         if told != set():
             self.note_texts(key, texts_of(recalled))
 

@@ -73,7 +73,7 @@ def part_reply(state: Literal["ok", "off", "failed"], reason: str = "") -> TurnP
     return TurnPartReply(state=state, reason=reason or None)
 
 
-class CommandOutcome(Struct, frozen=True):
+class CommandResult(Struct, frozen=True):
     """What a command did, in words for the user, with the memories it is about."""
 
     name: CommandName
@@ -90,7 +90,7 @@ class LoggedMessage(Struct, frozen=True):
 
     session: SessionId | None = None
     seq: int | None = None
-    is_withheld: bool = False
+    is_excluded: bool = False
     is_repeated: bool = False
     is_late: bool = False
     answer_before: str = ""
@@ -109,12 +109,12 @@ class TurnContext(Struct, frozen=True):
 CaptureState = Literal["queued", "off", "no"]
 
 
-class TurnOutcome(Struct, frozen=True, kw_only=True):
+class TurnResult(Struct, frozen=True, kw_only=True):
     """What an agent is answered."""
 
     logged: LoggedMessage = field(default=LoggedMessage())
     context: TurnContext = field(default=TurnContext())
-    command: CommandOutcome | None = None
+    command: CommandResult | None = None
     bundle: Bundle | None = None
     verdict: Literal["answerable", "weak", "none"] | None = None
     capture: CaptureState = "no"
@@ -157,7 +157,7 @@ class TurnLog(Struct, frozen=True):
         except MemorydError as exc:
             return _failed(exc)
         if added is None:
-            return LoggedMessage(is_withheld=True, part=part_reply("off", WITHHELD))
+            return LoggedMessage(is_excluded=True, part=part_reply("off", WITHHELD))
         return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
 
     async def answered(self, key: str, text: str, at: datetime) -> LoggedMessage:
@@ -196,17 +196,17 @@ class TurnLog(Struct, frozen=True):
             return TurnContext(part=part_reply("failed", str(exc)))
         return _context(found.choice.session, found.turns, is_current=found.choice.why is not Chosen.OTHER_MATCHES)
 
-    async def is_withheld(self, key: str) -> bool:
+    async def is_excluded(self, key: str) -> bool:
         """Tell whether nothing of a session is to be kept; while nobody knows, nothing is."""
         try:
-            return bool(key) and await self.qa.is_withheld(key)
+            return bool(key) and await self.qa.is_excluded(key)
         except MemorydError:
             return True
 
     async def is_unremembered(self, key: str) -> bool:
         """Tell whether what is said now under a key is not to be kept, by a mark of the key or of its session."""
         try:
-            return bool(key) and (await self.qa.is_withheld(key) or await self.qa.goes_on_withheld(key))
+            return bool(key) and (await self.qa.is_excluded(key) or await self.qa.continues_excluded(key))
         except MemorydError:
             return True
 
@@ -214,8 +214,8 @@ class TurnLog(Struct, frozen=True):
         """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
         if not key:
             return LoggedMessage(part=part_reply("off", NO_SESSION))
-        if await self.qa.is_withheld(key):
-            return LoggedMessage(is_withheld=True, part=part_reply("off", WITHHELD))
+        if await self.qa.is_excluded(key):
+            return LoggedMessage(is_excluded=True, part=part_reply("off", WITHHELD))
         if self.shared is None:
             return LoggedMessage(part=part_reply("off", QA_OFF))
         if self.shared.is_read_only:

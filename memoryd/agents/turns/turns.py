@@ -19,12 +19,12 @@ from memoryd.agents.retained.recall import BundleOptions, RecallOptions
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import (
     CaptureState,
-    CommandOutcome,
+    CommandResult,
     LoggedMessage,
     NewMessage,
     TurnContext,
     TurnLog,
-    TurnOutcome,
+    TurnResult,
     beside,
     part_reply,
 )
@@ -34,11 +34,11 @@ from memoryd.config.agents import MOST, Agent
 from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.changes.verification import cite
-from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
+from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.sessions.commands import SpokenCommand, command_of
-from memoryd.domain.sessions.turns import MessageEventType, MessageRole, said_at
+from memoryd.domain.sessions.turns import MessageEventType, MessageRole, parse_instant
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError
@@ -58,7 +58,7 @@ class TurnCommands(Struct, frozen=True):
     sessions: SessionMemories
     most: int
 
-    async def run(self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str) -> CommandOutcome:
+    async def run(self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str) -> CommandResult:
         """Carry a command out.
 
         `scope` is whom a memory is for that names nobody. Raises what retaining and recalling do, Denied where
@@ -66,22 +66,22 @@ class TurnCommands(Struct, frozen=True):
         """
         row = command.row
         if row.takes and not command.text:
-            return CommandOutcome(row.name, row.without)
-        method: Callable[..., Awaitable[CommandOutcome]] = getattr(self, row.name)
+            return CommandResult(row.name, row.without)
+        method: Callable[..., Awaitable[CommandResult]] = getattr(self, row.name)
         return await method(text=command.text, admitted=admitted, key=key, scope=scope)
 
-    async def compact(self, key: str, **_: object) -> CommandOutcome:
+    async def compact(self, key: str, **_: object) -> CommandResult:
         """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
-        return CommandOutcome("compact", *await self.sessions.compact(key))
+        return CommandResult("compact", *await self.sessions.compact(key))
 
-    async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandOutcome:
+    async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandResult:
         """State a text as a memory."""
         line = parse_line(text)
         is_scoped = isinstance(line, RetainedLine) and bool(line.attributes.scope)
-        said = StatedText(
+        said = MemoryDraft(
             text=text,
-            usual_kind=Kind.NOTE,
-            usual_importance=REMEMBERED_IMPORTANCE,
+            default_kind=Kind.NOTE,
+            default_importance=REMEMBERED_IMPORTANCE,
             scope="" if is_scoped else scope,
             provenance=Provenance.USER,
         )
@@ -90,18 +90,18 @@ class TurnCommands(Struct, frozen=True):
         told = "Remembered" if any(retention.added) else "Remembered already"
         places = ", ".join(f"{retention.path}#L{one.start_line}" for one in retention.placed)
         text = "\n".join([f"{told}: {places}", *done.notes])
-        return CommandOutcome("remember", text, tuple(one.line.id for one in retention.placed))
+        return CommandResult("remember", text, tuple(one.line.id for one in retention.placed))
 
-    async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandOutcome:
+    async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandResult:
         """Tell what answers a question."""
-        options = RecallOptions(k=self.most, is_told_to_all=True, session=key)
+        options = RecallOptions(k=self.most, is_for_all=True, session=key)
         found = await self.retained.recall.recall(text, options, admitted)
         memories = tuple(item.memory.id for item in found.memories)
-        told = "\n".join(_told(found)) or NOTHING_FOUND
-        return CommandOutcome("recall", told, memories, tuple(texts_of(found)))
+        told = "\n".join(_render_hits(found)) or NOTHING_FOUND
+        return CommandResult("recall", told, memories, tuple(texts_of(found)))
 
 
-def _told(found: Recalled) -> Sequence[str]:
+def _render_hits(found: Recalled) -> Sequence[str]:
     """Return what was found, a line for each: what it says and where it stands."""
     lines = [f"{page.name}: {_line(page.summary)} ({page.path})" for page in found.entities]
     for item in found.items:
@@ -135,7 +135,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     clock: Callable[[], datetime]
     late: LateMessages
 
-    async def take(self, message: NewMessage) -> TurnOutcome:
+    async def take(self, message: NewMessage) -> TurnResult:
         """Take one message, and answer it.
 
         Raises InvalidRequest, and what a command does: Denied where it would write and nothing may be written.
@@ -147,23 +147,25 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         elif message.role is MessageRole.USER and message.text.strip():
             outcome = await self._asked(message, at)
         else:
-            outcome = await self._told(message, at)
+            outcome = await self._render_hits(message, at)
         return await self._happened(message, outcome)
 
     def _at(self, message: NewMessage) -> datetime:
         if not message.text.strip() and message.event is None:
             raise InvalidRequest("nothing is said, and nothing happened", hint="give text, or an event")
         try:
-            return said_at(message.at, self.clock())
+            return parse_instant(message.at, self.clock())
         except ValueError as exc:
             raise InvalidRequest(f"at: {exc}") from exc
 
     async def _may_ask_log(self, message: NewMessage) -> bool:
         """Wait until the log can be asked, no longer than the message's deadline; return whether it can."""
-        usual = self.agent.memory_search.query.deadline_ms / 1000
-        return await self.late.are_kept(usual if message.deadline is None else message.deadline.total_seconds())
+        default = self.agent.memory_search.query.deadline_ms / 1000
+        return await self.late.wait_until_stored(
+            default if message.deadline is None else message.deadline.total_seconds()
+        )
 
-    async def _commanded(self, message: NewMessage, command: SpokenCommand) -> TurnOutcome:
+    async def _commanded(self, message: NewMessage, command: SpokenCommand) -> TurnResult:
         key, own_channel, stater = message.key, message.own_channel, message.admitted
         if own_channel and not stater.is_sandboxed:
             # whoever holds only an agent's socket is in the channel of its key, whatever the message says
@@ -172,19 +174,19 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         if done.told and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, done.told)
         off = part_reply("off", SkipReason.NO_TURN)
-        return TurnOutcome(command=done, parts={"log": off, "context": off, "recall": off})
+        return TurnResult(command=done, parts={"log": off, "context": off, "recall": off})
 
-    async def _asked(self, message: NewMessage, at: datetime) -> TurnOutcome:
+    async def _asked(self, message: NewMessage, at: datetime) -> TurnResult:
         (logged, context), (recalled, went) = await asyncio.gather(
-            self._kept_in_time(message, at), self._recalled(message)
+            self._store_in_time(message, at), self._recalled(message)
         )
         captured: CaptureState = "no"
         if await self._is_remembered(logged, message.key):
             captured = await self._captured(message, at, logged, context)
             if recalled is not None and not logged.is_repeated:
-                self.uses.note_told(message.key, message.text, recalled, at=self.clock().timestamp())
-                self.capture.note_told(message.key, recalled)
-        return TurnOutcome(
+                self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
+                self.capture.note_shown(message.key, recalled)
+        return TurnResult(
             logged=logged,
             context=context,
             bundle=None if recalled is None else recalled.bundle,
@@ -195,7 +197,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
         # by its key or by its name: the log knows of both
-        return not (logged.is_late or logged.is_withheld or await self.log.is_unremembered(key))
+        return not (logged.is_late or logged.is_excluded or await self.log.is_unremembered(key))
 
     async def _captured(
         self, message: NewMessage, at: datetime, logged: LoggedMessage, context: TurnContext
@@ -204,28 +206,28 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         before = (context.turns[-1].answer or "") if context.turns else ""
         return await self.capture.submit(message, at, answer_before=before, logged=logged)
 
-    async def _told(self, message: NewMessage, at: datetime) -> TurnOutcome:
+    async def _render_hits(self, message: NewMessage, at: datetime) -> TurnResult:
         """Take what is no question: an answer is kept with its question, and anything else is not kept."""
-        told = partial(self._told_now, message, at)
+        told = partial(self._take_statement_now, message, at)
         is_kept = bool(message.key) and (message.is_answer or message.failure is not None)
         if not is_kept or await self._may_ask_log(message):
             return await told()
         late = part_reply("failed", self.late.put(told))
-        return TurnOutcome(logged=LoggedMessage(part=late), parts=_without_recall(late))
+        return TurnResult(logged=LoggedMessage(part=late), parts=_without_recall(late))
 
-    async def _told_now(self, message: NewMessage, at: datetime) -> TurnOutcome:
+    async def _take_statement_now(self, message: NewMessage, at: datetime) -> TurnResult:
         logged, key = LoggedMessage(part=part_reply("off", SkipReason.NOT_ASKED)), message.key
         captured: CaptureState = "no"
         if message.is_answer:
             logged = await self.log.answered(key, message.text, at)
-            if not logged.is_withheld:
+            if not logged.is_excluded:
                 self.capture.note_answer(key, message.text)
                 await self.uses.note_answer(key, message.text, at=self.clock().timestamp())
         if message.failure is not None and not await self.log.is_unremembered(key):
             captured = await self.capture.submit(message, at)
-        return TurnOutcome(logged=logged, capture=captured, parts=_without_recall(logged.part))
+        return TurnResult(logged=logged, capture=captured, parts=_without_recall(logged.part))
 
-    async def _happened(self, message: NewMessage, outcome: TurnOutcome) -> TurnOutcome:
+    async def _happened(self, message: NewMessage, outcome: TurnResult) -> TurnResult:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
         kind = None if message.event is None else message.event.type
         if kind is MessageEventType.COMPACT and outcome.command is None:
@@ -243,14 +245,14 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             return part_reply("failed", str(exc))
         return part_reply("off", NOTHING_ENDS) if ended is None else part_reply("ok")
 
-    async def _kept_in_time(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
+    async def _store_in_time(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
         """Keep a question, behind the reply where the log cannot be asked in time."""
         if not message.key or await self._may_ask_log(message):
             return await self._kept(message, at)
-        late = part_reply("failed", self.late.put(partial(self._kept_late, message, at)))
+        late = part_reply("failed", self.late.put(partial(self._store_late, message, at)))
         return LoggedMessage(is_late=True, part=late), TurnContext(part=late)
 
-    async def _kept_late(self, message: NewMessage, at: datetime) -> None:
+    async def _store_late(self, message: NewMessage, at: datetime) -> None:
         logged, context = await self._kept(message, at)
         if logged.part["state"] == "failed":
             log.warning("a message that came early is not kept", agent=self.agent.id, reason=logged.part["reason"])

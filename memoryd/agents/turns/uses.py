@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.agents.retained.recall import AgentRecall, told_memories
+from memoryd.agents.retained.recall import AgentRecall, shown_memories
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.uses import used_memories
 from memoryd.errors import StoreError
@@ -22,7 +22,7 @@ QUESTION_CHARS: Final = 4_000
 """Of a longer question the end is known."""
 
 
-class _ToldTurn(Struct, frozen=True):
+class _ShownTurn(Struct, frozen=True):
     """A question, and what was told for it: memories, each with the citation that stood beside it."""
 
     question: str
@@ -34,18 +34,18 @@ class TurnUses:
 
     def __init__(self, recall: AgentRecall) -> None:
         self._recall = recall
-        self._told: OrderedDict[str, _ToldTurn] = OrderedDict()
+        self._told: OrderedDict[str, _ShownTurn] = OrderedDict()
         drop_with_the_others(self)
 
-    def note_told(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
+    def note_shown(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
         """Count what answers a question, and know what was told for it until the answer comes."""
         self._recall.touch(recalled, at=at, session=key, message=" ".join(question.casefold().split()))
         if not key:
             return
         self._told.pop(key, None)
-        if told := [item for item in told_memories(recalled) if not item.superseded_by]:
+        if told := [item for item in shown_memories(recalled) if not item.superseded_by]:
             citations = {item.memory.id: str(item.citation) for item in told}
-            self._told[key] = _ToldTurn(question[-QUESTION_CHARS:], citations)
+            self._told[key] = _ShownTurn(question[-QUESTION_CHARS:], citations)
         while len(self._told) > SESSIONS_MAX:
             self._told.popitem(last=False)
 

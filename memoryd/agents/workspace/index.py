@@ -13,21 +13,21 @@ from msgspec.structs import replace
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
 from memoryd.agents.workspace.qa import WorkspaceQa
-from memoryd.agents.workspace.settings import WorkspaceRules, index_settings, lane_settings, search_settings
+from memoryd.agents.workspace.settings import WorkspaceRules, embedding_loop_settings, index_settings, search_settings
 from memoryd.config.agents import Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.domain.clock import Jump
 from memoryd.domain.documents import OutsideCount, RelativePath
-from memoryd.embed.current import EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside
 from memoryd.files.scanner import Scan, ScanRules
-from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
-from memoryd.index.pending import LaneLinks, Lookup, Spaces
+from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
 from memoryd.index.reading import attachments
 from memoryd.index.state import IndexEvents, Publish
 from memoryd.index.watcher import FileWatcher
@@ -40,7 +40,7 @@ from memoryd.wire import Event
 
 SHARE = 0.01
 """Of the time may be spent on counting."""
-PURGE_OWED = "private notes are still to be removed from the index, which cannot be written"
+PURGE_PENDING = "private notes are still to be removed from the index, which cannot be written"
 ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
@@ -102,7 +102,7 @@ class WorkspaceIndex:
         self.watcher = around.watcher
         spaces = Spaces(self.database)
         # the keeper and the lane come before the parts that they speak to, and look these up when they have news
-        self.lane = self._made_lane(settings, embedding, spaces, around)
+        self.embedding_loop = self._embedding_loop(settings, embedding, spaces, around)
         self.indexer = Indexer(
             database=self.database,
             executor=around.executor,
@@ -119,22 +119,22 @@ class WorkspaceIndex:
             seconds = wanted.deadline_ms / 1000
             rerank = RerankArm(reranking=reranking, candidates=wanted.candidates, seconds=seconds)
         self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
-        self.words = self._made_search(settings, EmbedderSlot(lambda _state: None), spaces, around)
+        self.words = self._made_search(settings, CurrentEmbedder(lambda _state: None), spaces, around)
         """The same by words alone."""
 
-    def _made_lane(
+    def _embedding_loop(
         self,
         settings: MemorySearchSection,
         embedding: Embedding,
         spaces: Spaces,
         around: Surroundings,
-    ) -> EmbeddingLane:
-        return EmbeddingLane(
+    ) -> EmbeddingLoop:
+        return EmbeddingLoop(
             database=self.database,
             spaces=spaces,
             slot=embedding.slot,
-            settings=lane_settings(settings, embedding.plan.choice),
-            links=LaneLinks(
+            settings=embedding_loop_settings(settings, embedding.plan.choice),
+            links=EmbeddingLoopLinks(
                 lookup=around.lookup,
                 publish=around.publish,
                 on_removed=lambda: self.builtin.forget_vectors(),
@@ -147,7 +147,7 @@ class WorkspaceIndex:
     def _made_search(
         self,
         settings: MemorySearchSection,
-        slot: EmbedderSlot,
+        slot: CurrentEmbedder,
         spaces: Spaces,
         around: Surroundings,
         rerank: RerankArm | None = None,
@@ -178,7 +178,7 @@ class WorkspaceIndex:
         return self.keeper.trouble or self.indexer.state.trouble
 
     @property
-    def why_held(self) -> str:
+    def why_waiting(self) -> str:
         """Why files that changed may not be indexed now; empty if they may, or none did."""
         hold = self.indexer.state.hold
         return hold.reason if hold is not None and self.pending_files else ""
@@ -194,7 +194,7 @@ class WorkspaceIndex:
     def take_over(self, before: "WorkspaceIndex") -> None:
         """Do what an index over the same file, which is closed, was asked for and has not done."""
         self.indexer.take_over(before.indexer)
-        self.lane.take_over(before.lane)
+        self.embedding_loop.take_over(before.embedding_loop)
 
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
@@ -208,12 +208,12 @@ class WorkspaceIndex:
 
         It costs next to nothing where the watcher knows that nothing changed. Without events the disk is looked at.
         """
-        is_heard = self.watcher is not None and self.watcher.hear(str(self.database.path))
+        is_watched = self.watcher is not None and self.watcher.hear(str(self.database.path))
         # what other machines change is no event
-        is_heard = is_heard and not self.indexer.state.remote
-        return await self.indexer.catching_up.catch_up(seconds, is_heard=is_heard)
+        is_watched = is_watched and not self.indexer.state.remote
+        return await self.indexer.catching_up.catch_up(seconds, is_watched=is_watched)
 
-    async def look_again(self, paths: Set[RelativePath], seconds: float) -> bool:
+    async def rescan(self, paths: Set[RelativePath], seconds: float) -> bool:
         """Have the disk looked at within these seconds, since documents are not what the index has, whatever was told.
 
         Return whether it was; not so without time, which leaves it to the indexer, or if it knows of all of them.
@@ -224,7 +224,7 @@ class WorkspaceIndex:
             self.indexer.hint()
             return False
         # by a hard link, or on a folder that is not watched yet, files change without an event
-        await self.indexer.catching_up.catch_up(seconds, is_heard=False)
+        await self.indexer.catching_up.catch_up(seconds, is_watched=False)
         return True
 
     def freshness(self) -> Freshness:
@@ -233,7 +233,7 @@ class WorkspaceIndex:
         return Freshness(
             files=len(self.indexer.known_paths),
             pending_files=state.pending_files if state.last_sync_at else max(1, state.pending_files),
-            pending_embeddings=self.lane.pending,
+            pending_embeddings=self.embedding_loop.pending,
             is_dirty=state.is_dirty,
             hold=self.hold() if state.pending_files else "",
             outside=self.outside.found,
@@ -243,7 +243,7 @@ class WorkspaceIndex:
         """Return why nothing new may be indexed or embedded now; empty if it may."""
         hold = self.indexer.state.hold
         if hold is None and self.indexer.is_withholding:
-            return PURGE_OWED
+            return PURGE_PENDING
         return "" if hold is None else hold.reason
 
     def _on_scan(self, seen: Scan) -> None:
@@ -252,20 +252,20 @@ class WorkspaceIndex:
             self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hear)
 
     def _on_commit(self) -> None:
-        self.lane.wake()
+        self.embedding_loop.wake()
         for follower in self.followers:
             follower.note_change()
 
     def _on_purge(self) -> None:
         # vectors in memory first: a question that is asked now must not find what was purged
         self.builtin.forget_vectors()
-        self.lane.break_off()
+        self.embedding_loop.break_off()
         for follower in self.followers:
             follower.demand()
 
     def _on_new_index(self) -> None:
         self.indexer.demand()
-        self.lane.wake()
+        self.embedding_loop.wake()
 
 
 def index_file(agent: Agent, path: Path, executor: Executor) -> Database:

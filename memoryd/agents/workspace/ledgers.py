@@ -46,7 +46,7 @@ class Ledgers:
         """Name the loops that delete what has expired."""
         return [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
 
-    def living_parts(self) -> list[LivingPart]:
+    def watched_parts(self) -> list[LivingPart]:
         """Name the writers."""
         return [
             LivingPart(f"writer of ledger {name}", ledger.pulse, WRITER_SECONDS)

@@ -17,27 +17,27 @@ from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.citations import holds_turns, turns_path
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateParts, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner, chunks_with, purge_remains
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.note_files import RecordDays
-from memoryd.memory.opinions import OpinionBook
+from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.retaining import StatedLines
-from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageBook
-from memoryd.moving.replacing import kept_folder
+from memoryd.memory.retaining import StatementHashes
+from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageCache
+from memoryd.moving.replacing import replaced_folder
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import delete_set_aside
-from memoryd.store.ledger.capture import DeliveredRows
+from memoryd.store.ledger.capture import ShownSpanRows
 from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import OpinionSteps
-from memoryd.store.ledger.usage import FirstSeen, StatedRows, UsageRows
+from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
 STRENGTH: Final = 0.02
 """How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
@@ -51,16 +51,16 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     name: Path
     index: WorkspaceIndex
     ledger: Ledger
-    book: MemoryBook
+    book: MemoryCache
     journal: Journal
     text: TextModel | None
     """Who labels and writes prose; None where nobody is configured."""
     tombstones: TombstoneStore
     """What is forgotten."""
-    opinions: OpinionBook
-    stated: StatedLines
+    opinions: OpinionStore
+    stated: StatementHashes
     """What was stated once, and may have been taken back."""
-    usage: UsageBook
+    usage: UsageCache
     """How often what is remembered was used, and how near at hand it is kept."""
 
 
@@ -76,15 +76,15 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         journal=_journal(agents[0], index, around),
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(ledger, name),
-        opinions=OpinionBook(OpinionSteps(ledger, str(name))),
-        stated=StatedLines(StatedRows(ledger, str(name)), DeliveredRows(ledger, str(name)).key),
+        opinions=OpinionStore(OpinionSteps(ledger, str(name))),
+        stated=StatementHashes(RetainedHashes(ledger, str(name)), ShownSpanRows(ledger, str(name)).key),
         usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
     )
 
 
-def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: Executor) -> MemoryBook:
+def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: Executor) -> MemoryCache:
     local_day = owners_time(agent.memory).day
-    book = MemoryBook(
+    book = MemoryCache(
         database=index.database,
         days=RecordDays(first_seen=first_seen, local_day=local_day, clock=time.time),
         withdrawn=lambda: index.indexer.withdrawn.paths,
@@ -94,10 +94,10 @@ def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: 
     return book
 
 
-def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryBook, rows: UsageRows) -> UsageBook:
+def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRows) -> UsageCache:
     evolution, owner = agent.memory.evolution, owners_time(agent.memory)
     settings = LifecycleSettings(tiers=evolution.to_tiers(), strength=STRENGTH)
-    usage = UsageBook(rows, book.now, settings, LifecycleTime(local_day=owner.day, end_of_day=owner.end_of))
+    usage = UsageCache(rows, book.now, settings, LifecycleTime(local_day=owner.day, end_of_day=owner.end_of))
     index.followers.append(usage)
     return usage
 
@@ -146,7 +146,7 @@ class ForgettingIndexes(Struct, eq=False):
         held = await asyncio.gather(*(purge() for index in self._all for purge in index.purges))
         return next(filter(None, held), "")
 
-    async def chunks_with(self, said: SaidWords) -> Sequence[ChunkRow]:
+    async def chunks_with(self, said: TextMatcher) -> Sequence[ChunkRow]:
         """Return the chunks of the own index in which the words stand; raises StoreError."""
         return await chunks_with(self.own.database, said)
 
@@ -159,13 +159,13 @@ class ForgettingIndexes(Struct, eq=False):
         return [self.own, *self.others]
 
 
-class SaidToAgents(Struct, frozen=True):
+class WorkspaceConversations(Struct, frozen=True):
     """What was said to the agents of one workspace; without `shared` no questions and answers are kept."""
 
     shared: WorkspaceQa | None
     conversations: Sequence[AgentConversations]
 
-    async def find(self, said: SaidWords) -> tuple[Sequence[str], Sequence[str]]:
+    async def find(self, said: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
         """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
         found = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(said))
         transcripts: dict[str, None] = {}
@@ -174,7 +174,7 @@ class SaidToAgents(Struct, frozen=True):
             transcripts |= dict.fromkeys(row.path for row in rows if not holds_turns(row.path))
         return [address for each in found for address in each.addresses], list(transcripts)
 
-    async def cut(self, said: SaidWords) -> Sequence[str]:
+    async def cut(self, said: TextMatcher) -> Sequence[str]:
         """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
         cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(said))
         for one in self._open:
@@ -216,7 +216,7 @@ def memory_forgetting(
         )
     )
     shared.index.followers.append(private)
-    said = SaidToAgents(qa, conversations)
+    said = WorkspaceConversations(qa, conversations)
     planner = ForgettingPlanner(
         book=shared.book,
         journal=shared.journal,
@@ -225,7 +225,7 @@ def memory_forgetting(
         workspace=shared.name,
         sent_to=lambda: [embedding.remote.settings.destination] if embedding.remote is not None else [],
         set_aside=lambda: shared.ledger.set_aside,
-        replaced=lambda: kept_folder(state_dir()),
+        replaced=lambda: replaced_folder(state_dir()),
     )
     return MemoryForgetting(
         book=shared.book,

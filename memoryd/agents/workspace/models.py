@@ -16,12 +16,12 @@ from memoryd.agents.events import NamedLoop
 from memoryd.config.agents import Agent
 from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir, text_calls_file
 from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
-from memoryd.embed.calibration import Strangers
+from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.choice import EmbedderPlan, plan_for
-from memoryd.embed.current import EmbedderSlot, EmbedderState
+from memoryd.embed.current import CurrentEmbedder, EmbedderState
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_model import LocalSettings
-from memoryd.embed.remote.gate import SpendingBook
+from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.index.state import Publish
 from memoryd.llm.local import LocalWriting
@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 Part = TypeVar("Part")
 
 
-class SharedParts(Generic[Part]):
+class SharedModels(Generic[Part]):
     """Parts by their settings. `begin` starts over for another configuration, and `settle` lets go of the rest."""
 
     def __init__(self) -> None:
@@ -71,15 +71,15 @@ class SharedParts(Generic[Part]):
         self._before = []
 
 
-class Embedders(SharedParts[Embedding]):
+class Embedders(SharedModels[Embedding]):
     """Makes the embedder of each agent, once for all that can share it."""
 
     def __init__(self, models: ModelsSection, publish: Publish) -> None:
         super().__init__()
         self.models = models
         self._publish = publish
-        self._spending = SpendingBook(spending_file())
-        self._strangers = Strangers(strangers_dir())
+        self._spending = TokenBudget(spending_file())
+        self._strangers = UnrelatedTexts(strangers_dir())
 
     def begin(self) -> list[Embedding]:
         """Start over; those of before that are wanted as they are go on."""
@@ -101,7 +101,7 @@ class Embedders(SharedParts[Embedding]):
         return replace(made, plan=plan)
 
     def _built(self, plan: EmbedderPlan, store: ModelStore, agent: str) -> Embedding:
-        slot, jobs = EmbedderSlot(self._model_news(agent), self._strangers), batch_jobs_dir()
+        slot, jobs = CurrentEmbedder(self._model_news(agent), self._strangers), batch_jobs_dir()
         return build(plan, self.models, store=store, slot=slot, book=self._spending, jobs=jobs)
 
     def loops(self) -> list[NamedLoop]:
@@ -127,7 +127,7 @@ class Embedders(SharedParts[Embedding]):
         return publish
 
 
-class Rerankers(SharedParts[Reranking]):
+class Rerankers(SharedModels[Reranking]):
     """Makes the reranker of each agent that wants one, once for all that can share it."""
 
     def of(self, agent: Agent) -> Reranking | None:
@@ -149,13 +149,13 @@ Writing = LocalWriting | RemoteWriting
 """A text model at work, with what status tells of it."""
 
 
-class TextModels(SharedParts[Writing]):
+class TextModels(SharedModels[Writing]):
     """Makes the text model of each agent that has one, once for all that can share it."""
 
     def __init__(self, models: ModelsSection) -> None:
         super().__init__()
         self.models = models
-        self._calls = SpendingBook(text_calls_file())
+        self._calls = TokenBudget(text_calls_file())
 
     def of(self, agent: Agent) -> Writing | None:
         """Return the text model of an agent; nothing runs yet. None where none is configured."""

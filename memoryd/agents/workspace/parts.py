@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
-from memoryd.agents.retained.reflecting import ReflectSchedule, ReflectUse, SettledBook
+from memoryd.agents.retained.reflecting import CurrentMemories, ReflectSchedule, ReflectUse
 from memoryd.agents.status.figures import Census
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
@@ -29,7 +29,7 @@ from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
 
 
-class WorkspaceParts(Struct, frozen=True, kw_only=True):
+class WorkspaceResources(Struct, frozen=True, kw_only=True):
     """What the agents on one workspace share; the settings of the first of them hold."""
 
     agents: Sequence[Agent]
@@ -60,9 +60,9 @@ class WorkspaceParts(Struct, frozen=True, kw_only=True):
         return sum(agent.workspace == workspace for agent in self.around.agents) == 1
 
 
-def workspace_parts(
+def workspace_resources(
     agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
-) -> WorkspaceParts:
+) -> WorkspaceResources:
     """Wire what these agents share; nothing is opened, and nothing runs."""
     media = media_rules(agents[0].memory_search, embedding.plan)
     index = WorkspaceIndex(
@@ -73,19 +73,19 @@ def workspace_parts(
         around=around,
     )
     memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
-    ahead = NotesAhead(index.lane, lambda: index.pending_files)
+    ahead = NotesAhead(index.embedding_loop, lambda: index.pending_files)
     conversations = {
         agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
     }
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
     reflect, schedule = workspace_reflect(agents, memories, around)
-    return WorkspaceParts(
+    return WorkspaceResources(
         agents=agents,
         around=around,
         embedding=embedding,
         reranking=reranking,
         index=index,
-        census=Census(database=index.database, lane=index.lane, embedding=embedding),
+        census=Census(database=index.database, embedding_loop=index.embedding_loop, embedding=embedding),
         schedule=ScanSchedule(agents[0].memory_search.sync, index.indexer),
         conversations=conversations,
         memories=memories,
@@ -102,7 +102,7 @@ def workspace_reflect(
 ) -> tuple[ReflectUse, ReflectSchedule]:
     """Make what reflects over a workspace, asked or by itself; the settings of the first of its agents hold."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
-    settled, name = SettledBook(book=memories.book, index=memories.index), str(memories.name)
+    settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
     runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
     queue = ProposalQueue(rows, memories.journal, settled.told)
     reflecting = Reflecting(

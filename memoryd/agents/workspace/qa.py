@@ -20,7 +20,7 @@ from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.errors import Disabled, MemorydError, NotNow, StoreUnavailable
 from memoryd.search.ranking import commonness
-from memoryd.sessions.qa_store import QaStore, QaUpkeep
+from memoryd.sessions.qa_store import QaMaintenance, QaStore
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +33,8 @@ Result = TypeVar("Result")
 QUEUE_WAIT_SECONDS: Final = 1.0
 LATE_MAX: Final = 256
 """Messages that wait; more are not kept."""
-KEPT_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
-NOT_KEPT: Final = "the conversations are still being read, and too many messages wait: send it again"
+STORED_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
+QUEUE_FULL: Final = "the conversations are still being read, and too many messages wait: send it again"
 LateStep = Callable[[], Awaitable[object]]
 
 
@@ -55,25 +55,25 @@ class QaProblems(Struct, frozen=True):
 class WorkspaceQa:
     """Owns the store of a workspace. What writes waits in line, so that at most one thread waits for its files."""
 
-    def __init__(self, agents: Sequence[Agent], *, look_seconds: float = MAINTENANCE_SECONDS) -> None:
+    def __init__(self, agents: Sequence[Agent], *, poll_seconds: float = MAINTENANCE_SECONDS) -> None:
         memory = agents[0].memory
         self.name = agents[0].id
         self.workspace = Path(os.path.realpath(agents[0].workspace))
         self._is_shared = len(agents) > 1
         self.is_read_only = memory.read_only
         self._now = owners_time(memory).now
-        self._look_seconds = look_seconds
-        self._upkeep = QaUpkeep(now=self._now)
+        self._poll_seconds = poll_seconds
+        self._maintenance = QaMaintenance(now=self._now)
         self._opened = asyncio.Event()
         self._turn = asyncio.Lock()
         self._trouble = ""
         self.store = QaStore(
             self.workspace,
-            keeping=memory.qa.keeping(),
+            answer_retention=memory.qa.answer_retention(),
             max_bytes=memory.qa.max_bytes,
             commonness=commonness,
             is_read_only=memory.read_only,
-            on_change=self._upkeep.note_change,
+            on_change=self._maintenance.note_change,
         )
 
     def loops(self) -> list[NamedLoop]:
@@ -122,7 +122,7 @@ class WorkspaceQa:
                 (own if whose else unknown).append(f"{name}: {problem}")
         if names_all or not self._is_shared:
             own, unknown = own + unknown, []
-        around = [self._trouble or self._upkeep.trouble, self._why_full(), *self.store.sessions.main_problems]
+        around = [self._trouble or self._maintenance.trouble, self._why_full(), *self.store.sessions.main_problems]
         return QaProblems((*filter(None, around), *own), len(unknown))
 
     def _why_full(self) -> str:
@@ -146,11 +146,11 @@ class WorkspaceQa:
                 self._trouble = str(exc)
             else:
                 self._trouble = ""
-            await asyncio.sleep(self._look_seconds if self._opened.is_set() else RETRY_SECONDS)
+            await asyncio.sleep(self._poll_seconds if self._opened.is_set() else RETRY_SECONDS)
 
     async def _maintain(self) -> None:
         await self._opened.wait()
-        await self._upkeep.run(self.store)
+        await self._maintenance.run(self.store)
 
     async def _ready(self, seconds: float) -> None:
         if not self._opened.is_set() and self._trouble:
@@ -192,7 +192,7 @@ class LateMessages:
         self._shared = shared
         self._waiting: asyncio.Queue[LateStep] = asyncio.Queue(LATE_MAX)
 
-    async def are_kept(self, seconds: float) -> bool:
+    async def wait_until_stored(self, seconds: float) -> bool:
         """Wait until messages can be kept and those before are, or it is known why not; False if that takes longer."""
         try:
             async with asyncio.timeout(seconds):
@@ -207,8 +207,8 @@ class LateMessages:
         try:
             self._waiting.put_nowait(step)
         except asyncio.QueueFull:
-            return NOT_KEPT
-        return KEPT_LATER
+            return QUEUE_FULL
+        return STORED_LATER
 
     async def run(self) -> None:
         """Keep what is late, until cancelled."""

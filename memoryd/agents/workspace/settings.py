@@ -24,7 +24,7 @@ from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, j
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.indexer import Indexer, IndexSettings
-from memoryd.index.pending import LaneSettings
+from memoryd.index.pending import EmbeddingLoopSettings
 from memoryd.search.ranking import SearchSettings
 from memoryd.sessions.conversation_index import FeedSettings
 from memoryd.sessions.transcripts.folders import TranscriptFolder
@@ -65,18 +65,18 @@ BATCH_PASSAGES = 1000
 """Of one job of a provider's batch interface."""
 
 
-def lane_settings(settings: MemorySearchSection, choice: Choice) -> LaneSettings:
+def embedding_loop_settings(settings: MemorySearchSection, choice: Choice) -> EmbeddingLoopSettings:
     """Return how vectors are made: with a batch interface, as many at once as its jobs take."""
-    usual = LaneSettings(
+    default = EmbeddingLoopSettings(
         max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
         providers=tuple(filter(None, (choice.provider, choice.fallback))),
         is_paused=settings.sync.paused,
     )
     batch = settings.remote.batch
     if not batch.enabled:
-        return usual
+        return default
     passages = BATCH_PASSAGES * batch.concurrency
-    return replace(usual, remote_batch=passages, read_ahead=passages, retry=batch.poll_interval_ms / 1000)
+    return replace(default, remote_batch=passages, read_ahead=passages, retry=batch.poll_interval_ms / 1000)
 
 
 def index_settings(settings: MemorySearchSection) -> IndexSettings:
@@ -107,9 +107,9 @@ def transcript_folders(agent: Agent) -> list[TranscriptFolder]:
     own = [
         TranscriptFolder(Path(one.path), one.whose) for one in agent.memory.sessions.folders if one.agent == agent.id
     ]
-    usual = openclaw_sessions(agent.id)
+    default = openclaw_sessions(agent.id)
     # named twice is read once
-    named = {folder.path: folder for folder in [TranscriptFolder(usual, is_optional=True), *own]}
+    named = {folder.path: folder for folder in [TranscriptFolder(default, is_optional=True), *own]}
     return list(named.values())
 
 

@@ -15,15 +15,15 @@ from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.status.figures import ConversationCensus
-from memoryd.agents.status.status import AgentParts
+from memoryd.agents.status.status import AgentSources
 from memoryd.agents.sync import AgentSessions, AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands
 from memoryd.agents.turns.uses import TurnUses
+from memoryd.agents.workspace.agent_resources import AgentResources
 from memoryd.agents.workspace.memories import WorkspaceMemories
-from memoryd.agents.workspace.own_parts import OwnParts
-from memoryd.agents.workspace.parts import WorkspaceParts
+from memoryd.agents.workspace.parts import WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
@@ -39,7 +39,7 @@ from memoryd.search.file_check import FileCheck, NotesSearch
 from memoryd.search.protocol import DiskFollower
 
 
-def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMemory:
+def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentMemory:
     """Make what may be asked of the memory of an agent."""
     memories = retained(agent, shared, own)
     return AgentMemory(
@@ -62,9 +62,9 @@ def agent_memory(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentMe
     )
 
 
-def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: Retained) -> AgentParts:
+def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained) -> AgentSources:
     embedding, kept = shared.embedding, own.kept
-    return AgentParts(
+    return AgentSources(
         id=agent.id,
         path=own.path,
         settings=agent.memory_search,
@@ -83,7 +83,7 @@ def _agent_parts(agent: Agent, shared: WorkspaceParts, own: OwnParts, memories: 
     )
 
 
-def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRecall:
+def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentRecall:
     """Return the recall of an agent.
 
     What is recalled is held against its file: that of a note, since memories are the builtin index's.
@@ -118,7 +118,7 @@ def agent_recall(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentRe
     )
 
 
-def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
+def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> Retained:
     """Make what may be asked of the retained memories of an agent."""
     memories, journal = shared.memories, shared.memories.journal
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
@@ -156,7 +156,7 @@ def retained(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> Retained:
     )
 
 
-def _documents(agent: Agent, shared: WorkspaceParts, recall: AgentRecall) -> AgentDocuments:
+def _documents(agent: Agent, shared: WorkspaceResources, recall: AgentRecall) -> AgentDocuments:
     memories = shared.memories
     return AgentDocuments(
         agent=agent,
@@ -191,7 +191,7 @@ def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
     )
 
 
-def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSearch:
+def agent_search(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentSearch:
     """Return the search of an agent, which tells nobody the lines of others."""
     settings, limits = agent.memory_search, shared.around.limits
     weights = search_settings(settings, limits.max_vector_bytes).weights
@@ -205,37 +205,37 @@ def agent_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> AgentSe
     return AgentSearch(agent=agent, service=service, slot=shared.embedding.slot)
 
 
-def _notes_search(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> NotesSearch:
+def _notes_search(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> NotesSearch:
     return NotesSearch(
         inner=shared.index.builtin if own.qmd is None else own.qmd.search,
         check=_file_check(shared, present_files(shared, own.qmd)),
         disk=_disk_follower(agent, shared, own),
-        hidden=shared.memories.book.chunks_beyond,
+        hidden=shared.memories.book.hidden_chunks,
     )
 
 
-def _disk_follower(agent: Agent, shared: WorkspaceParts, own: OwnParts) -> DiskFollower:
+def _disk_follower(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> DiskFollower:
     return DiskFollower(
         freshness=own.path.freshness,
         on_search=shared.schedule.note_question,
         catch_up=own.path.catch_up,
-        look_again=shared.index.look_again,
+        rescan=shared.index.rescan,
         gone=lambda: shared.index.indexer.gone,
         seconds=agent.memory_search.query.fresh_ms / 1000,
     )
 
 
-def present_files(shared: WorkspaceParts, qmd: AgentQmd | None) -> PresentFiles:
+def present_files(shared: WorkspaceResources, qmd: AgentQmd | None) -> PresentFiles:
     """Return the files of notes as they are now; those that only the sidecar knows, too."""
     rules = shared.index.rules
     return PresentFiles(rules=rules.rules, roots=rules.roots, elsewhere=nowhere if qmd is None else qmd.files.location)
 
 
-def _file_check(shared: WorkspaceParts, files: PresentFiles) -> FileCheck:
+def _file_check(shared: WorkspaceResources, files: PresentFiles) -> FileCheck:
     return FileCheck(files=files, executor=shared.around.executor, chunker=shared.chunker)
 
 
-def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: Retained) -> AgentTurns:
+def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, retained: Retained) -> AgentTurns:
     """Return what takes the messages of an agent."""
     log = TurnLog(own.qa)
     sessions = _sessions(agent, shared, log, retained.capture)
@@ -252,7 +252,7 @@ def agent_turns(agent: Agent, shared: WorkspaceParts, own: OwnParts, retained: R
     )
 
 
-def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: AgentCapture) -> SessionMemories:
+def _sessions(agent: Agent, shared: WorkspaceResources, log: TurnLog, capture: AgentCapture) -> SessionMemories:
     memories, time = shared.memories, owners_time(agent.memory)
     return SessionMemories(
         agent=agent.id,
@@ -260,7 +260,7 @@ def _sessions(agent: Agent, shared: WorkspaceParts, log: TurnLog, capture: Agent
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
         summing=SummingUp(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
-        is_withheld=log.is_withheld,
+        is_excluded=log.is_excluded,
         scope=capture.scope,
         day=time.day,
         now=time.now,

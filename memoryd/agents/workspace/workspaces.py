@@ -13,11 +13,11 @@ from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.search import remove_unused_exports
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.memories import AgentMemory
+from memoryd.agents.workspace.agent_resources import agent_resources
 from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import ModelParts
-from memoryd.agents.workspace.own_parts import own_parts
-from memoryd.agents.workspace.parts import workspace_parts
+from memoryd.agents.workspace.parts import workspace_resources
 from memoryd.agents.workspace.qa import workspace_qas
 from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
@@ -28,10 +28,10 @@ from memoryd.domain.heartbeats import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_S
 from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
-from memoryd.index.embedding_loop import EmbeddingLane
+from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.state import Publish
 from memoryd.index.watcher import FileWatcher
-from memoryd.memory.usage import UsageUpkeep
+from memoryd.memory.usage import UsageMaintenance
 from memoryd.qmd.agent import AgentQmd, forget_unused
 from memoryd.rerank.reranking import Reranking
 
@@ -102,24 +102,26 @@ class Workspaces:
         loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
-    def living_parts(self) -> list[LivingPart]:
+    def watched_parts(self) -> list[LivingPart]:
         """Name whoever must never be stuck: the watcher, the writers, and who follows the notes."""
-        found = self._ledgers.living_parts()
+        found = self._ledgers.watched_parts()
         if self._watcher is not None:
             found.append(LivingPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
             found.append(LivingPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
-        return found + [part for workspace in self.all for part in workspace.living_parts()]
+        return found + [part for workspace in self.all for part in workspace.watched_parts()]
 
     def take_over(self, before: "Workspaces") -> None:
         """Do what those of before, which are closed, were asked for and have not done: to read or embed anew."""
         indexes = {workspace.index.database.path: workspace.index for workspace in before.all}
-        lanes = {id_: talks.lane for workspace in before.all for id_, talks in workspace.conversations.items()}
+        lanes = {
+            id_: talks.embedding_loop for workspace in before.all for id_, talks in workspace.conversations.items()
+        }
         for workspace in self.all:
             if (index := indexes.get(workspace.index.database.path)) is not None:
                 workspace.index.take_over(index)
             for id_, talks in workspace.conversations.items():
                 if id_ in lanes:
-                    talks.lane.take_over(lanes[id_])
+                    talks.embedding_loop.take_over(lanes[id_])
 
     async def caught_up(self) -> None:
         """Wait until notes and conversations were looked at once, and what small changes there were is indexed."""
@@ -175,16 +177,16 @@ def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:
     return [sorted(group, key=lambda agent: not agent.memory_search.enabled) for group in groups.values()]
 
 
-OUTAGE_SECONDS = 60.0
+FAILURE_SECONDS = 60.0
 """After so long without qmd the builtin index is given vectors of its own."""
 
 
 async def make_vectors_in_outages(
-    lane: EmbeddingLane,
+    embedding_loop: EmbeddingLoop,
     qmds: Sequence[AgentQmd],
     *,
-    outage_seconds: float = OUTAGE_SECONDS,
-    look_seconds: float = 1.0,
+    failure_seconds: float = FAILURE_SECONDS,
+    poll_seconds: float = 1.0,
 ) -> None:
     """Make vectors while qmd is out for longer than a moment, and no more of them after; return if there is no qmd."""
     # at the start qmd has not been found yet, which is no outage before the same time is over
@@ -197,8 +199,8 @@ async def make_vectors_in_outages(
         if all(qmd.is_healthy for qmd in qmds):
             healthy_at = now
         # whoever waits for vectors is told soon that none will come, unless an owner has asked for them
-        lane.pause(now - healthy_at < outage_seconds)
-        await asyncio.sleep(look_seconds)
+        embedding_loop.pause(now - healthy_at < failure_seconds)
+        await asyncio.sleep(poll_seconds)
 
 
 class Workspace:
@@ -208,22 +210,22 @@ class Workspace:
         self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
     ) -> None:
         self.name = agents[0].id
-        self._shared = workspace_parts(agents, embedding, reranking, around)
-        self._own = {agent.id: own_parts(agent, self._shared) for agent in agents}
+        self._shared = workspace_resources(agents, embedding, reranking, around)
+        self._own = {agent.id: agent_resources(agent, self._shared) for agent in agents}
         self.memories = [agent_memory(agent, self._shared, self._own[agent.id]) for agent in agents]
         self.index = self._shared.index
         self.embedding = embedding
         self.forgetting_indexes = self._shared.forgetting_indexes
         self.qmds = {agent: own.qmd for agent, own in self._own.items() if own.qmd is not None}
         # while qmd is thought to answer, nobody needs the vectors of the builtin index
-        self.index.lane.pause(bool(self.qmds))
+        self.index.embedding_loop.pause(bool(self.qmds))
 
     @property
     def conversations(self) -> Mapping[str, AgentConversations]:
         """The conversations of each agent, by its id."""
         return self._shared.conversations
 
-    def living_parts(self) -> list[LivingPart]:
+    def watched_parts(self) -> list[LivingPart]:
         """Name whoever follows the notes, and whoever writes an index."""
         follows = LivingPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS)
         writes = LivingPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS)
@@ -240,15 +242,15 @@ class Workspace:
     def optional_loops(self) -> list[NamedLoop]:
         """Name the loops without which there is less to tell."""
         loops: list[NamedLoop] = [
-            (f"embedding {self.name}", self.index.lane.run),
+            (f"embedding {self.name}", self.index.embedding_loop.run),
             (f"interval {self.name}", self._shared.schedule.run),
             (
                 f"stand-in {self.name}",
-                lambda: make_vectors_in_outages(self.index.lane, list(self.qmds.values())),
+                lambda: make_vectors_in_outages(self.index.embedding_loop, list(self.qmds.values())),
             ),
             (f"outside {self.name}", self.index.outside.run),
             (f"memories {self.name}", self._shared.memories.book.run),
-            (f"usage of memories {self.name}", UsageUpkeep(self._shared.memories.usage).run),
+            (f"usage of memories {self.name}", UsageMaintenance(self._shared.memories.usage).run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
             (f"reflect {self.name}", self._shared.reflect_schedule.run),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
@@ -262,7 +264,7 @@ class Workspace:
         own = self._own[agent]
         loops: list[NamedLoop] = []
         if own.qmd is not None:
-            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.run_upkeep)))
+            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.run_maintenance)))
             loops.append((f"qmd server {agent}", own.qmd.run_server))
         if own.taking is not None:
             loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, own.taking.run)))

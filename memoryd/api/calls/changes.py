@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.conversations.showing import KeptConversations
+from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
@@ -85,7 +85,7 @@ async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> Undo
     return UndoReply(undone=rows, dryRun=request.dry_run)
 
 
-async def _sessions(room: KeptConversations, since: float, path: str) -> list[WrittenSessionReply]:
+async def _sessions(room: StoredConversations, since: float, path: str) -> list[WrittenSessionReply]:
     """Return the sessions of questions and answers, that which was written last first."""
     return [
         WrittenSessionReply(session=one["id"], at=at, turns=one["turns"] or 0, undo=f"sessions forget {one['id']}")
@@ -110,14 +110,14 @@ def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, b
         state=row.state,
         undoes=row.undoes or None,
         undoable=row.hunks is not None,
-        hashBefore=_told_hash(row.hash_before),
-        hashAfter=_told_hash(row.hash_after),
+        hashBefore=_hash_reply(row.hash_before),
+        hashAfter=_hash_reply(row.hash_after),
         standing=None if standing is None else standing.get(row.id),
         lines=lines,
     )
 
 
-def _told_hash(kept: bytes) -> str | None:
+def _hash_reply(kept: bytes) -> str | None:
     return "" if kept == NOT_KEPT else kept.hex() or None
 
 

@@ -41,7 +41,7 @@ class EntitySplitRequest(Request):
     agent: AgentId = None
 
 
-AskedEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
+QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
 EntityLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
@@ -52,7 +52,7 @@ async def listing(admitted: AdmittedByQuery, memories: Memories, limit: EntityLi
 
 
 async def show(
-    entity: AskedEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
+    entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
 ) -> EntityShowReply:
     """Tell what is known of an entity: its memories, the newest first, opinions, page and aliases."""
     known, held = await memories.retained(admitted).entities.one(admitted, entity)

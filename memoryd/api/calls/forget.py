@@ -9,7 +9,7 @@ from memoryd.api.call import FORGETTING, Served, call
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.memories.book import Memory
-from memoryd.memory.forgetting.planning import NOWHERE, ForgottenReceipt
+from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
 from memoryd.replies.changes import ForgetReply, ForgottenMemoryReply, VerifyReply
 
 
@@ -53,7 +53,7 @@ async def verify(citation: VerifiedCitation, admitted: AdmittedByQuery, memories
     )
 
 
-def _receipt(receipt: ForgottenReceipt) -> ForgetReply:
+def _receipt(receipt: ForgetReport) -> ForgetReply:
     plan, purged = receipt.plan, receipt.purged
     return ForgetReply(
         forgotten=receipt.is_forgotten,

@@ -95,7 +95,7 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
 
     A file that cannot be taken changes nothing: the reply says why.
     """
-    ask = services.look_at_reload if is_dry else services.reload
+    ask = services.check_at_reload if is_dry else services.reload
     if ask is None:
         raise NotNow("there is nothing to be read again")
     done = await ask()

@@ -5,13 +5,13 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field
 
 from memoryd.agents.retained.documents import EditedDocument
-from memoryd.agents.retained.recall import RecallOptions, asked_kinds
+from memoryd.agents.retained.recall import RecallOptions, kinds_of
 from memoryd.agents.retained.replacing import DisagreeingPair
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
-from memoryd.api.models import AgentId, Request, Whole, near_copies_replies
+from memoryd.api.models import AgentId, Request, Whole, similar_memories_replies
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
@@ -19,7 +19,7 @@ from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.replacing import Keep
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
-from memoryd.domain.memories.edits import StatedText
+from memoryd.domain.memories.edits import MemoryDraft
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.errors import InvalidRequest
 from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
@@ -147,7 +147,7 @@ async def listing(
 ) -> MemoryListReply:
     """List memories within reach, the newest first."""
     filters = DocumentFilters(
-        scope=scope, kinds=asked_kinds(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
+        scope=scope, kinds=kinds_of(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
     )
     page = await memories.retained(admitted).documents.listing(filters, admitted)
     return MemoryListReply(memories=[document_reply(one) for one in page.documents], total=page.total)
@@ -204,8 +204,8 @@ async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsRep
         by_kind=dict(found.by_kind),
         by_scope=dict(found.by_scope),
         pinned=found.pinned,
-        near_copies=near_copies_replies(found.near_copies),
-        across_scopes=near_copies_replies(found.across_scopes),
+        near_copies=similar_memories_replies(found.near_copies),
+        across_scopes=similar_memories_replies(found.across_scopes),
     )
 
 
@@ -286,7 +286,7 @@ async def replace(
     old = (await retained.documents.memory(memory, admitted)).id
     done = await retained.replacing.replace(
         old,
-        StatedText(text=request.text),
+        MemoryDraft(text=request.text),
         admitted,
         is_in_place=request.in_place,
         by_agent=request.by_agent,

@@ -4,14 +4,14 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.opinions import DifferingStep, ExplainedOpinion, ToldStep
+from memoryd.agents.retained.opinions import DifferingStep, ExplainedOpinion, OpinionStep
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.qa import SessionKeyText
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
-from memoryd.memory.opinions import HeldOpinion
+from memoryd.memory.opinions import OpinionWithEvidence
 from memoryd.replies.knowledge import (
     OpinionDifferenceReply,
     OpinionReplayReply,
@@ -61,7 +61,7 @@ async def replay(request: OpinionReplayRequest, caller: Asking, memories: Memori
     )
 
 
-def opinion_reply(held: HeldOpinion) -> OpinionReply:
+def opinion_reply(held: OpinionWithEvidence) -> OpinionReply:
     """Return an opinion as it is told."""
     memory, standing, newest = held.memory, held.standing, held.memory.sources[0]
     return OpinionReply(
@@ -86,7 +86,7 @@ def _explained(found: ExplainedOpinion) -> OpinionWhyReply:
     )
 
 
-def _step(told: ToldStep) -> OpinionStepReply:
+def _step(told: OpinionStep) -> OpinionStepReply:
     step = told.step
     return OpinionStepReply(
         evidence=step.evidence,

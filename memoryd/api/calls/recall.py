@@ -18,10 +18,10 @@ from memoryd.domain.memories.book import MemorySource
 from memoryd.domain.memories.bundle import Bundle, Encoding
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.kinds import is_belief
-from memoryd.domain.memories.reflect.opinions import Label, StatedEvidence, base_of
+from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.memory.opinions import HeldOpinion, OpinionEvidence
+from memoryd.memory.opinions import OpinionEvidence, OpinionWithEvidence
 from memoryd.memory.recall.query import (
     CheckedSource,
     Recalled,
@@ -149,7 +149,7 @@ def bundled(made: Bundle, encoding: Encoding) -> BundleReply:
         "etag": made.stable.etag,
         "notModified": made.is_unchanged,
         "receipt": [
-            ReceiptReply(name=line.name, tokens=line.tokens, told=line.is_told, cut=line.cut or None)
+            ReceiptReply(name=line.name, tokens=line.tokens, told=line.is_included, cut=line.cut or None)
             for line in made.receipt
         ],
         "tokens": made.tokens,
@@ -237,13 +237,13 @@ def _arms(item: RecalledPassage) -> list[str]:
     return [*(name for name, value in found.items() if value is not None), *item.placed.lifts]
 
 
-def _confidence(item: RecalledMemory, held: HeldOpinion | None) -> float | None:
+def _confidence(item: RecalledMemory, held: OpinionWithEvidence | None) -> float | None:
     if held is not None:
         return round(held.confidence, DIGITS)
     return round(base_of(item.memory).confidence, DIGITS) if is_belief(item.memory.kind) else None
 
 
-def _evidence(held: HeldOpinion | None, stated: Sequence[StatedEvidence]) -> OpinionEvidenceReply:
+def _evidence(held: OpinionWithEvidence | None, stated: Sequence[LineEvidence]) -> OpinionEvidenceReply:
     """Return what was counted, and what lines state beside it."""
     counted = [] if held is None else [*held.supporting, *held.opposing]
     known = {one.memory for one in counted}
@@ -262,7 +262,7 @@ def _opinion_evidence(one: OpinionEvidence) -> EvidenceReply:
     return EvidenceReply(id=one.memory, sources=list(one.citations), timestamp=day, label=one.label.value)
 
 
-def _stated_evidence(one: StatedEvidence) -> EvidenceReply:
+def _stated_evidence(one: LineEvidence) -> EvidenceReply:
     sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
     return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
 

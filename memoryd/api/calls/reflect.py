@@ -8,11 +8,11 @@ from pydantic import Field
 from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request, near_copies_replies
+from memoryd.api.models import AgentId, Request, similar_memories_replies
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
-from memoryd.memory.reflect.pages import ReflectOutcome
+from memoryd.memory.reflect.pages import ReflectResult
 from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
@@ -90,7 +90,7 @@ def _reflect_use(request: ProposalDecision, caller: Asking, memories: Memories) 
     return memories.retained(caller.admit(request.agent, None)).reflect
 
 
-def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
+def _reflect_reply(outcome: ReflectResult) -> ReflectReply:
     return ReflectReply(
         run=outcome.run,
         since=outcome.since.isoformat(),
@@ -104,8 +104,8 @@ def _reflect_reply(outcome: ReflectOutcome) -> ReflectReply:
             ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why)
             for one in outcome.proposals
         ],
-        copies=near_copies_replies(outcome.copies),
-        acrossScopes=near_copies_replies(outcome.across_scopes),
+        copies=similar_memories_replies(outcome.copies),
+        acrossScopes=similar_memories_replies(outcome.across_scopes),
         disagreements=outcome.disagreements,
         coreLeftOut=outcome.core_left_out,
         tookMs=round(outcome.seconds * 1000, 2),

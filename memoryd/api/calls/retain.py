@@ -4,16 +4,16 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.retaining import RetainOutcome
+from memoryd.agents.retained.retaining import RetainResult
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
-from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, StatedText
+from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, kind_named, short_id
 from memoryd.errors import InvalidRequest
-from memoryd.memory.capture.queue import CaptureOutcome
+from memoryd.memory.capture.queue import CaptureResult
 from memoryd.replies.conversations import CapturedReply, CaptureReply, DroppedReply
 from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import ANSWER_CHARS_MAX, ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_CHARS_MAX, QUESTION_CHARS_MAX
@@ -39,7 +39,7 @@ async def capture(request: CaptureRequest, caller: Asking, memories: Memories) -
     return _capture_reply(outcome, is_dry=request.dry_run)
 
 
-def _capture_reply(outcome: CaptureOutcome, *, is_dry: bool) -> CaptureReply:
+def _capture_reply(outcome: CaptureResult, *, is_dry: bool) -> CaptureReply:
     verdict, retention = outcome.verdict, outcome.retention
     kept = [
         CapturedReply(
@@ -100,12 +100,12 @@ class RetainRequest(Request):
 async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> RetainReply:
     """State a memory in today's log, also in the place of another; the same again is not written twice."""
     admitted = caller.admit(request.agent, request.session_key)
-    said = StatedText(
+    said = MemoryDraft(
         text=request.text,
         kind=kind_of(request.kind),
-        usual_kind=Kind.NOTE if request.remember else Kind.WORLD,
+        default_kind=Kind.NOTE if request.remember else Kind.WORLD,
         importance=request.importance,
-        usual_importance=REMEMBERED_IMPORTANCE if request.remember else None,
+        default_importance=REMEMBERED_IMPORTANCE if request.remember else None,
         scope=request.scope or "",
         entities=tuple(request.entities or ()),
         at=request.at or "",
@@ -131,7 +131,7 @@ def kind_of(name: str | None) -> Kind | None:
     return kind
 
 
-def _retain_reply(outcome: RetainOutcome) -> RetainReply:
+def _retain_reply(outcome: RetainResult) -> RetainReply:
     found = outcome.retention
     rows = [
         RetainedReply(

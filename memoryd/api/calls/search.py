@@ -11,7 +11,7 @@ from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole, fallback_reply, present
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.fusion import standout
 from memoryd.domain.ranking.questions import Question
 from memoryd.replies.search import (
@@ -131,11 +131,11 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
         citation=str(hit.citation) if answer.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),
-        explain=hit_explanation(hit, answer.found.floors_of(hit.chunk.source)) if answer.is_explained else None,
+        explain=hit_explanation(hit, answer.found.thresholds_of(hit.chunk.source)) if answer.is_explained else None,
     )
 
 
-def hit_explanation(hit: Hit, floors: Floors | None) -> HitExplanation:
+def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
     """Tell where a hit stood in each arm and what moved it, and what its evidence was held against."""
     rise = None if hit.cosine is None or floors is None else standout(hit.cosine, floors.noise)
     return HitExplanation(
@@ -190,7 +190,7 @@ def _question(question: Question) -> QuestionExplanation:
     )
 
 
-def floors_explanation(floors: Floors) -> FloorsExplanation:
+def floors_explanation(floors: Thresholds) -> FloorsExplanation:
     """Tell what evidence was held against."""
     has_vectors = floors.deviations is not None
     return FloorsExplanation(

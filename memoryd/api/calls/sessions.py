@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.conversations.showing import KeptConversations
+from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.access import AdmittedByQuery, Asking, Caller, Memories, Waited
 from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
@@ -151,7 +151,7 @@ async def remember(request: SessionRememberRequest, caller: Asking, memories: Me
 
 
 async def _release_marks(
-    room: KeptConversations, caller: Caller, request: SessionRememberRequest
+    room: StoredConversations, caller: Caller, request: SessionRememberRequest
 ) -> SessionRememberReply:
     if not request.remember or request.session is not None:
         raise InvalidRequest("agentsMarks are all taken back", hint="give remember: true, and no session")

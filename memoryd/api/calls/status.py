@@ -8,7 +8,7 @@ from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
 from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import AllServices, Asking, Caller, Memories
 from memoryd.api.call import AtReload, call
-from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_figures
+from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_usage
 from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
@@ -308,8 +308,8 @@ def _history(counted: HistoryCount) -> HistoryReply:
 
 
 def _qmd(state: QmdState) -> QmdReply:
-    program, upkeep = state.program, state.upkeep
-    taken = None if state.pid is None else process_figures(state.pid)
+    program, maintenance = state.program, state.maintenance
+    taken = None if state.pid is None else process_usage(state.pid)
     return QmdReply(
         command=list(program.command) if program else None,
         version=program.version if program else None,
@@ -319,16 +319,16 @@ def _qmd(state: QmdState) -> QmdReply:
         pid=state.pid,
         rssBytes=0 if taken is None else taken.rss_bytes,
         restarts=state.restarts,
-        reason=upkeep.trouble,
-        hint=upkeep.hint or None,
-        lastUpdateAt=_instant(upkeep.updated_at),
-        lastEmbedAt=_instant(upkeep.embedded_at),
-        vectors=upkeep.vectors,
-        vectorReason=upkeep.vector_trouble,
+        reason=maintenance.trouble,
+        hint=maintenance.hint or None,
+        lastUpdateAt=_instant(maintenance.updated_at),
+        lastEmbedAt=_instant(maintenance.embedded_at),
+        vectors=maintenance.vectors,
+        vectorReason=maintenance.vector_trouble,
         exportedSessions=state.exported,
         exportReason=state.export_trouble or None,
         collections=[
-            QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in upkeep.collections
+            QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in maintenance.collections
         ],
     )
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final, TypedDict
 from pydantic import Field
 
 from memoryd.agents.retained.documents import EditedDocument
-from memoryd.agents.retained.recall import asked_kinds
+from memoryd.agents.retained.recall import kinds_of
 from memoryd.agents.retained.transfer import TransferWishes
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import Row, Served, call
@@ -216,7 +216,7 @@ class DocDeleteReply(TypedDict):
     """Whether it was."""
 
 
-AskedWords = Annotated[str, Field(description="a question; without one all are listed")]
+QueryWords = Annotated[str, Field(description="a question; without one all are listed")]
 DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="how many at most")]
 
 
@@ -235,13 +235,13 @@ async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
 async def listing(
     admitted: AdmittedByQuery,
     memories: Memories,
-    q: AskedWords = "",
+    q: QueryWords = "",
     scope: ScopeFilter = "",
     kind: KindFilter = "",
     limit: DocsLimit = 20,
 ) -> DocsReply:
     """Find memories that answer, best first; without a question list them, the newest first."""
-    documents, kinds = memories.retained(admitted).documents, asked_kinds(kind)
+    documents, kinds = memories.retained(admitted).documents, kinds_of(kind)
     if q.strip():
         found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
         return DocsReply(docs=[document_reply(one) for one in found.documents])

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from memoryd.agents.conversations.qa import turn_reply
-from memoryd.agents.turns.log import NewMessage, TurnOutcome
+from memoryd.agents.turns.log import NewMessage, TurnResult
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.qa import SessionKeyText
@@ -19,7 +19,7 @@ from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, Messag
 from memoryd.replies.conversations import TurnCommandReply, TurnReply
 from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
 
-MOST_RECALLED = 12
+MAX_RECALLED = 12
 
 
 class TurnEventRequest(Request):
@@ -55,7 +55,7 @@ class TurnRequest(Request):
     """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
     if_none_match: Annotated[str, Field(max_length=200)] | None = None
     """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
-    k: Annotated[Whole, Field(ge=1, le=MOST_RECALLED)] | None = None
+    k: Annotated[Whole, Field(ge=1, le=MAX_RECALLED)] | None = None
     """How many memories and passages are recalled; null: as configured (`agents.defaults.memory.recall_final_k`)."""
     deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
     """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
@@ -85,7 +85,7 @@ async def take(request: TurnRequest, caller: Asking, memories: Memories) -> Turn
     return reply
 
 
-def _encoded(outcome: TurnOutcome, encoding: Encoding) -> TurnReply:
+def _encoded(outcome: TurnResult, encoding: Encoding) -> TurnReply:
     logged, context, done = outcome.logged, outcome.context, outcome.command
     reply = TurnReply(
         command=None

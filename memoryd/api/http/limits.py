@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body, header_of
 from memoryd.api.http.counting import Measured, RequestCounts
-from memoryd.api.http.loopback import Door, Doorkeeper
+from memoryd.api.http.loopback import Door, LoopbackAuth
 from memoryd.api.problems import Problem, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, NotNow, Overloaded, RequestError, ShuttingDown
 from memoryd.wire import API
@@ -34,9 +34,9 @@ class Deadline:
     Expects the whole body in the first message. A streamed answer has no deadline once it has begun.
     """
 
-    def __init__(self, app: ASGIApp, *, usual: timedelta, deadlines: Mapping[str, timedelta]) -> None:
+    def __init__(self, app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, timedelta]) -> None:
         self._app = app
-        self._usual = usual
+        self._usual = default
         self._deadlines = deadlines
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -221,7 +221,7 @@ class Admission:
         """Since the start."""
 
 
-class Shedding:
+class LoadLimiter:
     """Lets `app` answer as long as there is room; raises Overloaded else, before anything of a body is read."""
 
     def __init__(self, app: ASGIApp, admission: Admission) -> None:
@@ -272,7 +272,7 @@ class Guard:
         admission: Admission | None = None,
     ) -> None:
         limits = limits or GuardLimits()
-        timed = Deadline(app, usual=limits.deadline, deadlines=limits.deadlines)
+        timed = Deadline(app, default=limits.deadline, deadlines=limits.deadlines)
         read = Body(
             timed,
             max_bytes=limits.body_bytes,
@@ -280,9 +280,9 @@ class Guard:
             timeout=limits.body_timeout,
             is_strict=door is not None,
         )
-        admitted = read if admission is None else Shedding(read, admission)
+        admitted = read if admission is None else LoadLimiter(read, admission)
         # who is not let in takes nobody's room
-        let_in = admitted if door is None else Doorkeeper(admitted, door)
+        let_in = admitted if door is None else LoopbackAuth(admitted, door)
         replying = ErrorReplies(let_in, drained_bytes=limits.body_bytes * DRAINED, body_timeout=limits.body_timeout)
         self._http: ASGIApp = replying if counts is None else Measured(replying, counts)
         self._other = app

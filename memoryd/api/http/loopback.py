@@ -69,7 +69,7 @@ class Door(Struct, frozen=True, kw_only=True):
     refused: Counter[str] = field(default_factory=Counter)
 
 
-class Doorkeeper:
+class LoopbackAuth:
     """Lets `app` see requests that may come in; raises Denied, Unauthorized, TooManyTries."""
 
     def __init__(self, app: ASGIApp, door: Door) -> None:

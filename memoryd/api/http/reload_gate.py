@@ -60,7 +60,7 @@ class _Call(Struct, frozen=True, eq=False):
         return f"{name}, at work for {time.monotonic() - self.begun:.0f} s"
 
 
-class Turnstile:
+class ReloadGate:
     """Lets calls through to `app`, and holds new ones while it is `closed`."""
 
     def __init__(self, app: ASGIApp, exempt: Exemptions) -> None:

@@ -123,7 +123,7 @@ def _loaded_at(status: StatusReply) -> float:
     return datetime.fromisoformat(told).timestamp() if told else time.time() - status["uptimeSeconds"]
 
 
-MOST_BYTES: Final = 21 * 10**6
+MAX_BYTES: Final = 21 * 10**6
 """What memoryd keeps there, and a line that may come before the next one is rotated."""
 
 
@@ -141,7 +141,7 @@ def log_size(_examination: Examination) -> Iterator[Finding]:
         return
     taken = sum(one.lstat().st_size for one in folder.iterdir() if one.is_file())
     found = f"{size(taken)} in {folder}"
-    if taken > MOST_BYTES:
+    if taken > MAX_BYTES:
         yield Finding("look", found, "delete what memoryd did not put there, or all of it while it is stopped")
     else:
         yield Finding("ok", found)

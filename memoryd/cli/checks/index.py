@@ -28,7 +28,7 @@ from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
 
 SAMPLED: Final = 50
-MOST_SHOWN: Final = 5
+MAX_SHOWN: Final = 5
 SYNC_SECONDS: Final = 15.0
 _BLOCK: Final = 1 << 20
 
@@ -216,8 +216,8 @@ def _digest(path: Path) -> bytes | None:
 
 
 def _named(paths: tuple[str, ...]) -> str:
-    shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MOST_SHOWN))
-    return shown + (f" and {len(paths) - MOST_SHOWN:,} more" if len(paths) > MOST_SHOWN else "")
+    shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MAX_SHOWN))
+    return shown + (f" and {len(paths) - MAX_SHOWN:,} more" if len(paths) > MAX_SHOWN else "")
 
 
 LARGE_BYTES = 256 * 2**20
@@ -281,9 +281,9 @@ def kept(_examination: Examination) -> Iterator[Finding]:
         yield Finding("off", "no restore has left anything behind")
         return
     oldest = duration(max(0.0, time.time() - min(one.stat().st_mtime for one in copies)))
-    octets = sum((Path(here) / name).lstat().st_size for here, _, names in os.walk(folder) for name in names)
+    content = sum((Path(here) / name).lstat().st_size for here, _, names in os.walk(folder) for name in names)
     message = (
-        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(octets)}, "
+        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(content)}, "
         f"the oldest {oldest} old; text that was forgotten since may be in them"
     )
     hint = f"if all is well: rm -r {shlex.quote(str(folder))}"

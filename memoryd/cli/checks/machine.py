@@ -193,7 +193,7 @@ def _events_finding(state: FindingState, found: str, name: str, value: int) -> F
     return Finding(state, found, "" if state == "ok" else hint)
 
 
-MOST_UNREAD: Final = 5
+MAX_UNREAD: Final = 5
 _OTHERS: Final = 0o077
 
 
@@ -241,7 +241,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
         seen = _scan(agent, examination)
         places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
         for path in islice(
-            (one for one in places if not os.access(one, os.R_OK | (os.X_OK if one.is_dir() else 0))), MOST_UNREAD
+            (one for one in places if not os.access(one, os.R_OK | (os.X_OK if one.is_dir() else 0))), MAX_UNREAD
         ):
             message = f"no permission to read {printable_name(str(path))}: it is not indexed"
             yield Finding("look", message, _given_back(path, "u+rX"))

@@ -24,7 +24,7 @@ from memoryd.domain.embedding import PROVIDERS
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of, opened
 from memoryd.embed.verify import Verification, verify
 from memoryd.errors import ConfigError, MemorydError, ModelError, SidecarError
@@ -172,7 +172,7 @@ async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> l
     from memoryd.embed.remote.endpoint import open_remote
 
     try:
-        embedder = await open_remote(settings, credentials_of(settings, keys), EndpointGate())
+        embedder = await open_remote(settings, credentials_of(settings, keys), EndpointBreaker())
     except (MemorydError, OSError) as exc:
         return [_refused(settings, exc)]
     try:

@@ -11,11 +11,11 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
-from memoryd.domain.memories.sections import PlacedMiss, is_of_memories, memory_sections
+from memoryd.domain.memories.sections import MalformedAt, is_of_memories, memory_sections
 from memoryd.domain.memories.strays import strays_in
 from memoryd.domain.patterns import is_glob
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
-from memoryd.files.reading import NotReadableError, TornReadError, read_octets, utf8_of
+from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
 
@@ -65,9 +65,9 @@ def ignored(examination: Examination) -> Iterator[Finding]:
         except (OSError, ValueError):
             # what cannot be read holds everything up, and the part about the daemon says so
             continue
-        paths = list(islice(_below(workspace), MOST_PATHS))
+        paths = list(islice(_below(workspace), MAX_PATHS))
         for number, line in enumerate(text.splitlines(), 1):
-            is_path = len(paths) < MOST_PATHS and line.strip() and not line.startswith(("#", "!")) and not is_glob(line)
+            is_path = len(paths) < MAX_PATHS and line.strip() and not line.startswith(("#", "!")) and not is_glob(line)
             if is_path and not any(map(patterns_of(workspace, [line]).hides, paths)):
                 shown = printable_name(RelativePath(line.strip()))
                 yield Finding("look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
@@ -82,8 +82,8 @@ def _below(workspace: Path) -> Iterator[str]:
         yield from (str(at / name) for name in files)
 
 
-MOST_PATHS: Final = 20_000
-MOST_SHOWN: Final = 10
+MAX_PATHS: Final = 20_000
+MAX_SHOWN: Final = 10
 """Of one agent: who mends these asks again."""
 _HINT: Final = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
 
@@ -113,10 +113,10 @@ def _of(agent: Agent, config: Config) -> Iterator[Finding]:
         missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
     told = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
     yield Finding("ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
-    for path, miss, hint in islice(missed, MOST_SHOWN):
+    for path, miss, hint in islice(missed, MAX_SHOWN):
         yield Finding("look", _said(path, miss), hint)
-    if len(missed) > MOST_SHOWN:
-        yield Finding("look", f"{len(missed) - MOST_SHOWN:,} more lines like these")
+    if len(missed) > MAX_SHOWN:
+        yield Finding("look", f"{len(missed) - MAX_SHOWN:,} more lines like these")
 
 
 def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, bytes]]:
@@ -124,17 +124,17 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
     roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
     for path in sorted(filter(is_of_memories, scan(roots, rules).files)):
         try:
-            octets = read_octets(
+            content = read_snapshot(
                 Path(rules.workspace), path, max_bytes=rules.max_file_bytes, follow_symlinks=rules.follow_symlinks
             )
         except (OSError, NotReadableError, TornReadError):
             # what cannot be read is told by the part about the notes
             continue
-        data, _ = utf8_of(octets)
+        data, _ = utf8_of(content)
         if not why_private(data):
             yield path, data
 
 
-def _said(path: RelativePath, placed: PlacedMiss) -> str:
+def _said(path: RelativePath, placed: MalformedAt) -> str:
     shown = f": {placed.miss.text}" if placed.miss.text else ""
     return f"{printable_name(path)}#L{placed.line}: {placed.miss.reason}{shown}"

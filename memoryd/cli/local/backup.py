@@ -9,7 +9,7 @@ from typing import IO
 import click
 from msgspec import to_builtins
 
-from memoryd.cli.bars import told_progress
+from memoryd.cli.bars import byte_progress
 from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, shared
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size
 from memoryd.config.loading.load import load
@@ -49,17 +49,17 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     sources = backup_sources(
         agents, state=state_dir(), config=loaded.source, only=invocation.agent, has_notes=has_notes
     )
-    with _opened(file, force=force) as out, told_progress("backup", None) as told:
+    with _opened(file, force=force) as out, byte_progress("backup", None) as told:
         manifest = write_backup(
             out, sources, state=state_dir(), has_notes=has_notes, has_secrets=has_secrets, told=told
         )
-        octets = out.tell() if file != "-" else None
+        content = out.tell() if file != "-" else None
     if file == "-":
         return Exit.DONE
     path = Path(file).absolute()
-    reply = {"file": str(path), "bytes": octets, **to_builtins(manifest)}
+    reply = {"file": str(path), "bytes": content, **to_builtins(manifest)}
     contents = ", ".join(count(number, noun) for noun, number in held(manifest) if number) or "nothing to keep yet"
-    invocation.show(reply, [f"{path}  {size(octets or 0)}  {contents}"], _backup_notes(manifest, path, has_notes))
+    invocation.show(reply, [f"{path}  {size(content or 0)}  {contents}"], _backup_notes(manifest, path, has_notes))
     return Exit.DONE
 
 
@@ -147,7 +147,7 @@ def _restored(
     total = sum(member.bytes for member in backup.manifest.members)
     replacement = Replacement.begun(state, f"restore of {backup.file.absolute()}")
     try:
-        with told_progress("verifying", total) as told:
+        with byte_progress("verifying", total) as told:
             result = staged(backup, _backup_places(backup), replacement, wishes, told)
         is_changing = bool(result.replaced or result.added)
         if is_changing and not dry_run:

@@ -77,14 +77,14 @@ def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
         source, found = shown_settings(invocation.agent, key or "")
     except NoSuchKeyError as exc:
         raise InvalidRequest(str(exc), hint=exc.hint) from exc
-    usual = [one for one in found if one.origin is Origin.DEFAULT]
+    default = [one for one in found if one.origin is Origin.DEFAULT]
     chosen = found if is_whole or key else [one for one in found if one.origin is not Origin.DEFAULT]
     told = {
         "file": str(source) if source else None,
         "agent": invocation.agent,
         "values": [_setting_json(one) for one in chosen],
     }
-    rest = () if is_whole or key else (f"{count(len(usual), 'key')} more as by default: --all",)
+    rest = () if is_whole or key else (f"{count(len(default), 'key')} more as by default: --all",)
     where = (f"the file is {source}" if source else f"there is no file {config_file()}: the defaults hold",)
     invocation.show(told, _setting_lines(chosen), (*where, *rest))
     return Exit.DONE

@@ -12,7 +12,7 @@ from msgspec import Struct
 from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
 from memoryd.domain.documents import FileStat
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
-from memoryd.files.reading import NotReadableError, TornReadError, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.hooks.hosts import Host
 
@@ -108,7 +108,7 @@ def write_settings(before: SettingsFile, text: str, *, is_removal: bool = False)
 
 def _read(path: Path) -> SettingsFile:
     try:
-        read = read_octets(path.parent, path.name, max_bytes=_MAX_BYTES)
+        read = read_snapshot(path.parent, path.name, max_bytes=_MAX_BYTES)
     except FileNotFoundError:
         return SettingsFile(path, "", None)
     return SettingsFile(path, read.data.decode("utf-8"), read.stat)

@@ -13,7 +13,7 @@ from memoryd.cli.invocation import HELP, Argument, Invocation, shared
 from memoryd.cli.terminal import harmless
 from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
-from memoryd.hooks.hosts import HOSTS, USUAL, Host
+from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
 from memoryd.wire import Exit
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def status(invocation: Invocation, program: str, is_users: bool, project: Path |
 
 @hooks_command.command("run", context_settings=HELP)
 @click.argument(
-    "event", cls=Argument, type=click.Choice(tuple(USUAL.events)), help=f"The event, as {USUAL.title} names it."
+    "event", cls=Argument, type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it."
 )
 @click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
 @shared
@@ -112,7 +112,7 @@ def _settings(program: str, is_users: bool, project: Path | None) -> "SettingsFi
 def _commands(invocation: Invocation, host: Host) -> dict[str, str]:
     """Return what runs at each event: Python itself, for memoryctl takes longer to load than an answer to come."""
     options = {
-        "--host": None if host is USUAL else host.name,
+        "--host": None if host is DEFAULT else host.name,
         "--agent": _agent(invocation),
         "--socket": invocation.socket and invocation.socket.absolute(),
     }

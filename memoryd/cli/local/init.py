@@ -39,7 +39,7 @@ _PROBE_SECONDS = 2.0
 MODELS = (LOCAL, NONE, *REMOTE)
 
 
-class AgentTold(TypedDict):
+class AgentSummary(TypedDict):
     """An agent of the reply; `files` are those that its memory is made of now."""
 
     id: str
@@ -47,7 +47,7 @@ class AgentTold(TypedDict):
     files: int
 
 
-class ServiceOutcome(Struct, frozen=True):
+class ServiceResult(Struct, frozen=True):
     """What came of it: what `memoryctl service install --json` answers, or why there is none."""
 
     reply: object = None
@@ -55,7 +55,7 @@ class ServiceOutcome(Struct, frozen=True):
     is_done: bool = False
 
 
-NO_SERVICE: Final = ServiceOutcome()
+NO_SERVICE: Final = ServiceResult()
 """Nobody wanted one."""
 
 
@@ -139,7 +139,7 @@ def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -
 
 
 def _report_written(
-    invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceOutcome
+    invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceResult
 ) -> None:
     agents, model = _agents_json(plan.loaded), plan.model
     provider = plan.loaded.config.resolved_agents()[0].memory_search.provider
@@ -170,15 +170,15 @@ def _report_written(
     invocation.show(told, lines, [f"what was there before is kept: {kept}", *notes] if kept else notes)
 
 
-def _agents_json(loaded: Loaded) -> list[AgentTold]:
+def _agents_json(loaded: Loaded) -> list[AgentSummary]:
     # here: it reaches rooms that no other command needs
     from memoryd.cli.local.init_survey import files_of
 
     agents = loaded.config.resolved_agents()
-    return [AgentTold(id=one.id, workspace=str(one.workspace), files=files_of(one)) for one in agents]
+    return [AgentSummary(id=one.id, workspace=str(one.workspace), files=files_of(one)) for one in agents]
 
 
-def _agent_lines(agents: Sequence[AgentTold]) -> Iterator[str]:
+def _agent_lines(agents: Sequence[AgentSummary]) -> Iterator[str]:
     for one in agents:
         files = count(one["files"], "Markdown file")
         yield f"agent {one['id']}: {files} in {harmless_line(one['workspace'])}"
@@ -212,7 +212,7 @@ def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
     return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
 
 
-def installed_service(context: click.Context, invocation: Invocation) -> ServiceOutcome:
+def installed_service(context: click.Context, invocation: Invocation) -> ServiceResult:
     """Install the service as its own command does, which tells what it does unless it is told as JSON here.
 
     A failure is told and not raised: the configuration is written, and memoryd can be started without.
@@ -225,5 +225,5 @@ def installed_service(context: click.Context, invocation: Invocation) -> Service
         with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
             context.invoke(install)
     except MemorydError as exc:
-        return ServiceOutcome(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
-    return ServiceOutcome(json.loads(told.getvalue() or "null"), is_done=True)
+        return ServiceResult(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
+    return ServiceResult(json.loads(told.getvalue() or "null"), is_done=True)

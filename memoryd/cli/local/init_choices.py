@@ -92,7 +92,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     if options.model is not None:
         model = named_model(options.model, models)
     else:
-        model = _asked_model(models, here.hosts()) if options.is_asking else proposed_model(models)
+        model = _chosen_model(models, here.hosts()) if options.is_asking else proposed_model(models)
     agents = named_agents([(folder.path, is_whole) for folder, is_whole in chosen], Path.home())
     text = file_text(agents, model, Path.home())
     return FirstPlan(path, loaded_of(ConfigText(text), path), text, folders=chosen, model=model)
@@ -157,7 +157,7 @@ def _is_whole(folder: "NotesFolder", options: InitOptions) -> bool:
     raise click.UsageError(f"{folder.question} Say --all, or --no-all for MEMORY.md, memory/ and bank/ alone.")
 
 
-def _asked_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
+def _chosen_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
     told = {LOCAL: local_model(found).reason, NONE: "search by words only"}
     told |= {name: f"${key} is set; your notes would be sent to {hosts[name]}" for name, key in found.keys.items()}
     click.echo("Search by meaning needs a model that makes vectors:", err=True)
@@ -168,7 +168,7 @@ def _asked_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
     model = named_model(name, found)
     sends = f"The text of your notes will leave this machine, for {hosts.get(name)}. Is that meant?"
     is_meant = not model.leaves_machine or _confirm(sends, default=False)
-    return model if is_meant else _asked_model(found, hosts)
+    return model if is_meant else _chosen_model(found, hosts)
 
 
 def _confirm(question: str, *, default: bool) -> bool:
@@ -203,7 +203,7 @@ def is_what_is_there(options: InitOptions, path: Path) -> bool:
 def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     """Write it, whole or not at all; return the copy of what was there before. Raises NotNow, MemorydError."""
     # here: nothing else of this module touches files
-    from memoryd.cli.written_file import link, make, make_folder, replace_kept
+    from memoryd.cli.written_file import link, make, make_folder, replace_with_backup
 
     for folder, _ in plan.folders:
         if not folder.is_there:
@@ -214,7 +214,7 @@ def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     if is_new:
         make(plan.path, plan.text)
         return None
-    return replace_kept(plan.path, plan.text, now)
+    return replace_with_backup(plan.path, plan.text, now)
 
 
 class FirstAgent(Struct, frozen=True):

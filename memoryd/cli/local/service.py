@@ -21,7 +21,7 @@ from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.managers import NoManager, ServiceManager, manager_here
-from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, carry_out, kept_copies
+from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, backup_copies, carry_out
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
 
@@ -143,7 +143,7 @@ def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     steps = work.manager.uninstall(work.state, is_forced=is_forced)
     kept = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
     return work.do(
-        steps, nothing="no service is installed", notes=kept, left=left_lines(kept_copies(work.manager.places))
+        steps, nothing="no service is installed", notes=kept, left=left_lines(backup_copies(work.manager.places))
     )
 
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 import click
 from msgspec import Struct
 
-from memoryd.cli.bars import told_count
+from memoryd.cli.bars import memory_count
 from memoryd.cli.invocation import Invocation, argument, found, require_place, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
@@ -47,7 +47,7 @@ def export_command(invocation: Invocation, file: str, scope: str | None, force: 
     with _export_target(file, force=force) as out:
         # what was saved a moment ago is in it
         invocation.memory.sync("indexed")
-        with told_count("exporting") as told:
+        with memory_count("exporting") as told:
             while True:
                 page = invocation.memory.export_memories(after=after, limit=PAGE, scope=scope)
                 for one in page["memories"]:
@@ -117,14 +117,14 @@ def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
 
 def expected_changes(file: IO[bytes]) -> tuple[int, int]:
     """Return how many changes an import of a file makes at most, one for each day of a batch, and its bytes."""
-    changes = octets = 0
+    changes = content = 0
     for batch in batches(import_lines(file)):
         told = [line.memory.get("days") for line in batch if line.memory is not None]
         days = {str(day) for one in told for day in (one if isinstance(one, list) else ())}
         # those without a day are of today
         changes += len(days) + any(not one for one in told)
-        octets += sum(line.bytes for line in batch)
-    return changes, octets
+        content += sum(line.bytes for line in batch)
+    return changes, content
 
 
 def _import_line(number: int, raw: bytes) -> ImportLine:
@@ -158,7 +158,7 @@ def import_command(invocation: Invocation, file: str, dry_run: bool, with_secret
             _tell_beforehand(source)
         # what stands here already is known by its words
         invocation.memory.sync("indexed")
-        with work.told_how_undone(), told_count("importing") as told:
+        with work.say_how_to_undo(), memory_count("importing") as told:
             for batch in batches(import_lines(source)):
                 work.take(batch)
                 told(work.counted.total(), None)
@@ -170,9 +170,9 @@ def _tell_beforehand(source: IO[bytes]) -> None:
     """Say before anything is written what of it could be taken back; of a pipe nobody knows how long it is."""
     if not source.seekable():
         return
-    changes, octets = expected_changes(source)
+    changes, content = expected_changes(source)
     source.seek(0)
-    if changes > CHANGES_MAX or octets > CHANGE_BYTES_MAX:
+    if changes > CHANGES_MAX or content > CHANGE_BYTES_MAX:
         note(
             f"this makes up to {count(changes, 'change')}, of which undo keeps {CHANGES_MAX:,} and "
             f"{size(CHANGE_BYTES_MAX)} of lines: it can be taken back in part only, and older changes not at all"
@@ -213,7 +213,7 @@ class _Import:
             self._told.append((number, outcome, reason))
 
     @contextmanager
-    def told_how_undone(self) -> Iterator[None]:
+    def say_how_to_undo(self) -> Iterator[None]:
         """Say before anything is written how it is taken back, and again where it does not come to its end."""
         if self._is_dry:
             yield

@@ -9,7 +9,7 @@ import click
 from memoryd.cli import terminal
 from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.terminal import cost, count, harmless_line, note, size
-from memoryd.cli.waiting import reach, report, tell, timeout_option
+from memoryd.cli.waiting import report, tell, timeout_option, wait_for
 from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.replies.models import OutstandingReply
 from memoryd.replies.search import ReloadReply
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     """Index all notes, vectors included, and wait for it; also while memorySearch.sync.paused is true."""
     if not is_dry:
-        return report(invocation, "embedded", reach(invocation, "embedded", timeout))
+        return report(invocation, "embedded", wait_for(invocation, "embedded", timeout))
     prospects = _prospects(invocation)
     return invocation.show({"agents": prospects}, (line for one in prospects for line in _lines(one)))
 
@@ -134,7 +134,7 @@ def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_wa
         tell(invocation, "none", pending, is_done=True)
         return Exit.DONE
     goal: SyncGoal = "embedded" if embeddings else "indexed"
-    return report(invocation, goal, reach(invocation, goal, timeout))
+    return report(invocation, goal, wait_for(invocation, goal, timeout))
 
 
 @click.command("sync")
@@ -150,7 +150,7 @@ def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_wa
 @verb
 def sync_command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit:
     """Read what changed on disk and wait until it is indexed."""
-    return report(invocation, goal, reach(invocation, goal, timeout))
+    return report(invocation, goal, wait_for(invocation, goal, timeout))
 
 
 _PROBE_SECONDS = 5.0

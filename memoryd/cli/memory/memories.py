@@ -15,11 +15,11 @@ from memoryd.cli.invocation import (
     Number,
     argument,
     found,
-    given_text,
     key_option,
     limit_option,
     rest_notes,
     text_argument,
+    text_or_stdin,
     undo_notes,
     verb,
 )
@@ -158,7 +158,7 @@ def edit(invocation: Invocation, memory: str, text: str | None) -> Exit:
     """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
     if text is None:
         text = _edited_text(invocation.memory.get_memory(memory)["memory"]["text"])
-    reply = invocation.memory.replace_memory(memory, given_text(text), in_place=True)
+    reply = invocation.memory.replace_memory(memory, text_or_stdin(text), in_place=True)
     told = f"{memory_line(reply['memory'])}  {'edited' if reply['changed'] else 'stays as it is'}"
     return invocation.show(reply, [told], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
 

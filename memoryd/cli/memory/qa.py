@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import click
 
-from memoryd.cli.invocation import Invocation, Number, argument, found, given_text, key_option, verb
+from memoryd.cli.invocation import Invocation, Number, argument, found, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import count, harmless, harmless_line, minute, percent, size, styled
 from memoryd.domain.citations import TurnAddress, parse_address, parse_seqs
 from memoryd.replies.conversations import (
@@ -99,7 +99,7 @@ def context(
     budget: int | None,
 ) -> Exit:
     """Show the turns that a message takes up again, in order, and say why these."""
-    message = given_text(" ".join(words)) or None
+    message = text_or_stdin(" ".join(words)) or None
     reply = invocation.memory.qa_context(message, session=session, n=turns, budget=budget)
     return invocation.show(reply, turn_lines(reply["sequence"]), [reply["why"]], code=found(reply["sequence"]))
 
@@ -155,12 +155,12 @@ def add(
         raise click.UsageError("which session: give --session ID, or --key with its session key")
     if words == ("-",) and answer == "-":
         raise click.UsageError("only one of question and answer can come from standard input")
-    question = given_text(" ".join(words)).strip()
+    question = text_or_stdin(" ".join(words)).strip()
     if not question:
         raise click.UsageError('no question: memoryctl qa add "which port?" --answer 18790 --session ports')
     reply = invocation.memory.add_turn(
         question,
-        None if answer is None else given_text(answer),
+        None if answer is None else text_or_stdin(answer),
         session=session,
         timestamp=timestamp,
         significance=significance,
@@ -182,7 +182,7 @@ def mark(invocation: Invocation, address: str, drop: bool, answer: str | None) -
         raise click.UsageError("give --drop or --answer, not both")
     if _given(parse_address, address).seq is None:
         raise click.UsageError(f"not one turn: {address} (expected session:<id>#Q17)")
-    given = None if answer is None else given_text(answer)
+    given = None if answer is None else text_or_stdin(answer)
     turn = invocation.memory.qa_mark(address, keep=not drop, answer=given)
     return invocation.show(turn, turn_lines([turn]))
 

@@ -5,8 +5,8 @@ from typing import Literal, Unpack, get_args
 
 import click
 
-from memoryd.cli.answer_health import WHY, deadline_option, given_question, question_argument, strict_option, worth
-from memoryd.cli.invocation import SHORT_ID, Invocation, given_text, key_option, verb
+from memoryd.cli.answer_health import WHY, deadline_option, question_argument, required_question, strict_option, worth
+from memoryd.cli.invocation import SHORT_ID, Invocation, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import behind_gutter, encoded, harmless, harmless_line, styled
 from memoryd.client import RecallBounds
 from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
@@ -57,7 +57,7 @@ def recall_command(
 ) -> Exit:
     """Recall what the memory holds about QUERY, best first, each with its citation."""
     is_bundle = bundle or bounds["budget"] is not None or bounds["encode"] != "text"
-    question = given_question(given_text(" ".join(words)), 'memoryctl recall "what does Peter prefer"')
+    question = required_question(text_or_stdin(" ".join(words)), 'memoryctl recall "what does Peter prefer"')
     format: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
     reply = invocation.memory.recall(question, format=format, touch=not no_touch, explain=explain, **bounds)
     by = [f"answered by {reply['backend']}: {reply['fallback']['reason']}"] if reply["fallback"] else []

@@ -14,9 +14,9 @@ from memoryd.cli.invocation import (
     Number,
     argument,
     found,
-    given_text,
     shared,
     text_argument,
+    text_or_stdin,
     undo_notes,
     verb,
 )
@@ -61,7 +61,7 @@ def retain_command(
     From standard input every bullet is a memory of its own, and all are written at once.
     """
     each = text == "-" and replaces is None
-    return _show(invocation, invocation.memory.retain(given_text(text), each=each, replaces=replaces, **statement))
+    return _show(invocation, invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, **statement))
 
 
 @click.command("replace", cls=BulletCommand)
@@ -78,7 +78,7 @@ def replace_command(invocation: Invocation, name: str, text: str, is_in_place: b
 
     Kind, entities and scope that TEXT does not name are those of the memory. `memoryctl undo` takes all of it back.
     """
-    return _show(invocation, invocation.memory.retain(given_text(text), replaces=name, in_place=is_in_place))
+    return _show(invocation, invocation.memory.retain(text_or_stdin(text), replaces=name, in_place=is_in_place))
 
 
 @click.command("remember", cls=BulletCommand)
@@ -87,7 +87,7 @@ def replace_command(invocation: Invocation, name: str, text: str, is_in_place: b
 @verb
 def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
     """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
-    return _show(invocation, invocation.memory.retain(given_text(text), remember=True, **statement))
+    return _show(invocation, invocation.memory.retain(text_or_stdin(text), remember=True, **statement))
 
 
 def _show(invocation: Invocation, reply: RetainReply) -> Exit:
@@ -110,7 +110,7 @@ def _retained_line(one: RetainedReply, replaced: str | None) -> str:
 @verb
 def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: str | None) -> Exit:
     """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
-    reply = invocation.memory.capture(given_text(text), answer=answer, dry_run=dry_run)
+    reply = invocation.memory.capture(text_or_stdin(text), answer=answer, dry_run=dry_run)
     is_unmarked = not reply["gate"] and not reply["dropped"]
     notes = ["nothing in it marks what may be remembered"] * is_unmarked
     return invocation.show(reply, _capture_lines(reply), notes, code=found(reply["kept"]))
@@ -156,7 +156,7 @@ def show(invocation: Invocation) -> Exit:
 @verb
 def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
     """Add lines at the end."""
-    return _told(invocation, invocation.memory.core_append(given_text(text), expected=expected))
+    return _told(invocation, invocation.memory.core_append(text_or_stdin(text), expected=expected))
 
 
 @core_command.command("replace", cls=BulletCommand)
@@ -169,7 +169,7 @@ def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
 @verb
 def replace(invocation: Invocation, old: str, new: str, expected: str | None) -> Exit:
     """Put a text in the place of another one."""
-    return _told(invocation, invocation.memory.core_replace(old, given_text(new), expected=expected))
+    return _told(invocation, invocation.memory.core_replace(old, text_or_stdin(new), expected=expected))
 
 
 @core_command.command("insert", cls=BulletCommand)
@@ -185,7 +185,7 @@ def replace(invocation: Invocation, old: str, new: str, expected: str | None) ->
 @verb
 def insert(invocation: Invocation, text: str, after: str, expected: str | None) -> Exit:
     """Add lines below a heading or another line."""
-    return _told(invocation, invocation.memory.core_insert(given_text(text), after=after, expected=expected))
+    return _told(invocation, invocation.memory.core_insert(text_or_stdin(text), after=after, expected=expected))
 
 
 def _told(invocation: Invocation, reply: CoreEditReply) -> Exit:

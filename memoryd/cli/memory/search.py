@@ -10,15 +10,15 @@ from typing import Unpack
 
 import click
 
-from memoryd.cli.answer_health import WHY, deadline_option, given_question, question_argument, strict_option, worth
-from memoryd.cli.invocation import Invocation, Number, argument, found, given_text, key_option, verb
+from memoryd.cli.answer_health import WHY, deadline_option, question_argument, required_question, strict_option, worth
+from memoryd.cli.invocation import Invocation, Number, argument, found, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import behind_gutter, count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import SearchBounds
 from memoryd.domain.citations import Citation, cited, conversation_cited, one_line, parse
 from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchReply
 from memoryd.wire import LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
 
-NEAR_MISSES = "beyond --max-results or below --min-score:"
+MALFORMED_LINES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
 """Lines before and after those of a citation, on a terminal."""
 INDENT = "   "
@@ -78,7 +78,7 @@ def search_command(
     if words and query is not None:
         raise click.UsageError("give the question as words or with --query, not both")
     example = 'memoryctl search "which port does the gateway use"'
-    question = given_question(given_text(" ".join(words)) if query is None else query, example)
+    question = required_question(text_or_stdin(" ".join(words)) if query is None else query, example)
     reply = invocation.memory.search(question, explain=explain, **bounds)
     code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
     return invocation.show(reply, _shown(reply, explain), [*notes, *[WHY] * explain], code=code)
@@ -89,7 +89,7 @@ def _shown(reply: SearchReply, is_explained: bool) -> Iterator[str]:
         yield ("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained))
     misses = reply.get("misses") or []
     if misses:
-        yield f"\n{NEAR_MISSES}" if reply["results"] else NEAR_MISSES
+        yield f"\n{MALFORMED_LINES}" if reply["results"] else MALFORMED_LINES
     for miss in misses:
         yield "\n" + "\n".join(hit_lines("-", miss, is_explained))
 

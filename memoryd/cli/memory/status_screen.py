@@ -26,7 +26,7 @@ DOCTOR: Final = "memoryctl doctor"
 NAME_WIDTH: Final = 16
 ON_THE_WAY: Final = frozenset({"warming", "downloading"})
 """States of a model that pass by themselves."""
-TOLD_BY_NAME: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
+NAMED_PARTS: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
 """Parts with a line of their own, which tells what is wrong with them, too."""
 
 
@@ -117,7 +117,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     yield _watcher(agent, reasons, now)
     yield from _sent(agent)
     for part, reason in reasons.items():
-        if part not in TOLD_BY_NAME:
+        if part not in NAMED_PARTS:
             path = part.removeprefix("root ") if part.startswith("root ") else ""
             name = "folder" if path else part
             yield _wrong(name, path, reason)
@@ -256,7 +256,7 @@ def _connections(status: StatusReply) -> Iterator[StatusRow]:
 
 def _memory(status: StatusReply) -> str:
     helpers = dict(found for agent in status["agents"] for found in _helpers(agent))
-    more = [f"{name} {size(octets)}" for (name, _), octets in helpers.items() if octets]
+    more = [f"{name} {size(content)}" for (name, _), content in helpers.items() if content]
     total = status["rssBytes"] + sum(helpers.values())
     if not more:
         return size(total)
@@ -287,4 +287,4 @@ def _disk(agents: list[AgentStatus]) -> str:
         ("ledger", sum(ledgers.values())),
         ("conversations", turns),
     )
-    return joined(*(f"{name} {size(octets)}" for name, octets in named if octets)) or "nothing yet"
+    return joined(*(f"{name} {size(content)}" for name, content in named if content)) or "nothing yet"

@@ -70,7 +70,7 @@ class CacheRow(TypedDict):
     bytes: int
 
 
-class TopFigures(TypedDict):
+class TopRow(TypedDict):
     """One line of `memoryctl top --json`."""
 
     seconds: float
@@ -91,7 +91,7 @@ class TopFigures(TypedDict):
 LabelValues = tuple[str, ...]
 
 
-class TopLook(Struct, frozen=True):
+class MetricsSnapshot(Struct, frozen=True):
     """The metrics at one moment (monotonic clock): values by name and labels, in the order of the text."""
 
     at: float
@@ -109,7 +109,7 @@ class TopLook(Struct, frozen=True):
         """Return the values of a metric added up."""
         return sum(self.of(name).values())
 
-    def since(self, before: "TopLook", name: str) -> dict[LabelValues, float]:
+    def since(self, before: "MetricsSnapshot", name: str) -> dict[LabelValues, float]:
         """Return by how much counters grew; one that is smaller than before began anew."""
         known = before.of(name)
         return {
@@ -142,7 +142,7 @@ def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
         first = _read_metrics(client)
         if is_once:
             time.sleep(seconds)
-            _print_figures(invocation, figures_between(first, _read_metrics(client)))
+            _print_figures(invocation, row_between(first, _read_metrics(client)))
         elif invocation.is_json or not is_terminal(sys.stdout):
             for found in _intervals(client, first, seconds):
                 if not isinstance(found, MemorydError):
@@ -152,11 +152,11 @@ def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     return Exit.DONE
 
 
-def _read_metrics(client: Client) -> TopLook:
-    return look_of(client.metrics(), time.monotonic())
+def _read_metrics(client: Client) -> MetricsSnapshot:
+    return metrics_of(client.metrics(), time.monotonic())
 
 
-def _intervals(client: Client, before: TopLook, seconds: float) -> Iterator[TopFigures | MemorydError]:
+def _intervals(client: Client, before: MetricsSnapshot, seconds: float) -> Iterator[TopRow | MemorydError]:
     """Yield what happened in each interval, or why that cannot be told, for ever."""
     while True:
         if _has_left(seconds):
@@ -166,25 +166,25 @@ def _intervals(client: Client, before: TopLook, seconds: float) -> Iterator[TopF
         except (DaemonNotRunning, NotNow, DeadlineExceeded) as exc:
             yield exc
             continue
-        yield figures_between(before, after)
+        yield row_between(before, after)
         before = after
 
 
-def _print_figures(invocation: Invocation, figures: TopFigures) -> None:
+def _print_figures(invocation: Invocation, figures: TopRow) -> None:
     if invocation.is_json:
         click.echo(encoded(figures, indent=None))
     else:
         print_view(top_view(figures))
 
 
-def _show_live(client: Client, first: TopLook, seconds: float) -> None:
+def _show_live(client: Client, first: MetricsSnapshot, seconds: float) -> None:
     waiting = Text(f"looking for {seconds:g} s; q leaves", style="dim")
     with _keys(), Live(waiting, console=console(), auto_refresh=False, screen=True) as live:
         for found in _intervals(client, first, seconds):
             live.update(_view(found), refresh=True)
 
 
-def _view(found: TopFigures | MemorydError) -> RenderableType:
+def _view(found: TopRow | MemorydError) -> RenderableType:
     if isinstance(found, MemorydError):
         return Text(f"{harmless_line(str(found))}; looking again, q leaves", style="yellow")
     return top_view(found)
@@ -221,7 +221,7 @@ def _has_left(seconds: float) -> bool:
     return False
 
 
-def look_of(text: str, at: float) -> TopLook:
+def metrics_of(text: str, at: float) -> MetricsSnapshot:
     """Return what a text of metrics says; raises ValueError if it is none."""
     values: defaultdict[str, dict[LabelValues, float]] = defaultdict(dict)
     for family in text_string_to_metric_families(text):
@@ -229,21 +229,21 @@ def look_of(text: str, at: float) -> TopLook:
             # the order of labels in the text means nothing
             labels = tuple(sample.labels[name] for name in LABELS if name in sample.labels)
             values[sample.name][labels] = sample.value
-    return TopLook(at, values)
+    return MetricsSnapshot(at, values)
 
 
-def figures_between(before: TopLook, after: TopLook) -> TopFigures:
+def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
     """Return what happened between two looks; after a restart, what happened since that."""
     uptime, seconds = after.sum("uptime_seconds"), after.at - before.at
     has_restarted = uptime < before.sum("uptime_seconds")
     if has_restarted:
-        before, seconds = TopLook(before.at, {}), uptime
+        before, seconds = MetricsSnapshot(before.at, {}), uptime
     seconds = max(seconds, 0.001)
     codes = after.since(before, "requests_total")
     spent = after.since(before, "process_cpu_seconds_total")
     is_known = before.of("process_cpu_seconds_total").keys()
     hits, misses = (after.since(before, f"cache_{what}_total") for what in ("hits", "misses"))
-    return TopFigures(
+    return TopRow(
         seconds=round(seconds, 3),
         uptimeSeconds=uptime,
         restarted=has_restarted,
@@ -306,7 +306,7 @@ def _rounded(value: float) -> float:
     return round(value, 2)
 
 
-def top_view(figures: TopFigures) -> RenderableType:
+def top_view(figures: TopRow) -> RenderableType:
     """Return the screen."""
     views: list[RenderableType] = [_headline(figures)]
     for name, rows in (("requests", figures["routes"][:ROUTES_SHOWN]), ("arms", figures["arms"])):
@@ -345,7 +345,7 @@ def top_view(figures: TopFigures) -> RenderableType:
     return Group(*views)
 
 
-def _headline(figures: TopFigures) -> Text:
+def _headline(figures: TopRow) -> Text:
     parts = [
         f"up {duration(figures['uptimeSeconds'])}",
         f"{figures['requestsPerSecond']:g} requests a second",

@@ -132,7 +132,7 @@ def _read_as_ours(raw: Raw, result: Sorted) -> None:
             if known != NONE:
                 taken.add(name)
             if known == NONE or name != COMPATIBLE:
-                result.lost.append(_as_told((*location, key), name, known))
+                result.lost.append(_masked((*location, key), name, known))
     if isinstance(providers := value_at(raw, ("models", "providers")), dict):
         for name in taken:
             providers.pop(name, None)
@@ -177,7 +177,7 @@ def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
     return known
 
 
-def _as_told(location: KeyPath, name: str, known: str) -> str:
+def _masked(location: KeyPath, name: str, known: str) -> str:
     where = dotted(location)
     if known != NONE:
         return f"{where}: models.providers.{name} is asked as {known} is"

@@ -44,7 +44,7 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import ConfigError
 
 
-class Mended(Struct):
+class LoadedConfig(Struct):
     """What could be read: a configuration without what is wrong, None if nothing could be made of it."""
 
     config: Config | None = None
@@ -179,9 +179,9 @@ REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
 """Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
 
 
-def mended(raw: Raw, folder: Path) -> Mended:
+def mended(raw: Raw, folder: Path) -> LoadedConfig:
     """Validate the file, which is changed to what could be read of it; paths are relative to `folder`."""
-    result = Mended()
+    result = LoadedConfig()
     for _ in range(PASSES):
         try:
             result.config = Config.model_validate(raw, by_alias=True, by_name=False, context=folder)
@@ -191,7 +191,7 @@ def mended(raw: Raw, folder: Path) -> Mended:
     return result
 
 
-def _mend(error: ValidationError, raw: Raw, result: Mended) -> None:
+def _mend(error: ValidationError, raw: Raw, result: LoadedConfig) -> None:
     """Bring numbers into their range first; what is left are problems, told as the file has them."""
     found = [(_location(details), details) for details in error.errors(include_url=False)]
     notices = [line for place, details in found if (line := brought_into_range(details, place, raw)) is not None]

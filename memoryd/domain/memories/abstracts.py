@@ -28,7 +28,7 @@ _CLAUSE: Final = expression(r"[,;:，；：、]\s*\Z")
 _WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
 _TELLING: Final = expression(r"[0-9]|(?<=\S )[A-Z]")
 """Numbers and names."""
-_LEAST_WORDS: Final = 3
+_MIN_WORDS: Final = 3
 
 
 def abstract_of(text: str) -> str:
@@ -74,7 +74,7 @@ def shortened(sentence: str, most: int = ABSTRACT_CHARS) -> str:
 
 def _says_something(sentence: str) -> bool:
     """Tell whether a sentence can stand alone: no question, no heading of what follows, no greeting."""
-    return not sentence.endswith(("?", "？", ":", "：")) and len(_WORD.findall(sentence)) >= _LEAST_WORDS
+    return not sentence.endswith(("?", "？", ":", "：")) and len(_WORD.findall(sentence)) >= _MIN_WORDS
 
 
 def _worths(sentences: Sequence[str]) -> list[float]:
@@ -93,14 +93,14 @@ MAX_COMPARED: Final = 60
 """Of the newest memories about the same entities; each is compared with each."""
 
 
-class NearCopies(Struct, frozen=True):
+class SimilarMemories(Struct, frozen=True):
     """Two memories, the newer one first."""
 
     newer: MemoryId
     older: MemoryId
 
 
-def copies_across_scopes(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
+def copies_across_scopes(memories: Iterable[Memory]) -> tuple[SimilarMemories, ...]:
     """Return pairs that say the same about the same entities in several scopes, of one network; the newest first."""
     groups: defaultdict[tuple[str, ...], list[Memory]] = defaultdict(list)
     for memory in newest_first(memories):
@@ -108,10 +108,10 @@ def copies_across_scopes(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
             groups[said, memory.line.network, memory.line.attributes.at, *memory.slugs].append(memory)
     pairs = (pair for group in groups.values() if len(group) > 1 for pair in combinations(group[:MAX_COMPARED], 2))
     across = (pair for pair in pairs if len({one.line.attributes.scope for one in pair}) > 1)
-    return tuple(NearCopies(newer.id, older.id) for newer, older in islice(across, MAX_COPIES))
+    return tuple(SimilarMemories(newer.id, older.id) for newer, older in islice(across, MAX_COPIES))
 
 
-def near_copies(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
+def near_copies(memories: Iterable[Memory]) -> tuple[SimilarMemories, ...]:
     """Return pairs that are about the same entities, of one network, and differ in a few words; the newest first."""
     groups: defaultdict[tuple[Network, tuple[EntitySlug, ...]], list[Memory]] = defaultdict(list)
     for memory in newest_first(memories):
@@ -121,8 +121,8 @@ def near_copies(memories: Iterable[Memory]) -> tuple[NearCopies, ...]:
     return tuple(islice((pair for key in sorted(groups) for pair in _pairs(groups[key])), MAX_COPIES))
 
 
-def _pairs(group: Sequence[Memory]) -> Iterator[NearCopies]:
+def _pairs(group: Sequence[Memory]) -> Iterator[SimilarMemories]:
     words = {one.id: tokens(one.line.text) for one in group} if len(group) > 1 else {}
     for newer, older in combinations(group, 2):
         if is_alike(words[newer.id], words[older.id]):
-            yield NearCopies(newer.id, older.id)
+            yield SimilarMemories(newer.id, older.id)

@@ -65,12 +65,12 @@ class BundlePart(Struct, frozen=True):
     """Where room is short, lower ones come in first; all are told in the order in which they are given."""
 
 
-class ReceiptLine(Struct, frozen=True):
+class PartReport(Struct, frozen=True):
     """What one part costs, in tokens (estimated), and why it was left out, in whole or in part; empty if it was not."""
 
     name: str
     tokens: int
-    is_told: bool
+    is_included: bool
     cut: str = ""
 
 
@@ -78,7 +78,7 @@ class StableBlock(Struct, frozen=True):
     """The beginning of a bundle; `etag` names its bytes."""
 
     text: str = ""
-    receipt: tuple[ReceiptLine, ...] = ()
+    receipt: tuple[PartReport, ...] = ()
     stated: tuple[BundlePart, ...] = ()
     """Lessons and preferences that it tells: the tail may tell them again, with their day and source."""
 
@@ -93,7 +93,7 @@ class Bundle(Struct, frozen=True):
     stable: StableBlock
     tail: str
     is_unchanged: bool = False
-    receipt: tuple[ReceiptLine, ...] = field(default=())
+    receipt: tuple[PartReport, ...] = field(default=())
 
     @property
     def text(self) -> str:
@@ -129,13 +129,13 @@ def stable_block(
         last = max((one.rank for one in before), default=0)
         behind = [replace(one, rank=last + one.rank) for one in fitting]
         lines, receipt = _filled([*before, *behind], limit, "core-memory", _LABEL)
-    left_out = tuple(ReceiptLine(one.name, estimate(_told(one)), False, SkipReason.NEWER_PINNED) for one in beyond)
+    left_out = tuple(PartReport(one.name, estimate(_told(one)), False, SkipReason.NEWER_PINNED) for one in beyond)
     return StableBlock(lines, (*receipt, *cut, *left_out), tuple(fitting))
 
 
-def _within(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], list[ReceiptLine]]:
+def _within(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], list[PartReport]]:
     """Return the parts that fit, whole, by their ranks and in the order given, and a line for each of the others."""
-    fitting, cut, left = set[int](), list[ReceiptLine](), limit
+    fitting, cut, left = set[int](), list[PartReport](), limit
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
         cost = estimate(_told(part))
         if cost <= left:
@@ -143,7 +143,7 @@ def _within(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], 
             left -= cost
         else:
             why = SkipReason.BEYOND_BUDGET.format(cost, max(0, left))
-            cut.append(ReceiptLine(part.name, cost, False, why))
+            cut.append(PartReport(part.name, cost, False, why))
     return [part for at, part in enumerate(parts) if at in fitting], cut
 
 
@@ -169,7 +169,7 @@ def bundle(
     of_stable = stable.receipt
     if is_unchanged:
         why = SkipReason.UNCHANGED
-        of_stable = tuple(ReceiptLine(one.name, one.tokens, False, one.cut or why) for one in stable.receipt)
+        of_stable = tuple(PartReport(one.name, one.tokens, False, one.cut or why) for one in stable.receipt)
     return Bundle(stable, tail, is_unchanged, (*of_stable, *told, *repeated))
 
 
@@ -182,32 +182,32 @@ def _seen(text: str) -> str:
     return _SELECTORS.sub(r"\1", _UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
 
 
-def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[ReceiptLine]]:
+def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[PartReport]]:
     """Return what the stable block does not tell, and what it does, for the receipt."""
     stated = {one.name for one in stable.stated}
-    whole = {line.name for line in stable.receipt if line.is_told and not line.cut} - stated
-    told = lines_told(stable.text) - lines_told("\n".join(harmless(one.text) for one in stable.stated))
-    kept, repeated = list[BundlePart](), list[ReceiptLine]()
+    whole = {line.name for line in stable.receipt if line.is_included and not line.cut} - stated
+    told = stated_lines(stable.text) - stated_lines("\n".join(harmless(one.text) for one in stable.stated))
+    kept, repeated = list[BundlePart](), list[PartReport]()
     for part in recalled:
         names = {part.name, part.source.partition("#")[0]}
         says_no_more = not part.is_superseded and stands_in(harmless(part.text), told)
         if names & whole or says_no_more:
-            repeated.append(ReceiptLine(part.name, estimate(_told(part)), False, SkipReason.REPEATED))
+            repeated.append(PartReport(part.name, estimate(_told(part)), False, SkipReason.REPEATED))
         else:
             kept.append(part)
     return kept, repeated
 
 
-def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[ReceiptLine, ...]]:
+def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[PartReport, ...]]:
     """Return the parts that fit between two tags, and what each costs; nothing where none fits."""
     head, foot = f"<{tag}>\n{label}\n", f"</{tag}>\n"
     left = limit - estimate(head + foot)
-    told, receipt = [""] * len(parts), [ReceiptLine("", 0, False)] * len(parts)
+    told, receipt = [""] * len(parts), [PartReport("", 0, False)] * len(parts)
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
         whole = _told(part)
         cost = estimate(whole)
         if cost <= left:
-            text, line = whole, ReceiptLine(part.name, cost, True)
+            text, line = whole, PartReport(part.name, cost, True)
         else:
             text, line = _cut(part, whole, cost, left)
         left -= estimate(text)
@@ -215,21 +215,21 @@ def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tu
     return (head + "".join(told) + foot if any(told) else ""), tuple(receipt)
 
 
-def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, ReceiptLine]:
+def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartReport]:
     needed = SkipReason.BEYOND_BUDGET.format(cost, max(0, left))
     for called, text in part.shorter:
         told = _told(replace(part, text=text))
         if (tokens := estimate(told)) <= left:
-            return told, ReceiptLine(part.name, tokens, True, f"told by its {called}: {needed}")
+            return told, PartReport(part.name, tokens, True, f"told by its {called}: {needed}")
     lines = [] if part.is_whole else part.text.rstrip("\n").split("\n")
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate(_shortened(part, lines, middle)) <= left else (low, middle - 1)
     if not low:
-        return "", ReceiptLine(part.name, cost, False, needed)
+        return "", PartReport(part.name, cost, False, needed)
     text = _shortened(part, lines, low)
-    return text, ReceiptLine(part.name, estimate(text), True, f"its last {len(lines) - low} lines: {needed}")
+    return text, PartReport(part.name, estimate(text), True, f"its last {len(lines) - low} lines: {needed}")
 
 
 def _shortened(part: BundlePart, lines: Sequence[str], count: int) -> str:
@@ -294,12 +294,12 @@ _MARK: Final = expression(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
 
 
 def stands_in(text: str, told: Set[str]) -> bool:
-    """Tell whether every line of a text is one of those that are told (see `lines_told`)."""
-    lines = lines_told(text)
+    """Tell whether every line of a text is one of those that are told (see `stated_lines`)."""
+    lines = stated_lines(text)
     return bool(lines) and lines <= told
 
 
-def lines_told(text: str) -> frozenset[str]:
+def stated_lines(text: str) -> frozenset[str]:
     """Return the lines of a text by what they say: without the mark of a bullet, white space folded, no empty ones."""
     plain = (" ".join(_without_mark(line).split()) for line in text.split("\n"))
     return frozenset(line for line in plain if line)

@@ -11,11 +11,11 @@ from typing import Final
 from msgspec import Struct, field
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.abstracts import NearCopies, copies_across_scopes, near_copies
+from memoryd.domain.memories.abstracts import SimilarMemories, copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book, Memory, newest_first
-from memoryd.domain.memories.kinds import SHORT_SIGNS, Kind, MemoryId
+from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
 
@@ -23,7 +23,7 @@ from memoryd.domain.text.words import normalised
 class MemoryDocument(Struct, frozen=True, kw_only=True):
     """A memory as a program sees it; times are Unix seconds.
 
-    `scope` is as it is told (`told_scope`), `terms` what its relevance is made of now. `score` is None where nothing
+    `scope` is as it is told (`shown_scope`), `terms` what its relevance is made of now. `score` is None where nothing
     was asked.
     """
 
@@ -40,14 +40,14 @@ class MemoryDocument(Struct, frozen=True, kw_only=True):
     score: float | None = None
 
 
-def told_scope(scope: str, agent: str, *, is_alone: bool) -> str:
+def shown_scope(scope: str, agent: str, *, is_alone: bool) -> str:
     """Return how the scope of a memory is told: without one it is the workspace's, or of the one agent that has it."""
     return scope or (f"agent:{agent}" if is_alone else WORKSPACE)
 
 
-def within(book: Book, reach: MemoryReach) -> list[Memory]:
+def within(book: Book, visibility: Visibility) -> list[Memory]:
     """Return the memories that somebody may know of."""
-    return [one for one in book.memories.values() if reach.admits(one.line.attributes.scope)]
+    return [one for one in book.memories.values() if visibility.admits(one.line.attributes.scope)]
 
 
 def named(memories: Iterable[Memory], name: str) -> Memory:
@@ -56,7 +56,7 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
     Give it only what the asker may know of: then another's id reads as one that there is not.
     """
     asked = name.strip().lower()
-    found = [one for one in memories if one.id.startswith(asked)] if len(asked) >= SHORT_SIGNS else []
+    found = [one for one in memories if one.id.startswith(asked)] if len(asked) >= ID_PREFIX_CHARS else []
     if not found:
         raise ValueError(f"there is no memory {name!r}")
     if len(found) > 1:
@@ -172,9 +172,9 @@ class DocumentStats(Struct, frozen=True, kw_only=True):
     by_kind: Mapping[str, int] = field(default_factory=dict)
     by_scope: Mapping[str, int] = field(default_factory=dict)
     pinned: int = 0
-    near_copies: tuple[NearCopies, ...] = ()
+    near_copies: tuple[SimilarMemories, ...] = ()
     """Pairs that say nearly the same, the first of them."""
-    across_scopes: tuple[NearCopies, ...] = ()
+    across_scopes: tuple[SimilarMemories, ...] = ()
     """Pairs that say the same in several scopes, the first of them."""
 
 

@@ -30,7 +30,7 @@ from memoryd.domain.memories.line import (
     rewritten_attributes,
     text_start,
 )
-from memoryd.domain.memories.near_misses import NearMiss
+from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
 from memoryd.domain.text.lines import padded, spliced
@@ -186,13 +186,13 @@ def with_lines(text: str, path: RelativePath, wanted: LineEdit) -> str:
 
 
 def _rewritten(
-    data: bytes, placed: PlacedLine, new: RetainedLine | None, usual: Kind | None, *, as_written: bool
+    data: bytes, placed: PlacedLine, new: RetainedLine | None, default: Kind | None, *, as_written: bool
 ) -> str:
     """Return the bullet of a line as it is to be; what need not be another stays as it is written."""
     if new is None:
         return ""
     old, bullet = placed.line, data[placed.start : placed.end].decode("utf-8", "surrogatepass")
-    head = head_of(bullet, usual_kind=usual)
+    head = head_of(bullet, default_kind=default)
     if (old.kind, old.entities) != (new.kind, new.entities) or not (as_written or old.text == new.text):
         end = bullet[len(bullet.rstrip("\n")) :]
         return bullet[: head.start] + _indented(bullet, render(new)[len("- ") :]) + end
@@ -235,7 +235,7 @@ _BULLET: Final = expression(r"[-*+][ \t]")
 _SCOPE: Final = expression(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
 
 
-class StatedText(Struct, frozen=True, kw_only=True):
+class MemoryDraft(Struct, frozen=True, kw_only=True):
     """What is to be retained: a bullet, or plain text, and what is said about it beside.
 
     `kind` is for text that names none; what the text says of itself already must not be said otherwise beside it.
@@ -243,10 +243,10 @@ class StatedText(Struct, frozen=True, kw_only=True):
 
     text: str
     kind: Kind | None = None
-    usual_kind: Kind = Kind.WORLD
+    default_kind: Kind = Kind.WORLD
     """Of text that is no bullet, where no kind is given."""
     importance: float | None = None
-    usual_importance: float | None = None
+    default_importance: float | None = None
     """Of a memory that names none; None: by its kind."""
     scope: str = ""
     entities: tuple[str, ...] = ()
@@ -270,16 +270,16 @@ class Stater(Struct, frozen=True):
         return (whole, f"{whole}:{self.channel}") if self.channel else (whole,)
 
 
-def stated_line(said: StatedText) -> RetainedLine:
+def parse_statement(said: MemoryDraft) -> RetainedLine:
     """Return the line of a statement; raise ValueError, which says what is wrong and what may be meant."""
     found = parse_line(said.text)
-    if isinstance(found, NearMiss):
+    if isinstance(found, MalformedLine):
         if found.is_meant or said.kind is None:
             raise ValueError(f"this is nearly a memory, but not quite: {found.reason}")
         found = None
     is_plain = found is None
     if found is None:
-        found = parse_line(said.text, usual_kind=said.kind or said.usual_kind)
+        found = parse_line(said.text, default_kind=said.kind or said.default_kind)
     if not isinstance(found, RetainedLine):
         raise ValueError(found.reason if found else "nothing is said: no sign of it can be seen")
     if not is_plain and said.kind not in (None, found.kind):
@@ -338,14 +338,14 @@ def _joined(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
     return (*line.entities, *beside)
 
 
-def _attributes(own: Attributes, said: StatedText) -> Attributes:
+def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
     _check_same("importance", own.importance, said.importance)
     _check_same("at", own.at, said.at)
     _check_same("scope", own.scope, said.scope)
     importance = own.importance if said.importance is None else said.importance
     return replace(
         own,
-        importance=said.usual_importance if importance is None else importance,
+        importance=said.default_importance if importance is None else importance,
         at=own.at or said.at,
         scope=own.scope or said.scope,
         provenance=own.provenance or said.provenance,

@@ -19,7 +19,7 @@ EntitySlug = NewType("EntitySlug", str)
 PAGES: Final = "bank/entities/"
 MAX_SLUG_BYTES: Final = 120
 """In UTF-8; a file name has room for 255, of which a temporary copy takes some."""
-_HASH_SIGNS: Final = 8
+_HASH_CHARS: Final = 8
 _UNSAFE: Final = frozenset('/\\:*?"<>|')
 _JOINERS: Final = frozenset("\u200c\u200d")
 _LEADING: Final = frozenset(".#~")
@@ -63,11 +63,11 @@ def _short(slug: str) -> str:
     written = slug.encode()
     if len(written) <= MAX_SLUG_BYTES:
         return slug
-    kept = written[: MAX_SLUG_BYTES - _HASH_SIGNS - 1].decode("utf-8", "ignore")
-    return f"{kept}-{sha256(written).hexdigest()[:_HASH_SIGNS]}"
+    kept = written[: MAX_SLUG_BYTES - _HASH_CHARS - 1].decode("utf-8", "ignore")
+    return f"{kept}-{sha256(written).hexdigest()[:_HASH_CHARS]}"
 
 
-MOST_SIGNS: Final = 20_000
+MAX_CHARS: Final = 20_000
 """Of a text that are looked at."""
 _WORD: Final = expression(r"[^\W_]+")
 _MENTION: Final = expression(
@@ -102,7 +102,7 @@ class EntityNames:
         Names in scripts without spaces are found within words if they have two characters or more; of others whole
         words count. A name of one letter or sign needs its `@`.
         """
-        plain = unicodedata.normalize("NFC", text[:MOST_SIGNS])
+        plain = unicodedata.normalize("NFC", text[:MAX_CHARS])
         found = sorted([*self._mentioned(plain), *self._named(plain), *self._written_within(plain)])
         return tuple(dict.fromkeys(slug for _, slug in found))
 

@@ -84,7 +84,7 @@ def network_of(kind: Kind) -> Network:
     return _NETWORK_OF[kind]
 
 
-def usual_importance(kind: Kind) -> float:
+def default_importance(kind: Kind) -> float:
     """Return the importance, 0 to 1, of a memory whose line names none."""
     return _IMPORTANCE.get(kind, _OTHERS_IMPORTANCE)
 
@@ -99,7 +99,7 @@ MemoryId = NewType("MemoryId", str)
 ShortId = NewType("ShortId", str)
 """The first eight signs of an id, by which lines name each other."""
 
-SHORT_SIGNS: Final = 8
+ID_PREFIX_CHARS: Final = 8
 _NAMESPACE: Final = UUID("8c704803-bde9-420e-82d8-13e1bceabffd")
 """Drawn once; another one would give every memory another id."""
 
@@ -117,7 +117,7 @@ def memory_id(*, scope: str, slugs: Iterable[EntitySlug], at: str, text: str) ->
 
 def short_id(memory: MemoryId) -> ShortId:
     """Return the beginning of an id that lines, citations and people use."""
-    return ShortId(memory[:SHORT_SIGNS])
+    return ShortId(memory[:ID_PREFIX_CHARS])
 
 
 CHANGES_MAX: Final = 10_000

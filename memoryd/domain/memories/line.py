@@ -25,13 +25,13 @@ from memoryd.domain.memories.kinds import (
     MemoryId,
     Network,
     ShortId,
+    default_importance,
     kind_named,
     memory_id,
     network_of,
-    usual_importance,
     written_kind,
 )
-from memoryd.domain.memories.near_misses import NearMiss, nearly, nearly_line
+from memoryd.domain.memories.malformed_lines import MalformedLine, nearly, nearly_line
 
 
 class Provenance(StrEnum):
@@ -281,9 +281,9 @@ _COLON: Final = expression(r"\s*+[:：]")
 _PLAIN_NAME: Final = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
 _NO_NAME: Final = expression(r"[\[\]［］]")
 _LINE_ENDS: Final = expression(r"\r\n|\r|\n")
-STANDS_APART: Final = expression(r"```|~~~|<!--")
+BLOCK_START: Final = expression(r"```|~~~|<!--")
 """What, at the beginning of a line, would open code or a comment, and hide what stands behind the memory."""
-_RULE_SIGNS: Final = "-*+_=|#>~` \t"
+_RULE_CHARS: Final = "-*+_=|#>~` \t"
 
 
 class RetainedLine(Struct, frozen=True):
@@ -324,7 +324,7 @@ class RetainedLine(Struct, frozen=True):
     @property
     def importance(self) -> float:
         given = self.attributes.importance
-        return usual_importance(self.kind) if given is None else given
+        return default_importance(self.kind) if given is None else given
 
     @property
     def id(self) -> MemoryId:
@@ -345,7 +345,7 @@ class LineHead(Struct, frozen=True):
     has_colon: bool = True
 
 
-def head_of(text: str, *, usual_kind: Kind | None = None) -> LineHead:
+def head_of(text: str, *, default_kind: Kind | None = None) -> LineHead:
     """Return the head of a bullet that states a memory, as `parse_line` reads it."""
     mark = _MARK.match(text)
     body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
@@ -354,7 +354,7 @@ def head_of(text: str, *, usual_kind: Kind | None = None) -> LineHead:
     named = kind_named(kind[0]) if kind else None
     if kind and named and isinstance(_headed(body, kind.end(), named), RetainedLine):
         return _bracketed(body, start, kind.end())
-    if usual_kind is not None and _HEAD.match(body) and isinstance(_headed(body, 0, usual_kind), RetainedLine):
+    if default_kind is not None and _HEAD.match(body) and isinstance(_headed(body, 0, default_kind), RetainedLine):
         return _bracketed(body, start, 0)
     return LineHead(start, start, has_colon=False)
 
@@ -373,26 +373,26 @@ CACHED_CHARS: Final = 1000
 """Longer lines are few, and would take much memory."""
 
 
-def parse_line(text: str, *, usual_kind: Kind | None = None) -> RetainedLine | NearMiss | None:
+def parse_line(text: str, *, default_kind: Kind | None = None) -> RetainedLine | MalformedLine | None:
     """Read one bullet with its indented lines; its mark may be missing. None if it is prose.
 
-    `usual_kind` is what a page gives to bullets that name no kind: then any bullet that says something is a memory.
+    `default_kind` is what a page gives to bullets that name no kind: then any bullet that says something is a memory.
     What was meant for a memory and is none is a NearMiss, which says what is wrong with it.
     """
     parse = parsed_line if len(text) <= CACHED_CHARS else parsed_line.__wrapped__
-    return parse(text, usual_kind)
+    return parse(text, default_kind)
 
 
 @lru_cache(CACHED_LINES)
-def parsed_line(text: str, usual_kind: Kind | None) -> RetainedLine | NearMiss | None:
+def parsed_line(text: str, default_kind: Kind | None) -> RetainedLine | MalformedLine | None:
     """Return what `parse_line` does: one line that is appended to a log has all of the log read several times."""
     mark = _MARK.match(text)
     body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
     kind = _KIND.match(body)
     named = kind_named(kind[0]) if kind else None
     found = _headed(body, kind.end(), named) if kind and named else None
-    if found is None and usual_kind is not None:
-        return (_headed(body, 0, usual_kind) if _HEAD.match(body) else None) or _unheaded(body, usual_kind)
+    if found is None and default_kind is not None:
+        return (_headed(body, 0, default_kind) if _HEAD.match(body) else None) or _unheaded(body, default_kind)
     return found or nearly_line(body)
 
 
@@ -414,7 +414,7 @@ def _bracketed(body: str, start: int, at: int) -> LineHead:
     return LineHead(start, start + at, (start + inside[0], start + inside[1]), (start + outside[0], start + outside[1]))
 
 
-def _headed(body: str, at: int, kind: Kind) -> RetainedLine | NearMiss | None:
+def _headed(body: str, at: int, kind: Kind) -> RetainedLine | MalformedLine | None:
     """Read what follows the kind, which ends at `at`; None if it is not the head of a memory."""
     end = body.find("\n")
     head = body if end < 0 else body[:end]
@@ -434,16 +434,16 @@ def _headed(body: str, at: int, kind: Kind) -> RetainedLine | NearMiss | None:
 
 def _line(
     kind: Kind, body: str, at: int = 0, entities: Iterable[str] = (), attributes: str = ""
-) -> RetainedLine | NearMiss:
+) -> RetainedLine | MalformedLine:
     try:
         return RetainedLine(kind, body[at:], tuple(entities), parse_attributes(attributes))
     except ValueError as exc:
         return nearly(body, str(exc))
 
 
-def _unheaded(body: str, kind: Kind) -> RetainedLine | NearMiss | None:
+def _unheaded(body: str, kind: Kind) -> RetainedLine | MalformedLine | None:
     """Take all of a bullet for what it says, unless it is a rule, or was meant to have a head."""
-    if not body.strip(_RULE_SIGNS + "\r\n"):
+    if not body.strip(_RULE_CHARS + "\r\n"):
         return None
     miss = nearly_line(body)
     return miss if miss and miss.is_meant else _line(kind, body)
@@ -453,7 +453,7 @@ def _told(text: str) -> str:
     lines = [stripped for line in _LINE_ENDS.split(text) if (stripped := line.strip())]
     told: list[str] = []
     for line in lines:
-        if told and STANDS_APART.match(line):
+        if told and BLOCK_START.match(line):
             told[-1] += f" {line}"
         else:
             told.append(line)

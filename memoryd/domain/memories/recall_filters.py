@@ -15,8 +15,8 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
-from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.memories.times.parsing import AskedDays
+from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.times.parsing import QueryDays
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
@@ -33,7 +33,7 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
     agent shares the workspace, so that what has no scope is the agent's, too.
     """
 
-    reach: MemoryReach
+    visibility: Visibility
     since: date | None = None
     until: date | None = None
     as_of: date | None = None
@@ -76,7 +76,7 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
         """Return the sources of a memory that the asker may know of, as of the days given, newest first."""
         if not self.turns_back:
             # the scope is a part of what names a memory: all of its lines have the same
-            return memory.sources if self.reach.admits(memory.sources[0].line.attributes.scope) else ()
+            return memory.sources if self.visibility.admits(memory.sources[0].line.attributes.scope) else ()
         return tuple(source for source in memory.sources if self._stands(source))
 
     def eligible(self, memory: Memory) -> tuple[MemorySource, ...]:
@@ -90,7 +90,7 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
         return tuple(source for source in memory.sources if self._stands(source) and self._is_within(source))
 
     def _stands(self, source: MemorySource) -> bool:
-        if not self.reach.admits(source.line.attributes.scope):
+        if not self.visibility.admits(source.line.attributes.scope):
             return False
         if self.known_by is not None and source.day > self.known_by:
             return False
@@ -118,7 +118,9 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
     def _is_of_scope(self, scope: str) -> bool:
         if not self.scope or self.scope == scope:
             return True
-        return not scope and (self.scope == WORKSPACE or (self.is_alone and self.scope == f"agent:{self.reach.agent}"))
+        return not scope and (
+            self.scope == WORKSPACE or (self.is_alone and self.scope == f"agent:{self.visibility.agent}")
+        )
 
 
 def span_of(source: MemorySource) -> DaySpan:
@@ -133,17 +135,17 @@ def kinds_named(name: str) -> frozenset[Kind] | None:
     return found or None
 
 
-def beyond_reach(book: Book, reach: MemoryReach) -> frozenset[MemoryId]:
+def invisible_memories(book: Book, visibility: Visibility) -> frozenset[MemoryId]:
     """Return the memories of which the asker may not know that there are any."""
     # no scope is for everybody
-    hidden = (keys for scope, keys in book.scoped.items() if not reach.admits(scope))
+    hidden = (keys for scope, keys in book.scoped.items() if not visibility.admits(scope))
     return frozenset[MemoryId]().union(*hidden)
 
 
-def is_known_to(book: Book, slugs: Iterable[EntitySlug], reach: MemoryReach) -> bool:
+def is_known_to(book: Book, slugs: Iterable[EntitySlug], visibility: Visibility) -> bool:
     """Tell whether a memory that the asker may know of names an entity by one of these."""
     named = (book.memories[key] for slug in slugs for key in book.by_entity.get(slug, ()))
-    return any(reach.admits(memory.line.attributes.scope) for memory in named)
+    return any(visibility.admits(memory.line.attributes.scope) for memory in named)
 
 
 def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
@@ -193,7 +195,7 @@ _SPACED: Final = expression(rf"[^\W{UNSPACED}]")
 _APOSTROPHE: Final = expression("['\u2019]s?\\b")
 
 
-class AskedFor(Struct, frozen=True):
+class QueryIntent(Struct, frozen=True):
     """What a question asks for beside its words; `is_bare`: it asks for nothing else.
 
     `is_of_days`: it is about the days of `span`, else those say a little more; `is_of_last`: about the last time of
@@ -209,15 +211,15 @@ class AskedFor(Struct, frozen=True):
 
 
 def asking_of(
-    question: str, *, entities: Collection[EntitySlug], names: Collection[str], days: AskedDays | None
-) -> AskedFor:
+    question: str, *, entities: Collection[EntitySlug], names: Collection[str], days: QueryDays | None
+) -> QueryIntent:
     """Return what a question asks for beside its words.
 
     `entities` are those that it names, `names` all that these are called, `days` those that it speaks of.
     """
     is_of_opinion = asks_for_opinion(question)
     is_bare = bool(entities or days) and not _words_left(question, names)
-    return AskedFor(
+    return QueryIntent(
         entities=frozenset(entities),
         span=None if days is None else days.span,
         is_of_days=days is not None and days.is_matter,

@@ -18,7 +18,7 @@ from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId, is_belief
-from memoryd.domain.memories.recall_filters import AskedFor, span_of
+from memoryd.domain.memories.recall_filters import QueryIntent, span_of
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -49,7 +49,7 @@ class Nearness(IntEnum):
     INSIDE = 2
 
 
-class Lifts:
+class Boosts:
     """Names of the arms that lift."""
 
     ENTITY: Final = "entity"
@@ -57,7 +57,7 @@ class Lifts:
     OPINION: Final = "opinion"
 
 
-class Placed(Struct, frozen=True):
+class RankedCandidate(Struct, frozen=True):
     """What decides the place of one candidate, a memory or a passage.
 
     `base_score` is 0 to 1 by words and meaning; `lifts` are by the name of their arm; `relevance` scales both.
@@ -82,20 +82,20 @@ class Placed(Struct, frozen=True):
         return min(1.0, self.worth)
 
 
-def lifts_of(
+def boosts_of(
     memory: Memory,
     sources: Sequence[MemorySource],
-    asking: AskedFor,
+    asking: QueryIntent,
     aliases: Mapping[EntitySlug, EntitySlug],
 ) -> dict[str, float]:
     """Return what lifts a memory, by arm; `sources` are those that may answer, `aliases` other names of entities."""
     found: dict[str, float] = {}
     if shared := asking.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
-        found[Lifts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
+        found[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
     if (nearness := max((nearness_of(source, asking.span) for source in sources), default=Nearness.OUTSIDE)) > 0:
-        found[Lifts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
+        found[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
     if asking.is_of_opinion and is_belief(memory.kind):
-        found[Lifts.OPINION] = OPINION_LIFT
+        found[Boosts.OPINION] = OPINION_LIFT
     return found
 
 
@@ -113,17 +113,17 @@ def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
     return Nearness.INSIDE if is_dated and is_most else Nearness.NEAR
 
 
-def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: AskedFor) -> Verdict:
+def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: QueryIntent) -> Verdict:
     """Return what a memory is worth: what its evidence says, or more where the question names it in another way.
 
     All that a bare question asks for is an answer; of another one, the entity is a word that it holds.
     """
     if asking.is_bare and _is_all(lifts, asking):
         return Verdict.ANSWERABLE
-    return Verdict.WEAK if verdict is Verdict.NONE and Lifts.ENTITY in lifts else verdict
+    return Verdict.WEAK if verdict is Verdict.NONE and Boosts.ENTITY in lifts else verdict
 
 
-def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, float, float, int]:
+def sort_key(placed: RankedCandidate, asking: QueryIntent) -> tuple[bool, float, float, float, float, int]:
     """Return by what candidates are sorted, the first having the least.
 
     Noise is last; of a question that is about days, what is inside of them comes first, but for what only the days
@@ -131,7 +131,7 @@ def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, flo
     question is answered by what has most of what it asks for: of opinions the best first, of others the newest.
     """
     day = 0 if placed.day is None else -placed.day.toordinal()
-    distance = -placed.lifts.get(Lifts.TEMPORAL, 0.0)
+    distance = -placed.lifts.get(Boosts.TEMPORAL, 0.0)
     if asking.is_bare:
         # what somebody prefers is asked in words that opinions hold; names and days alone say nothing of what is best
         worth = -round(placed.worth, 2) if asking.is_of_opinion else 0.0
@@ -142,14 +142,14 @@ def place_key(placed: Placed, asking: AskedFor) -> tuple[bool, float, float, flo
     return is_alone, _days_rank(placed, asking), distance, float(placed.is_noise), -placed.worth, day
 
 
-def _days_rank(placed: Placed, asking: AskedFor) -> int:
+def _days_rank(placed: RankedCandidate, asking: QueryIntent) -> int:
     """Return 0 for what the named days and words or meaning speak for, 1 for what answers on other days, else 2."""
-    if asking.span is None or (Lifts.TEMPORAL in placed.lifts and not placed.is_noise):
+    if asking.span is None or (Boosts.TEMPORAL in placed.lifts and not placed.is_noise):
         return 0
     return 1 if placed.verdict is Verdict.ANSWERABLE else 2
 
 
-def latest_first(order: Sequence[Item], placed: Callable[[Item], Placed]) -> list[Item]:
+def latest_first(order: Sequence[Item], placed: Callable[[Item], RankedCandidate]) -> list[Item]:
     """Return the order with what is nearly as good as the first in the order of its days, the newest first.
 
     It is for questions about the last time of something, of which every time says the same.
@@ -216,10 +216,10 @@ def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]
     return tops
 
 
-def _is_all(lifts: Mapping[str, float], asking: AskedFor) -> bool:
+def _is_all(lifts: Mapping[str, float], asking: QueryIntent) -> bool:
     wanted = {
-        Lifts.ENTITY: bool(asking.entities),
-        Lifts.TEMPORAL: asking.span is not None,
-        Lifts.OPINION: asking.is_of_opinion,
+        Boosts.ENTITY: bool(asking.entities),
+        Boosts.TEMPORAL: asking.span is not None,
+        Boosts.OPINION: asking.is_of_opinion,
     }
     return all(name in lifts for name, is_wanted in wanted.items() if is_wanted)

@@ -11,7 +11,7 @@ GLOBAL: Final = "global"
 _AGENT: Final = "agent"
 
 
-def reaches(scope: str, agent: str, channel: str | None) -> bool:
+def scope_admits(scope: str, agent: str, channel: str | None) -> bool:
     """Tell whether a memory of this scope is for an agent that asks in a channel (None: in none).
 
     No scope is the workspace's, and reaches every agent on it, as `global` does; `agent:ID` reaches that agent, and
@@ -56,7 +56,7 @@ def covers(wider: str, scope: str) -> bool:
 _OF_AGENT: Final = "agent:"
 
 
-class MemoryReach(Struct, frozen=True):
+class Visibility(Struct, frozen=True):
     """Who asks: an agent, in a channel (None: in none); or the owner for it, who sees what it may see anywhere."""
 
     agent: str
@@ -68,7 +68,7 @@ class MemoryReach(Struct, frozen=True):
 
         What reads as no scope is for the owner alone, who can mend it; no one is told what is another agent's.
         """
-        return reaches(scope, self.agent, self.channel) or (self.is_owner and not self._is_anothers(scope))
+        return scope_admits(scope, self.agent, self.channel) or (self.is_owner and not self._is_anothers(scope))
 
     def _is_anothers(self, scope: str) -> bool:
         plain = scope.strip().lower()

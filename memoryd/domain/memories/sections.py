@@ -21,7 +21,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
 from memoryd.domain.memories.line import RetainedLine, parse_line
-from memoryd.domain.memories.near_misses import SHOWN, NearMiss
+from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING, Lines, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
@@ -67,7 +67,7 @@ class _Item(Struct, frozen=True):
 
 
 def scoped_spans(
-    data: bytes, *, usual: Kind | None = None, generated: Sequence[tuple[int, int]] = ()
+    data: bytes, *, default: Kind | None = None, generated: Sequence[tuple[int, int]] = ()
 ) -> tuple[ScopedSpan, ...]:
     """Return what is under a scope in a document, UTF-8 that ends in `PADDING`, in order.
 
@@ -77,15 +77,15 @@ def scoped_spans(
     if _SIGN not in data.lower():
         return ()
     size = len(data) - len(PADDING)
-    spans = _Spans(data[:size].split(b"\n"), usual, generated).found()
+    spans = _Spans(data[:size].split(b"\n"), default, generated).found()
     return tuple(replace(span, end=min(span.end, size)) for span in spans)
 
 
 class _Spans:
     """Goes over the lines of one document."""
 
-    def __init__(self, lines: list[bytes], usual: Kind | None, generated: Sequence[tuple[int, int]]) -> None:
-        self._lines, self._usual = lines, usual
+    def __init__(self, lines: list[bytes], default: Kind | None, generated: Sequence[tuple[int, int]]) -> None:
+        self._lines, self._usual = lines, default
         self._ranges = iter((*generated, (1 << 62, 1 << 62)))
         self._range = next(self._ranges)
         self._open: list[_Item] = []
@@ -141,11 +141,11 @@ class _Spans:
         if mark and head[:1] in b"-*+":
             read = parse_line(first)
             if self._usual is not None and not isinstance(read, RetainedLine):
-                usual = parse_line(first, usual_kind=self._usual)
-                read = usual if isinstance(usual, RetainedLine) and usual.attributes.scope else read
+                default = parse_line(first, default_kind=self._usual)
+                read = default if isinstance(default, RetainedLine) and default.attributes.scope else read
             if isinstance(read, RetainedLine):
                 return read.attributes.scope or None
-            if isinstance(read, NearMiss) and _SIGN.decode() in first[:_HEAD_CHARS].lower():
+            if isinstance(read, MalformedLine) and _SIGN.decode() in first[:_HEAD_CHARS].lower():
                 return UNREAD
         body = head[mark.end() :] if mark else head
         said = body[: 4 * _HEAD_CHARS].decode("utf-8", "replace")
@@ -231,11 +231,11 @@ class PlacedLine(Struct, frozen=True):
     line: RetainedLine
 
 
-class PlacedMiss(Struct, frozen=True):
+class MalformedAt(Struct, frozen=True):
     """What was meant for a memory and is none, and on which line (1-based) it stands."""
 
     line: int
-    miss: NearMiss
+    miss: MalformedLine
 
 
 class MemorySections(Struct, frozen=True):
@@ -243,7 +243,7 @@ class MemorySections(Struct, frozen=True):
     whole lines; and what is under a scope, memories or not."""
 
     lines: tuple[PlacedLine, ...] = ()
-    misses: tuple[PlacedMiss, ...] = ()
+    misses: tuple[MalformedAt, ...] = ()
     generated: tuple[tuple[int, int], ...] = ()
     scoped: tuple[ScopedSpan, ...] = ()
 
@@ -274,14 +274,14 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
         return MemorySections()
     front = front_matter_bytes(data)
     generated = generated_in(data, front)
-    scoped = scoped_spans(data, usual=PAGES.get(path), generated=generated.ranges)
+    scoped = scoped_spans(data, default=PAGES.get(path), generated=generated.ranges)
     if not holds_memories(path):
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
     reader = _Reader(tabulate(generated.blanked(data)), front, generated, PAGES.get(path))
     reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
     found = [_in_scope(one, scoped) for one in reader.found()]
     lines = tuple(one for one in found if isinstance(one, PlacedLine))
-    misses = [*_doubts(generated), *(one for one in found if isinstance(one, PlacedMiss))]
+    misses = [*_doubts(generated), *(one for one in found if isinstance(one, MalformedAt))]
     return MemorySections(lines, tuple(sorted(misses, key=lambda one: one.line)), generated.ranges, scoped)
 
 
@@ -308,32 +308,32 @@ def _is_retain(heading: bytes) -> bool:
     return heading[:_LONGEST_TITLE].strip(b"#*_: \t\r").lower() == RETAIN
 
 
-def _in_scope(one: PlacedLine | PlacedMiss, scoped: Sequence[ScopedSpan]) -> PlacedLine | PlacedMiss:
+def _in_scope(one: PlacedLine | MalformedAt, scoped: Sequence[ScopedSpan]) -> PlacedLine | MalformedAt:
     """Return a memory, or the miss that it is where it stands under another scope than it names."""
-    if isinstance(one, PlacedMiss) or not scoped:
+    if isinstance(one, MalformedAt) or not scoped:
         return one
     at = bisect_right(scoped, one.start, key=lambda span: span.start) - 1
     if at < 0 or one.start >= scoped[at].end or scoped[at].scope == one.line.attributes.scope:
         return one
-    return PlacedMiss(one.start_line, NearMiss(one.line.text[:SHOWN].split("\n", 1)[0], _SCOPED, is_meant=True))
+    return MalformedAt(one.start_line, MalformedLine(one.line.text[:SHOWN].split("\n", 1)[0], _SCOPED, is_meant=True))
 
 
-def _doubts(generated: Generated) -> Iterator[PlacedMiss]:
+def _doubts(generated: Generated) -> Iterator[MalformedAt]:
     for line, reason in generated.doubts:
-        yield PlacedMiss(line, NearMiss("", reason, is_meant=True))
+        yield MalformedAt(line, MalformedLine("", reason, is_meant=True))
 
 
 class _Reader:
     """Goes over the lines of one document."""
 
-    def __init__(self, lines: Lines, front: int, generated: Generated, usual: Kind | None) -> None:
-        self._lines, self._usual = lines, usual
+    def __init__(self, lines: Lines, front: int, generated: Generated, default: Kind | None) -> None:
+        self._lines, self._usual = lines, default
         self._structure = analyse(lines, front)
         self._doubtful = generated.doubtful
         self.heads: frozenset[int] = frozenset()
         """Lines (from 1) that begin what is under a scope: no memory above goes on there."""
 
-    def found(self) -> Iterator[PlacedLine | PlacedMiss]:
+    def found(self) -> Iterator[PlacedLine | MalformedAt]:
         """Yield what the bullets of the sections say, in order."""
         first = last = depth = -1
         for row in self._rows():
@@ -390,35 +390,35 @@ class _Reader:
 
     def _is_memory(self, row: int) -> bool:
         """Tell whether a bullet is meant for a memory, by its first line: then what is indented below it is its own."""
-        found = parse_line(self._text(row, row), usual_kind=self._usual)
+        found = parse_line(self._text(row, row), default_kind=self._usual)
         return isinstance(found, RetainedLine) or (found is not None and found.is_meant)
 
-    def _misses(self, row: int, is_bullet: bool) -> Iterator[PlacedMiss]:
+    def _misses(self, row: int, is_bullet: bool) -> Iterator[MalformedAt]:
         """Yield what is wrong with a line that states no memory of its own."""
         miss = None
         if is_bullet:
-            miss = parse_line(self._text(row, row), usual_kind=self._usual)
+            miss = parse_line(self._text(row, row), default_kind=self._usual)
         elif self._usual is None and _UNMARKED.match(self._lines.data, int(self._lines.text[row])):
-            miss = NearMiss(self._text(row, row)[:SHOWN].rstrip(), _NO_MARK)
-        if isinstance(miss, NearMiss):
-            yield PlacedMiss(int(self._lines.numbers[row]) + 1, miss)
+            miss = MalformedLine(self._text(row, row)[:SHOWN].rstrip(), _NO_MARK)
+        if isinstance(miss, MalformedLine):
+            yield MalformedAt(int(self._lines.numbers[row]) + 1, miss)
 
-    def _read(self, first: int, last: int) -> Iterator[PlacedLine | PlacedMiss]:
-        found = parse_line(self._text(first, last), usual_kind=self._usual)
+    def _read(self, first: int, last: int) -> Iterator[PlacedLine | MalformedAt]:
+        found = parse_line(self._text(first, last), default_kind=self._usual)
         line = int(self._lines.numbers[first]) + 1
         if isinstance(found, RetainedLine):
             start, end = self._place(first, last)
             yield PlacedLine(line, int(self._lines.numbers[last]) + 1, start, end, found)
             yield from self._swallowed(range(first + 1, last + 1))
         elif found is not None:
-            yield PlacedMiss(line, found)
+            yield MalformedAt(line, found)
 
-    def _swallowed(self, rows: range) -> Iterator[PlacedMiss]:
+    def _swallowed(self, rows: range) -> Iterator[MalformedAt]:
         """Yield the bullets within a memory that have the head of one."""
         for row in rows:
             if self._is_bullet(row) and _HEADED.match(self._lines.data, int(self._lines.text[row])):
                 shown = self._text(row, row)[:SHOWN].rstrip()
-                yield PlacedMiss(int(self._lines.numbers[row]) + 1, NearMiss(shown, _WITHIN))
+                yield MalformedAt(int(self._lines.numbers[row]) + 1, MalformedLine(shown, _WITHIN))
 
     def _place(self, first: int, last: int) -> tuple[int, int]:
         size = len(self._lines.data) - len(PADDING)

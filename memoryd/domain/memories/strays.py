@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.line import NAMING, Attributes, RetainedLine, parse_attributes
-from memoryd.domain.memories.near_misses import NearMiss
-from memoryd.domain.memories.sections import MemorySections, PlacedMiss
+from memoryd.domain.memories.malformed_lines import MalformedLine
+from memoryd.domain.memories.sections import MalformedAt, MemorySections
 
 _LOOKED: Final = 400
 """Signs at the end of a text in which attributes are looked for."""
@@ -87,13 +87,13 @@ def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
     return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
 
 
-def strays_in(sections: MemorySections) -> list[PlacedMiss]:
+def strays_in(sections: MemorySections) -> list[MalformedAt]:
     """Return the memories of a note with attributes behind their text, and what is wrong with them."""
     found = ((one, stray_of(one.line.text)) for one in sections.lines)
     return [
-        PlacedMiss(
+        MalformedAt(
             one.start_line,
-            NearMiss(" ".join(one.line.text.split())[:_SHOWN], f"{stray.written!r} is read as text: {stray.rule}"),
+            MalformedLine(" ".join(one.line.text.split())[:_SHOWN], f"{stray.written!r} is read as text: {stray.rule}"),
         )
         for one, stray in found
         if stray is not None

@@ -30,7 +30,7 @@ IMPORTANCE_SHARE: Final = 0.3
 OFTEN: Final = 5
 """Touches after which a memory has two thirds of what use can give it."""
 _SLOWER: Final = 1.5
-_MOST_SLOWER: Final = 10.0
+_MAX_SLOWER: Final = 10.0
 
 
 class Tier(StrEnum):
@@ -153,7 +153,7 @@ def age_days(since: float, now: float) -> float:
 
 def half_life_days(importance: float, settings: TierSettings) -> float:
     """Return after how many days half of the recency is left, where beta is 1."""
-    return settings.half_life_days * min(math.exp(_SLOWER * importance), _MOST_SLOWER)
+    return settings.half_life_days * min(math.exp(_SLOWER * importance), _MAX_SLOWER)
 
 
 def recency(age: float, importance: float, tier: Tier, settings: TierSettings) -> float:

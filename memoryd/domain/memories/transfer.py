@@ -12,7 +12,7 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import ShortId, kind_named
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 
-PAGE_SIGNS: Final = 200_000
+PAGE_CHARS: Final = 200_000
 """Signs of the texts of one page, so that it fits into a reply."""
 
 
@@ -80,7 +80,7 @@ def page_behind(book: Book, admits: Callable[[Memory], bool], cursor: str, limit
     behind = bisect_right(ordered, cursor, key=cursor_of) if cursor else 0
     least = list(islice(filter(admits, islice(ordered, behind, None)), limit + 1))
     signs = accumulate(len(one.line.text) for one in least)
-    page = [one for at, (one, so_far) in enumerate(zip(least, signs, strict=True)) if not at or so_far <= PAGE_SIGNS]
+    page = [one for at, (one, so_far) in enumerate(zip(least, signs, strict=True)) if not at or so_far <= PAGE_CHARS]
     page = page[:limit]
     return TransferPage(tuple(page), cursor_of(page[-1]) if len(page) < len(least) else "", sum(map(admits, ordered)))
 

@@ -10,12 +10,12 @@ from typing import Final
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.kinds import MemoryId, short_id
-from memoryd.domain.text.words import MAX_SIGNS, normalised, statement_of
+from memoryd.domain.text.words import MAX_CHARS, normalised, statement_of
 
 RARE_MEMORIES: Final = 2
 RARE_SHARE: Final = 0.02
 """A word is distinctive that so many memories hold, or no more than this share of them."""
-ANSWER_SIGNS: Final = 40 * MAX_SIGNS
+ANSWER_SIGNS: Final = 40 * MAX_CHARS
 """Of a longer answer the beginning counts."""
 _PART: Final = 1 / 3
 """Of what a memory adds to the question, an answer that uses it says so much, in two distinctive words or more,"""
@@ -72,5 +72,5 @@ def _cites(answer: str, memory: MemoryId, citation: str) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    parts = (text[at : at + MAX_SIGNS] for at in range(0, min(len(text), ANSWER_SIGNS), MAX_SIGNS))
+    parts = (text[at : at + MAX_CHARS] for at in range(0, min(len(text), ANSWER_SIGNS), MAX_CHARS))
     return frozenset(word for part in parts for word in statement_of(part).words)

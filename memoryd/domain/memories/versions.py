@@ -19,8 +19,8 @@ from msgspec import Struct, field
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.facts.slots import FactSlot, agree_in_kind, contradict, fact_slot
-from memoryd.domain.memories.facts.values import MOST_SIGNS, FactSkeleton, fact_skeleton, rough_words
+from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
+from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import Kind, MemoryId, Network, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
 from memoryd.domain.ranking.filters import date_in_name
@@ -202,9 +202,9 @@ def _pair(one: _Relation) -> _Edge:
 def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
     """Return what two memories have in common if they are versions, beside their network; None: it has none."""
     line = memory.line
-    if line.attributes.at or len(line.text) > MOST_SIGNS:
+    if line.attributes.at or len(line.text) > MAX_CHARS:
         return None, None
-    scope, slot = line.attributes.scope, fact_slot(line.text)
+    scope, slot = line.attributes.scope, fact_key(line.text)
     by_words = scope, line.slugs, rough_words(line.text)
     if slot is None:
         return by_words, None
@@ -235,13 +235,13 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
         for other in named.others(memory, memory.line.attributes.supersedes):
             if _may_supersede(memory, other):
                 yield memory.id, other.id
-            elif not _stand_beside(memory, other):
+            elif not _are_both_valid(memory, other):
                 yield _disagreement(memory, other, Doubt.STATED)
         for other in named.others(memory, memory.line.attributes.superseded):
             yield other.id, memory.id
         for other in named.others(memory, memory.line.attributes.contradicts):
             # of an opinion it is evidence, which has a rule of its own
-            if Network.OPINION not in (memory.line.network, other.line.network) and not _stand_beside(memory, other):
+            if Network.OPINION not in (memory.line.network, other.line.network) and not _are_both_valid(memory, other):
                 yield _disagreement(memory, other, Doubt.STATED)
 
 
@@ -282,7 +282,7 @@ def _may_supersede(newer: Dated, older: Dated) -> bool:
     return _RANKS[newer.sources[0].line.attributes.provenance] >= held
 
 
-def _stand_beside(one: Dated, other: Dated) -> bool:
+def _are_both_valid(one: Dated, other: Dated) -> bool:
     """Tell whether a line says that both hold, by who is not below who said the other."""
     pairs = (one, other), (other, one)
     return any(short_id(of.id) in by.line.attributes.beside and _may_supersede(by, of) for by, of in pairs)
@@ -300,7 +300,7 @@ def _of_group(
     group: _Group, about: Sequence[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
 ) -> Iterator[_Relation]:
     if group[1]:
-        told = [(memory, slot) for memory in about if (slot := fact_slot(memory.line.text)) is not None]
+        told = [(memory, slot) for memory in about if (slot := fact_key(memory.line.text)) is not None]
         yield from _succession(told, contradict, lambda newer, older, _: agree_in_kind(newer, older))
         return
     for chain in _chains(about, skeletons):
@@ -330,9 +330,9 @@ def _chains(
     yield from (chain for chain in chains.values() if len(chain) > 1)
 
 
-_MOST_STANDING: Final = 8
+_MAX_STANDING: Final = 8
 """Of one chain: what has more values at once is a table."""
-_MOST_OF_DAY: Final = 2
+_MAX_OF_DAY: Final = 2
 """Values that a log tells of one slot: of more, none is a correction of another."""
 
 
@@ -350,7 +350,7 @@ def _succession(
         kept: list[tuple[Dated, Value]] = []
         for older, was in reversed(standing):
             is_same_day = older.recorded == newer.recorded
-            is_apart = (is_same_day and newer.recorded in tables) or _stand_beside(newer, older)
+            is_apart = (is_same_day and newer.recorded in tables) or _are_both_valid(newer, older)
             if is_apart or not differ(value, was):
                 kept.append((older, was))
             elif _may_supersede(newer, older) and _is_order_known(newer, older) and is_one(value, was, is_same_day):
@@ -358,7 +358,7 @@ def _succession(
             else:
                 doubted.append(_disagreement(newer, older, Doubt.UNSURE))
                 kept.append((older, was))
-        standing = [*reversed(kept), (newer, value)][-_MOST_STANDING:]
+        standing = [*reversed(kept), (newer, value)][-_MAX_STANDING:]
     stand = {one.id for one, _ in standing}
     yield from (one for one in doubted if one.newer in stand and one.older in stand)
 
@@ -367,8 +367,8 @@ def _tables(told: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
     """Return the days that tell so many values of one slot that all of them hold."""
     values: defaultdict[date, set[object]] = defaultdict(set)
     for memory, value in told:
-        values[memory.recorded].add(value.value if isinstance(value, FactSlot) else value)
-    return frozenset(day for day, each in values.items() if len(each) > _MOST_OF_DAY)
+        values[memory.recorded].add(value.value if isinstance(value, FactKey) else value)
+    return frozenset(day for day, each in values.items() if len(each) > _MAX_OF_DAY)
 
 
 def _without_circles(edges: Iterable[_Edge], every: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:

@@ -14,10 +14,10 @@ from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
-from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.generated import citations_in, generated_in
 from memoryd.domain.memories.kinds import MemoryId, ShortId
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_sections, scoped_spans
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import front_matter_bytes
@@ -29,30 +29,30 @@ _LAST_DIGITS: Final = 7
 _MARKS: Final = ".!?。！？ "
 
 
-class KeptFromGroups(Struct, frozen=True):
+class WithheldFromGroups(Struct, frozen=True):
     """Pinned memories, what they say, and the numbers and addresses in it; and summaries and ends of sessions."""
 
     pins: frozenset[MemoryId]
     of_sessions: frozenset[MemoryId]
-    said: tuple[SaidWords, ...]
+    said: tuple[TextMatcher, ...]
     identifiers: frozenset[str]
 
     def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
         """Tell whether something may not be told: a pin, what says the same, text of the core file, or of a session."""
         if memory in self.pins or memory in self.of_sessions or path in CORE_FILES:
             return True
-        return any(one.stand_in(text) for one in self.said) or not self.identifiers.isdisjoint(_identifiers(text))
+        return any(one.occurs_in(text) for one in self.said) or not self.identifiers.isdisjoint(_identifiers(text))
 
 
-def kept_from_groups(memories: Iterable[Memory]) -> KeptFromGroups:
+def withheld_from_groups(memories: Iterable[Memory]) -> WithheldFromGroups:
     """Return what is kept back of memories, and because of the pins among them."""
     memories = list(memories)
     pins = [memory for memory in memories if any(one.line.attributes.is_pinned for one in memory.sources)]
     texts = [source.line.text for memory in pins for source in memory.sources]
-    return KeptFromGroups(
+    return WithheldFromGroups(
         frozenset(memory.id for memory in pins),
         frozenset(memory.id for memory in memories if is_of_session(memory.line)),
-        tuple(SaidWords(text) for text in dict.fromkeys(text.strip().rstrip(_MARKS) for text in texts)),
+        tuple(TextMatcher(text) for text in dict.fromkeys(text.strip().rstrip(_MARKS) for text in texts)),
         frozenset(found for text in texts for found in _identifiers(text)),
     )
 
@@ -67,29 +67,29 @@ def _identifiers(text: str) -> set[str]:
 _SIGN = b"scope"
 
 
-def lines_beyond(data: bytes, path: RelativePath, reach: MemoryReach) -> frozenset[int]:
+def hidden_lines(data: bytes, path: RelativePath, visibility: Visibility) -> frozenset[int]:
     """Return the numbers (from 1) of the lines of a note, UTF-8 that ends in `PADDING`, that must not be told.
 
     What names a scope that cannot be read is for nobody but the owner.
     """
-    if reach.is_owner or not is_of_memories(path) or _SIGN not in data.lower():
+    if visibility.is_owner or not is_of_memories(path) or _SIGN not in data.lower():
         return frozenset()
     spans = memory_sections(data, path).scoped
-    hidden = (span for span in spans if not reach.admits(span.scope))
+    hidden = (span for span in spans if not visibility.admits(span.scope))
     lines = data.split(b"\n")
     return frozenset(
         line for span in hidden for line in range(span.first_line, span.last_line + 1) if lines[line - 1].strip()
     )
 
 
-def told_text(text: str, path: RelativePath, reach: MemoryReach) -> str:
+def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
     """Return part of a note with nothing on the lines that must not be told; the lines stay where they are.
 
     Of what stands above the part nothing is known: it is the second look, for what was cut before it was known.
     """
     if not is_of_memories(path) or _SIGN.decode() not in text.lower():
         return text
-    spans = [one for one in scoped_spans(padded(text), usual=PAGES.get(path)) if not reach.admits(one.scope)]
+    spans = [one for one in scoped_spans(padded(text), default=PAGES.get(path)) if not visibility.admits(one.scope)]
     if not spans:
         return text
     lines = text.split("\n")
@@ -98,7 +98,7 @@ def told_text(text: str, path: RelativePath, reach: MemoryReach) -> str:
     return "\n".join(lines)
 
 
-def generated_beyond(data: bytes, may_tell: Callable[[ShortId], bool]) -> frozenset[int]:
+def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> frozenset[int]:
     """Return the numbers (from 1) of those lines of a page, UTF-8 that ends in `PADDING`.
 
     A line that names memories is told if all of them may be. What names none was made of all that stand beside it: it

@@ -195,7 +195,7 @@ def clear_floor(vectors: int) -> float:
     return best_stranger(vectors, CLEAR_CHANCE)
 
 
-class Floors(Struct, frozen=True):
+class Thresholds(Struct, frozen=True):
     """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
 
     idf: Idf
@@ -209,7 +209,7 @@ class Floors(Struct, frozen=True):
     """Deviations below which a hit without a word of the question is noise."""
     clear_floor: float
 
-    def of(self, told: Collection[tuple[Collection[str], float | None]]) -> "Floors":
+    def of(self, told: Collection[tuple[Collection[str], float | None]]) -> "Thresholds":
         """Return the same floors with the best of these alone: the terms and the cosine of each chunk."""
         best = max((cosine for _, cosine in told if cosine is not None), default=None)
         return replace(
@@ -235,8 +235,8 @@ class Floors(Struct, frozen=True):
         # where no vectors were compared, nobody can say that a few words are all there is; and what was found by the
         # beginning of a name holds no whole word that could be weighed
         least = 0.0 if self.deviations is None else FAINT_SHARE
-        has_telling_word = self.idf.tells(terms, least) if terms else is_literal
-        return Verdict.WEAK if has_telling_word or not self.is_noise(cosine) else Verdict.NONE
+        has_significant_word = self.idf.tells(terms, least) if terms else is_literal
+        return Verdict.WEAK if has_significant_word or not self.is_noise(cosine) else Verdict.NONE
 
     def nothing_in(self, terms: Collection[str], cosine: float | None) -> str:
         """Say why a chunk with these terms and this cosine is worth nothing."""
@@ -278,10 +278,10 @@ def _too_few(holder: str, share: float) -> str:
     return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
 
 
-def floors(found: VectorMatches, statistics: TermStatistics) -> Floors:
+def floors(found: VectorMatches, statistics: TermStatistics) -> Thresholds:
     """Measure the best of the evidence, and what it must rise above."""
     best = max(found.cosines.values(), default=None)
-    return Floors(
+    return Thresholds(
         idf=statistics.idf,
         noise=found.noise,
         vectors=found.compared,

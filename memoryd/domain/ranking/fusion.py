@@ -13,19 +13,19 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.ranking.snippets import NearPassage
+from memoryd.domain.ranking.snippets import MatchingPassage
 
 Scores = Mapping[int, float]
 """Raw scores of one arm by chunk id; a chunk that the arm did not find is absent."""
 
-FIRST_STANDOUT = 1.0
+MIN_Z_SCORE = 1.0
 """Standard deviations above the noise from which a cosine counts: one stranger in six gets there."""
-FULL_STANDOUT = 5.5
+FULL_Z_SCORE = 5.5
 """Standard deviations above the noise at which a cosine counts in full: what a near-verbatim passage reaches."""
 
 RECIPROCAL_K = 60
 """Of reciprocal rank fusion: how little the first ranks differ."""
-LEAST_STANDOUT = 0.05
+MIN_LONE_Z_SCORE = 0.05
 """Of a chunk's best passage: where no word tells, it is still the first to be shown."""
 
 
@@ -96,12 +96,14 @@ class VectorMatches(Struct, frozen=True):
         cosine = self.cosines.get(chunk)
         return None if cosine is None else standout(cosine, self.noise)
 
-    def near(self, chunk: int) -> tuple[NearPassage, ...]:
+    def near(self, chunk: int) -> tuple[MatchingPassage, ...]:
         """Return the passages of a chunk whose cosines rise above the noise, and its best one even if it does not."""
         passages = self.passages.get(chunk, ())
         best = max(passages, key=lambda one: one.cosine, default=None)
-        rises = (max(standout(one.cosine, self.noise), LEAST_STANDOUT * (one is best)) for one in passages)
-        return tuple(NearPassage(one.start, one.stop, rise) for one, rise in zip(passages, rises, strict=True) if rise)
+        rises = (max(standout(one.cosine, self.noise), MIN_LONE_Z_SCORE * (one is best)) for one in passages)
+        return tuple(
+            MatchingPassage(one.start, one.stop, rise) for one, rise in zip(passages, rises, strict=True) if rise
+        )
 
 
 class Evidence(Struct, frozen=True):
@@ -187,7 +189,7 @@ def reciprocal(evidence: Evidence) -> dict[int, float]:
 def standout(cosine: float, noise: Noise) -> float:
     """Return how far a cosine rises above the noise: 0 up to FIRST_STANDOUT deviations, 1 from FULL_STANDOUT on."""
     rise = noise.deviations(cosine)
-    return min(1.0, max(0.0, (rise - FIRST_STANDOUT) / (FULL_STANDOUT - FIRST_STANDOUT)))
+    return min(1.0, max(0.0, (rise - MIN_Z_SCORE) / (FULL_Z_SCORE - MIN_Z_SCORE)))
 
 
 def text_score(bm25: float) -> float:

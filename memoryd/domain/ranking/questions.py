@@ -51,7 +51,7 @@ MAX_COMPLETE_TERMS = 16
 MAX_EXCLUDED_WORDS = 16
 """Of one minus sign, as the index cuts it: pairs of characters where a script has no spaces."""
 
-MOST_COUNTED: Final = 512
+MAX_COUNTED: Final = 512
 """Words of one message of which is asked how rare they are: of more the beginning and the end."""
 ENOUGH_HOLDERS: Final = 256
 """Chunks that hold a word, beyond which it is as usual as any other."""
@@ -96,13 +96,13 @@ def long_message(text: str, terms: Sequence[str], limit: int) -> LongMessage | N
     """Return the terms of a text as what to choose from; None where there are no more than may be looked for."""
     if len(terms) <= limit:
         return None
-    most = max(limit, MOST_COUNTED)
+    most = max(limit, MAX_COUNTED)
     counted = terms if len(terms) <= most else [*terms[: most // 2], *terms[-(most - most // 2) :]]
-    asked = query_terms(asked_in(text), limit=len(text) + 1)
+    asked = query_terms(questions_in(text), limit=len(text) + 1)
     return LongMessage(tuple(counted), frozenset(counted).intersection(asked), limit)
 
 
-def asked_in(text: str) -> str:
+def questions_in(text: str) -> str:
     """Return the sentences of a text that end with a question mark; without any those that have a word of questions."""
     sentences = list(_SENTENCE.finditer(text))
     marked = [match[0] for match in sentences if match["end"] in ("?", "？")]
@@ -200,7 +200,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
         terms=tuple(terms) if long is None else long.by_place(),
         joined=tuple(dict.fromkeys(joined))[:limit],
         dates=dates,
-        neighbours=neighbours_in(asked_in(asked) if long is not None and long.asked else asked),
+        neighbours=neighbours_in(questions_in(asked) if long is not None and long.asked else asked),
         phrases=tuple(parts.phrases),
         excluded=tuple(parts.excluded),
         plain_phrases=tuple(_plain(phrase) for phrase in parts.phrases),
@@ -294,7 +294,7 @@ def _plain(text: str) -> str:
 
 SHARE = 0.2
 """Of the BM25 of the neighbours counts beside that of the words."""
-MOST_TOGETHER = 0.5
+MAX_TOGETHER = 0.5
 """Of the chunks of the rarer word that hold them side by side."""
 MAX_NEIGHBOURS = 8
 """Pairs of one question: each costs the index a phrase."""
@@ -318,7 +318,7 @@ def neighbours_in(question: str) -> tuple[Phrase, ...]:
 
 def least_apart(together: int) -> int:
     """Return how many chunks must hold each of two words, which so many hold side by side, that this says more."""
-    return math.ceil(together / MOST_TOGETHER)
+    return math.ceil(together / MAX_TOGETHER)
 
 
 def _tells(word: str) -> bool:

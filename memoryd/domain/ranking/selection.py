@@ -36,7 +36,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import CORE_FILES, Source
 from memoryd.domain.expressions import expression
-from memoryd.domain.ranking.calibration import Floors, Verdict
+from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
@@ -193,7 +193,7 @@ class JointMeasure(Struct, frozen=True):
         return max(0.0, cosine) if self.noise is None else standout(cosine, self.noise)
 
 
-def joint_measure(floors: Sequence[Floors], weights: Weights) -> JointMeasure:
+def joint_measure(floors: Sequence[Thresholds], weights: Weights) -> JointMeasure:
     """Return by what hits of both lists are scored; `floors` are those of the lists that have some."""
     if not floors:
         return JointMeasure(weights)
@@ -259,7 +259,7 @@ FILE_SHARE = 5 / 6
 """Most of an answer that one document may fill while others match too: five of six hits."""
 FAMILY_SHARE, MIN_FAMILY = 1 / 2, 2
 """Most of an answer that notes may fill which are alike but for a word or a number: three of six hits, two of two."""
-WORTH_A_PLACE = 0.75
+MIN_WORTH = 0.75
 """Share of the score of the hit that it replaces; from 0.5 down, two answers in 150 are lost in long documents."""
 WORTH_FOR_ALIKE = 0.5
 """The same where the hit says little more than those before it."""
@@ -328,7 +328,7 @@ def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] 
         at = left[0]
         if not _has_share(hits[at], paths, families, limit):
             is_alike = families[hits[at].family] >= family_share(limit)
-            worth = (WORTH_FOR_ALIKE if is_alike else WORTH_A_PLACE) * hits[at].score
+            worth = (WORTH_FOR_ALIKE if is_alike else MIN_WORTH) * hits[at].score
             others = (other for other in left if hits[other].score >= worth)
             at = next((other for other in others if _has_share(hits[other], paths, families, limit)), at)
         left.remove(at)

@@ -21,7 +21,7 @@ from memoryd.domain.text.words import normalised
 SNIPPET_CHARS = 700
 
 
-class NearPassage(Struct, frozen=True):
+class MatchingPassage(Struct, frozen=True):
     """A passage near to the question: where it stands, in characters of its chunk, and how far its cosine stands out.
 
     `stop` is excluded; `standout` is 0 to 1.
@@ -64,7 +64,7 @@ class Focus(Struct, frozen=True):
     last_line: int
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""
-    near: NearPassage | None = None
+    near: MatchingPassage | None = None
     """The nearest of the passages whose meaning had it chosen; None: words alone."""
 
 
@@ -81,7 +81,7 @@ def snippet(
     text: str,
     weights: Mapping[str, float],
     limit: int = SNIPPET_CHARS,
-    near: Sequence[NearPassage] = (),
+    near: Sequence[MatchingPassage] = (),
     *,
     focus: Room = FOCUS,
 ) -> Snippet:
@@ -125,7 +125,9 @@ def _with_text(table: Sequence[Line], run: range, within: range, room: Room) -> 
     return range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
 
 
-def _focus(table: Sequence[Line], shown: range, terms: Sequence[str], near: Sequence[NearPassage], room: Room) -> Focus:
+def _focus(
+    table: Sequence[Line], shown: range, terms: Sequence[str], near: Sequence[MatchingPassage], room: Room
+) -> Focus:
     run = _run(table, shown, room)
     inside = table[run.start : run.stop]
     return Focus(
@@ -136,7 +138,7 @@ def _focus(table: Sequence[Line], shown: range, terms: Sequence[str], near: Sequ
     )
 
 
-def _nearest(table: Sequence[Line], run: range, near: Sequence[NearPassage]) -> NearPassage | None:
+def _nearest(table: Sequence[Line], run: range, near: Sequence[MatchingPassage]) -> MatchingPassage | None:
     """Return the passage that stands out most of those that count in a run."""
     if not any(line.nearness for line in table[run.start : run.stop]):
         return None
@@ -146,7 +148,7 @@ def _nearest(table: Sequence[Line], run: range, near: Sequence[NearPassage]) -> 
     return max(inside, key=lambda one: one.standout, default=None)
 
 
-def _middle(line: str, terms: Sequence[str], near: Sequence[NearPassage], before: int) -> int:
+def _middle(line: str, terms: Sequence[str], near: Sequence[MatchingPassage], before: int) -> int:
     """Return the middle of the matches in one over-long line, about: folding moves its characters by a few.
 
     Without any it is that of the passage that stands out most; `before` characters of the chunk stand before the line.
@@ -165,7 +167,7 @@ HEADING_SHARE = 0.75
 """Of a term's weight counts in a heading: what tells is the text below."""
 NUMBER_WEIGHT = 2.0
 """Times its own is the weight of a number of three digits or more: years and codes tell alike lines apart."""
-LEAST_WEIGHT = 0.1
+MIN_WEIGHT = 0.1
 """Counts a term that stands in most chunks, so that it is shown where nothing else is."""
 NEAR_SHARE = 0.6
 """Of what all terms weigh is the weight of a passage whose meaning stands out in full."""
@@ -186,7 +188,7 @@ def folded(text: str) -> str:
     return normalised(text).lower()
 
 
-def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequence[NearPassage]) -> tuple[Line, ...]:
+def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequence[MatchingPassage]) -> tuple[Line, ...]:
     """Return what is known of each line of a text; `weights` say how telling each term is.
 
     Passages count nothing where a number of the question stands below a heading: meaning does not tell a year from
@@ -206,7 +208,7 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
 
 
 def _weight(term: str, weight: float) -> float:
-    return max(weight, LEAST_WEIGHT) * (NUMBER_WEIGHT if _NUMBER.match(term) else 1.0)
+    return max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if _NUMBER.match(term) else 1.0)
 
 
 def _stem(term: str) -> str:
@@ -214,7 +216,7 @@ def _stem(term: str) -> str:
     return term[:-1] if len(term) > 4 and term.isascii() else term
 
 
-def _standouts(lines: Sequence[str], near: Sequence[NearPassage]) -> Iterator[float]:
+def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterator[float]:
     """Yield for each line what stands out in it: of each passage the share that stands there."""
     end = 0
     for line in lines:
@@ -310,11 +312,11 @@ class SqueezedText(Struct, frozen=True):
 
     text: str
     lines: tuple[int, ...]
-    near: tuple[NearPassage, ...] = ()
+    near: tuple[MatchingPassage, ...] = ()
     """The passages by their new places."""
 
 
-def squeezed(text: str, near: Sequence[NearPassage] = ()) -> SqueezedText:
+def squeezed(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
     """Return a text without its blank lines; one of blank lines alone stays as it is."""
     lines = split_lines(text)
     kept = tuple(at for at, line in enumerate(lines) if line.strip())
@@ -331,7 +333,7 @@ def squeezed(text: str, near: Sequence[NearPassage] = ()) -> SqueezedText:
     return SqueezedText(
         "".join(lines[at] for at in kept).removesuffix("\n"),
         kept,
-        tuple(NearPassage(place(one.start), place(one.stop), one.standout) for one in near),
+        tuple(MatchingPassage(place(one.start), place(one.stop), one.standout) for one in near),
     )
 
 

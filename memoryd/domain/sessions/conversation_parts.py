@@ -80,7 +80,7 @@ def _with(part: ConversationPart, line: ConversationLine) -> ConversationPart:
     )
 
 
-def told_share(text: str, weights: Mapping[str, float]) -> float:
+def answered_share(text: str, weights: Mapping[str, float]) -> float:
     """Return how much of what a part holds of a question was told and not only asked, and answered by nobody: 0 to 1.
 
     `weights` say how telling each term of the question is.
@@ -113,7 +113,7 @@ MARK_LINE: Final = f"{MARK}\n".encode()
 _SAFE: Final = expression(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\Z")
 _UNSAFE: Final = expression(r"[^A-Za-z0-9_-]+")
 _STEM_CHARS, _DIGEST = 80, 16
-_TOLD_APART: Final = "~"
+_SEPARATOR: Final = "~"
 """Stands in no name that is used as it is."""
 _HEADING_CHARS: Final = 200
 
@@ -155,4 +155,4 @@ def export_lines(spoken: Iterable[tuple[int, str]], *, after: int) -> Iterator[s
 def _marked(stem: str, transcript: str) -> str:
     slug = _UNSAFE.sub("-", stem).strip("-_")[:_STEM_CHARS].strip("-_").lower()
     digest = sha256(transcript.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
-    return f"{slug}{_TOLD_APART}{digest}"
+    return f"{slug}{_SEPARATOR}{digest}"

@@ -44,7 +44,7 @@ MAX_BYTES: Final = 256 << 20
 """Of all files of one workspace."""
 
 
-class Keeping(Struct, frozen=True):
+class AnswerRetention(Struct, frozen=True):
     """From which significance on an answer is kept, which topics always are, and when a session goes to the archive."""
 
     threshold: float = THRESHOLD
@@ -87,8 +87,8 @@ class Totals(Struct, frozen=True):
 def totals(counted: Iterable[tuple[int, int]]) -> Totals:
     """Add up pairs of turns and kept answers."""
     turns = answers = 0
-    for some_turns, some_answers in counted:
-        turns, answers = turns + some_turns, answers + some_answers
+    for turn_count, answer_count in counted:
+        turns, answers = turns + turn_count, answers + answer_count
     return Totals(turns, answers)
 
 
@@ -200,21 +200,21 @@ def parse_document(data: bytes) -> QaDocument:
 def render_document(document: QaDocument, rendered: Mapping[SessionId, str] | None = None) -> str:
     """Return the text of the main file; `rendered` holds what `render_session` gave for some of the sessions."""
     known = rendered or {}
-    rows = (_told_entry(entry, known) for entry in document.entries)
+    rows = (_render_entry(entry, known) for entry in document.entries)
     sessions = ",\n".join(rows)
-    index = {**_told_index(document.entries), **{key: dumps(one) for key, one in document.index_extra.items()}}
+    index = {**_render_index(document.entries), **{key: dumps(one) for key, one in document.index_extra.items()}}
     parts = {
         "version": str(VERSION),
         "structure": dumps(STRUCTURE),
         "sessions": f"[\n{sessions}\n]" if sessions else "[]",
         "index": "{" + ",\n".join(f"{dumps(key)}: {text}" for key, text in index.items()) + "}",
-        "metadata": dumps({**_told_metadata(document.entries), **document.metadata_extra}),
+        "metadata": dumps({**_render_metadata(document.entries), **document.metadata_extra}),
         **{key: dumps(one) for key, one in document.extra.items()},
     }
     return "{\n" + ",\n".join(f"{dumps(key)}: {text}" for key, text in parts.items()) + "\n}\n"
 
 
-def _told_entry(entry: Entry, rendered: Mapping[SessionId, str]) -> str:
+def _render_entry(entry: Entry, rendered: Mapping[SessionId, str]) -> str:
     if isinstance(entry, Session):
         return rendered.get(entry.id) or render_session(entry)
     told = {
@@ -227,7 +227,7 @@ def _told_entry(entry: Entry, rendered: Mapping[SessionId, str]) -> str:
     return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(told)[1:-1]}, "qa_sequence": []}}'
 
 
-def _told_index(entries: Sequence[Entry]) -> Mapping[str, str]:
+def _render_index(entries: Sequence[Entry]) -> Mapping[str, str]:
     by_topic: defaultdict[str, list[str]] = defaultdict(list)
     by_hash: defaultdict[str, list[str]] = defaultdict(list)
     for entry in entries:
@@ -239,21 +239,21 @@ def _told_index(entries: Sequence[Entry]) -> Mapping[str, str]:
             if mark.question_hash:
                 by_hash[mark.question_hash].append(place)
     return {
-        "by_topic": _told_map((topic, _told_list(places)) for topic, places in sorted(by_topic.items())),
-        "by_recency": _told_list(_recent(entries)),
+        "by_topic": _render_map((topic, _render_list(places)) for topic, places in sorted(by_topic.items())),
+        "by_recency": _render_list(_recent(entries)),
         # the reference has an object for a hash of one turn
-        "by_semantic_hash": _told_map(
-            (name, places[0] if len(places) == 1 else _told_list(places)) for name, places in by_hash.items()
+        "by_semantic_hash": _render_map(
+            (name, places[0] if len(places) == 1 else _render_list(places)) for name, places in by_hash.items()
         ),
     }
 
 
-def _told_map(rows: Iterable[tuple[str, str]]) -> str:
+def _render_map(rows: Iterable[tuple[str, str]]) -> str:
     told = ",\n".join(f"{dumps(key)}: {text}" for key, text in rows)
     return f"{{\n{told}\n}}" if told else "{}"
 
 
-def _told_list(places: Iterable[str]) -> str:
+def _render_list(places: Iterable[str]) -> str:
     return f"[{', '.join(places)}]"
 
 
@@ -266,7 +266,7 @@ def _recent(entries: Sequence[Entry]) -> Iterable[str]:
             yield dumps(place)
 
 
-def _told_metadata(entries: Sequence[Entry]) -> Mapping[str, object]:
+def _render_metadata(entries: Sequence[Entry]) -> Mapping[str, object]:
     whole = totals(counted(entry) for entry in entries)
     last = max((entry.last_activity for entry in entries), default=None)
     return {
@@ -388,7 +388,7 @@ def session_of(value: Mapping[str, object], where: str) -> Session:
 
 
 def _rendered(turns: Iterable[Turn]) -> str:
-    return ",\n".join(dumps(_told_turn(turn)) for turn in turns)
+    return ",\n".join(dumps(_render_turn(turn)) for turn in turns)
 
 
 def _goes_on(before: Session, session: Session) -> bool:
@@ -433,7 +433,7 @@ def _texts(value: object, where: str) -> tuple[str, ...]:
     return tuple(as_text(one, f"{where}[{at}]") for at, one in enumerate(as_list(value, where)))
 
 
-def _told_turn(turn: Turn) -> Mapping[str, object]:
+def _render_turn(turn: Turn) -> Mapping[str, object]:
     return {
         "seq": turn.seq,
         "q": turn.question,

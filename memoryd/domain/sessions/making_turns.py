@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.memories.changes.tombstones import SaidWords
-from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.memories.changes.tombstones import TextMatcher
+from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.sequences import MessageKeys
 from memoryd.domain.sessions.significance import significance_parts, without_formulas
 from memoryd.domain.sessions.talk import takes_up
@@ -27,7 +27,7 @@ _ANSWER_WORDS: Final = 64
 _LATEST: Final = 40
 """So many turns of the session are what an answer is compared with, where the caller has no others."""
 _TOPICS, _TOPIC_CHARS = 8, 64
-_LEAST: Final = 0.01
+_MIN: Final = 0.01
 """The significance of an answer with words of its own, however generic: 0 is that of a turn nobody has answered."""
 _COMPARED: Final = 8 * _LATEST
 """Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
@@ -66,7 +66,7 @@ def made_turn(
     raw: RawTurn,
     session: Session,
     *,
-    keeping: Keeping,
+    answer_retention: AnswerRetention,
     commonness: Commonness = never_common,
     stored: Sequence[Collection[str]] | None = None,
 ) -> MadeTurn:
@@ -80,8 +80,8 @@ def made_turn(
     significance = 0.0 if raw.significance is None else min(max(raw.significance, 0.0), 1.0)
     if answer and raw.significance is None:
         significance = _significance(question, answer, tags, session, commonness, stored)
-        significance = max(significance, _LEAST if answer_words(answer, commonness) else 0.0)
-    is_kept = answer is not None and keeping.is_kept(significance, tags)
+        significance = max(significance, _MIN if answer_words(answer, commonness) else 0.0)
+    is_kept = answer is not None and answer_retention.is_kept(significance, tags)
     turn = Turn(
         seq=session.last_seq + 1,
         question=question,
@@ -122,12 +122,12 @@ def _clean_topics(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, clean)))[:_TOPICS]
 
 
-def turns_with(session: Session, said: SaidWords) -> list[int]:
+def turns_with(session: Session, said: TextMatcher) -> list[int]:
     """Return the numbers of the turns in which the words stand, in question or answer."""
     return [turn.seq for turn in session.turns if _holds(turn, said)]
 
 
-def without_words(session: Session, said: SaidWords, commonness: Commonness = never_common) -> Session | None:
+def without_words(session: Session, said: TextMatcher, commonness: Commonness = never_common) -> Session | None:
     """Return the session without the words; None if they do not stand in it."""
     if not turns_with(session, said):
         return None
@@ -135,11 +135,11 @@ def without_words(session: Session, said: SaidWords, commonness: Commonness = ne
     return replace(session, turns=tuple(turns))
 
 
-def _holds(turn: Turn, said: SaidWords) -> bool:
-    return said.stand_in(turn.question) or (turn.answer is not None and said.stand_in(turn.answer))
+def _holds(turn: Turn, said: TextMatcher) -> bool:
+    return said.occurs_in(turn.question) or (turn.answer is not None and said.occurs_in(turn.answer))
 
 
-def _without(turn: Turn, said: SaidWords, commonness: Commonness) -> Turn:
+def _without(turn: Turn, said: TextMatcher, commonness: Commonness) -> Turn:
     question = said.cut_from(turn.question)
     answer = None if turn.answer is None else said.cut_from(turn.answer)
     if question == turn.question:

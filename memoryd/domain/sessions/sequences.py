@@ -59,7 +59,7 @@ class TurnMatch(Struct, frozen=True):
     session: SessionId
     seq: int
     score: float
-    said_at: datetime
+    parse_instant: datetime
     last_seq: int
     """Of the run around the turn."""
     words: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class TurnMatch(Struct, frozen=True):
     """How near the meaning of the turn is, 0 to 1."""
 
 
-NearTurns = Mapping[SessionId, Mapping[int, float]]
+SimilarTurns = Mapping[SessionId, Mapping[int, float]]
 """How far the meaning of turns, by their number, rises above the noise of a message, 0 to 1; others are not near."""
 
 BUDGET: Final = 1200
@@ -113,8 +113,8 @@ class SequenceChoice(Struct, frozen=True):
             case Chosen.CURRENT_MATCHES | Chosen.NOTHING_MATCHES:
                 return f"the last turns of the current session, {self.session}: {found}"
             case Chosen.OTHER_MATCHES:
-                reach = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
-                return f"the turns of {self.session} {reach}: {found}"
+                visibility = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
+                return f"the turns of {self.session} {visibility}: {found}"
             case Chosen.NOTHING_KNOWN:
                 return "no session is known, and nothing matches the message"
 
@@ -248,7 +248,7 @@ _FEWEST_WORDS: Final = 2
 _INDEXED_TURNS_MAX: Final = 400
 _SESSIONS: Final = 40
 """Of so many sessions, those with the best turns, all runs are looked at."""
-NOTHING_NEAR: Final[NearTurns] = {}
+NOTHING_SIMILAR: Final[SimilarTurns] = {}
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
@@ -305,7 +305,7 @@ class IndexedTurns:
         run: int = TURNS,
         limit: int = MAX_MATCHES,
         always: SessionId | None = None,
-        near: NearTurns = NOTHING_NEAR,
+        near: SimilarTurns = NOTHING_SIMILAR,
     ) -> list[TurnMatch]:
         """Return the best turn of each session that has anything in common with a message, the best `limit` first.
 
@@ -345,7 +345,7 @@ class IndexedTurns:
         whole = max(sum(weights.values()), _FEWEST_WORDS * rarest)
         return {word: _WORDS * weight / whole for word, weight in weights.items() if word in self._by_word}
 
-    def _scores(self, keys: MessageKeys, worth: Mapping[str, float], near: NearTurns) -> _Scores:
+    def _scores(self, keys: MessageKeys, worth: Mapping[str, float], near: SimilarTurns) -> _Scores:
         rest = np.zeros(len(self._places))
         self._add_nearness(rest, keys.question_hash)
         self._add_meaning(rest, near)
@@ -370,7 +370,7 @@ class IndexedTurns:
         near = bits <= NEAR
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
 
-    def _add_meaning(self, scores: FloatArray, near: NearTurns) -> None:
+    def _add_meaning(self, scores: FloatArray, near: SimilarTurns) -> None:
         # what is near may have been said since these turns were taken in, or be gone
         for session in near.keys() & self._at.keys():
             for at, turn in zip(self._at[session], self._turns[session], strict=True):
@@ -437,7 +437,7 @@ def _told(
         session=session,
         seq=turn.seq,
         score=min(best.score, 1.0),
-        said_at=turn.timestamp,
+        parse_instant=turn.timestamp,
         last_seq=run[-1].seq,
         words=tuple(word for word in dict.fromkeys(keys.tokens) if word in said),
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),

@@ -115,7 +115,7 @@ _ASKS: Final = expression(
     r"|^\W*(?:why|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|any)\b|什么|怎么|哪|谁|几|多少|吗|呢|是否|是不是|有没有|能不能|如何"
 )
 _ITEM: Final = expression(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
-_LEAST_ITEMS: Final = 3
+_MIN_ITEMS: Final = 3
 _EMOJI: Final = expression("[\u2600-\u27bf\U0001f300-\U0001faff]")
 _ASKED: Final = 500
 """So many characters of a question are read for what it asks."""
@@ -207,7 +207,7 @@ def answer_signs(question: str, answer: str) -> AnswerSigns:
         return AnswerSigns()
     sentences = sentences_of(text)
     own = [sentence for sentence in sentences if _is_own(sentence, asked)]
-    has_list = len(_ITEM.findall(text)) >= _LEAST_ITEMS
+    has_list = len(_ITEM.findall(text)) >= _MIN_ITEMS
     is_for_anybody = _FOR_ANYBODY.search(question[:_ASKED].lower()) or (has_list and _EMOJI.search(text))
     if is_for_anybody and (has_list or not any(_DECISION.search(sentence.lower()) for sentence in own)):
         return AnswerSigns()

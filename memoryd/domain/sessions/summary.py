@@ -30,7 +30,7 @@ CHARS: Final = 400
 """Of all sentences with their labels, the name of the session not counted."""
 SHORT_CHARS: Final = 200
 """Of what was asked, where nothing of it is significant."""
-LEAST_TURNS: Final = 2
+MIN_TURNS: Final = 2
 """A shorter session is found by its own turn, word for word: a memory of it would only say it twice."""
 _SENTENCE_CHARS: Final = 160
 _CHINESE: Final = expression("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -55,7 +55,7 @@ _ANNOUNCES: Final = (":", "：", "=", "?", "？")
 _BETWEEN_SHORT: Final = " · "
 
 
-class Said(IntEnum):
+class SentenceRole(IntEnum):
     """What a sentence does."""
 
     TOLD = 0
@@ -76,7 +76,7 @@ class SummarySentence(Struct, frozen=True):
 
     seq: int
     place: int
-    said: Said
+    said: SentenceRole
     text: str
     worth: float = 0.0
 
@@ -115,7 +115,7 @@ def session_summary(
     turns = [turn for turn in session.in_order if turn.seq > after]
     found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
     is_chinese = _is_chinese(turns)
-    if not any(one.said > Said.ASKED for one in found):
+    if not any(one.said > SentenceRole.ASKED for one in found):
         return _short(turns, is_left_out, is_chinese=is_chinese)
     return SessionSummary(tuple(_chosen(found, is_chinese)), len(turns), is_chinese)
 
@@ -123,7 +123,7 @@ def session_summary(
 def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chinese: bool) -> SessionSummary:
     """Return what was asked in turns that hold nothing significant, else what was said, in its order."""
     found = [one for turn in turns for one in _sentences_of(turn, False, is_left_out, is_short=True)]
-    said = Said.ASKED if any(one.said is Said.ASKED for one in found) else Said.TOLD
+    said = SentenceRole.ASKED if any(one.said is SentenceRole.ASKED for one in found) else SentenceRole.TOLD
     short = SessionSummary((), len(turns), is_chinese, is_short=True)
     for one in found:
         longer = replace(short, sentences=(*short.sentences, one))
@@ -132,7 +132,7 @@ def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chin
     return short
 
 
-def told_of(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+def visible_sentences(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
     """Return the sentences of question and answer that may be told, each on one line, split as capture splits them.
 
     What a sentence that is left out announces, as "My passphrase is:" and "What is my PIN?", is left out with it.
@@ -143,7 +143,7 @@ def told_of(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], 
 
 def sentences_of_turn(turn: Turn) -> list[str]:
     """Return all sentences of question and answer, as they are asked about."""
-    asked, answered = told_of(turn, lambda _sentence: False)
+    asked, answered = visible_sentences(turn, lambda _sentence: False)
     return [*asked, *answered]
 
 
@@ -163,23 +163,23 @@ def _sentences_of(
 ) -> Iterator[SummarySentence]:
     """Yield the sentences of a turn that may be told, questions of few words only where it is to be short."""
     is_open = is_last and not turn.is_answered
-    questions, answers = told_of(turn, is_left_out)
+    questions, answers = visible_sentences(turn, is_left_out)
     asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in questions]
-    for place, (sentence, said) in enumerate((*asked, *((one, Said.ANSWERED) for one in answers))):
+    for place, (sentence, said) in enumerate((*asked, *((one, SentenceRole.ANSWERED) for one in answers))):
         text = _clipped(sentence)
-        if text and _says_something(sentence, is_short=is_short and said is Said.ASKED):
+        if text and _says_something(sentence, is_short=is_short and said is SentenceRole.ASKED):
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
 
 
-def _done_by(sentence: str, *, is_open: bool) -> Said:
+def _done_by(sentence: str, *, is_open: bool) -> SentenceRole:
     if _ASKS.search(sentence):
-        return Said.OPEN if is_open else Said.ASKED
+        return SentenceRole.OPEN if is_open else SentenceRole.ASKED
     if _AGREED.search(sentence):
-        return Said.DECIDED
-    return Said.OPEN if _LATER.search(sentence) else Said.TOLD
+        return SentenceRole.DECIDED
+    return SentenceRole.OPEN if _LATER.search(sentence) else SentenceRole.TOLD
 
 
-def _worth(turn: Turn, sentence: str, said: Said) -> float:
+def _worth(turn: Turn, sentence: str, said: SentenceRole) -> float:
     told = sentence.lower()
     signs = answer_signs("", sentence)
     parts = (user_action(signs), context_density(signs), emotional_weight(told, ""))
@@ -208,9 +208,11 @@ def _asked_by(
     one: SummarySentence, found: Iterable[SummarySentence], chosen: Sequence[SummarySentence]
 ) -> list[SummarySentence]:
     """Return the question that a sentence answers, where it is there and not chosen yet."""
-    if one.said is not Said.ANSWERED or any(other.seq == one.seq and other.said is Said.ASKED for other in chosen):
+    if one.said is not SentenceRole.ANSWERED or any(
+        other.seq == one.seq and other.said is SentenceRole.ASKED for other in chosen
+    ):
         return []
-    asked = (other for other in found if other.seq == one.seq and other.said is Said.ASKED)
+    asked = (other for other in found if other.seq == one.seq and other.said is SentenceRole.ASKED)
     return [other for other in list(asked)[:1] if not _repeats(other, chosen)]
 
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, SessionId, Speaker
 from memoryd.domain.expressions import expression
-from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.names import MAX_BYTES, safe_id
 from memoryd.domain.sessions.topics import Commonness
@@ -146,7 +146,7 @@ def place_of(session: Session) -> TranscriptPlace | None:
     return TranscriptPlace(file, tail, seen, line, open_seq, told.get("again") is True)
 
 
-def told_place(place: TranscriptPlace) -> Mapping[str, object]:
+def saved_place(place: TranscriptPlace) -> Mapping[str, object]:
     """Return what a session keeps of a place."""
     return {
         "file": place.file,
@@ -238,7 +238,7 @@ def with_turns(
     session: Session,
     found: Sequence[FoundTurn],
     place: TranscriptPlace,
-    keeping: Keeping,
+    answer_retention: AnswerRetention,
     commonness: Commonness,
     *,
     open_seq: int = 0,
@@ -256,7 +256,7 @@ def with_turns(
         replaced = None
         if number == 0 and open_seq and session.last_seq == open_seq:
             replaced, session = session.turns[-1], replace(session, turns=session.turns[:-1])
-        one = made_turn(turn.raw, session, keeping=keeping, commonness=commonness)
+        one = made_turn(turn.raw, session, answer_retention=answer_retention, commonness=commonness)
         is_known = (turn.is_timed or place.is_again) and (one.turn.timestamp, one.turn.question) in known
         if replaced is None and is_known:
             last = 0
@@ -268,7 +268,7 @@ def with_turns(
         made.append(one)
         last = one.turn.seq
     place = replace(place, open_seq=last if goes_on else 0)
-    return TakenTurns(replace(session, extra={**session.extra, PLACE: told_place(place)}), place, tuple(made))
+    return TakenTurns(replace(session, extra={**session.extra, PLACE: saved_place(place)}), place, tuple(made))
 
 
 def _still_kept(made: MadeTurn, replaced: Turn) -> MadeTurn:

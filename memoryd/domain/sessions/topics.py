@@ -165,7 +165,7 @@ def keywords(text: str, commonness: Commonness = never_common, *, limit: int = M
     """Return the distinct telling words of a text in order, in small letters; the rarest of them if there are many."""
     small = normalised(text).lower()
     words = [word for unit in _UNITS.findall(small) for word in _words_of(unit, commonness)]
-    telling = list(dict.fromkeys(word for word in words if _is_telling(word, commonness)))
+    telling = list(dict.fromkeys(word for word in words if _is_significant(word, commonness)))
     if len(telling) > limit:
         rarest = frozenset(sorted(telling, key=commonness)[:limit])
         telling = [word for word in telling if word in rarest]
@@ -182,7 +182,7 @@ def _words_of(unit: str, commonness: Commonness) -> list[str]:
     return _pairs(unit, commonness) if UNSPACED_RUN.match(unit) else [unit]
 
 
-def _is_telling(word: str, commonness: Commonness) -> bool:
+def _is_significant(word: str, commonness: Commonness) -> bool:
     if word in STOP_WORDS or is_talk(word) or _KANA.match(word):
         return False
     if len(word) == 2 and UNSPACED_RUN.match(word) and _is_torn(word, commonness):

@@ -52,14 +52,14 @@ class SessionEnd(StrEnum):
     """None is made of it."""
     OPEN = "open"
     """One is to be made when nobody goes on with it."""
-    OWED = "owed"
+    STALE = "owed"
     """It is over, and one is to be made."""
     TOLD = "told"
     """It is over, and one was made, or there was nothing to tell."""
 
     @property
     def is_over(self) -> bool:
-        return self in (SessionEnd.OWED, SessionEnd.TOLD)
+        return self in (SessionEnd.STALE, SessionEnd.TOLD)
 
 
 class Session(Struct, frozen=True):
@@ -169,7 +169,7 @@ AHEAD: Final = timedelta(days=1)
 """Clocks and zones differ by so much at most; a later turn would keep its session from ever growing old."""
 
 
-def said_at(text: str | None, now: datetime) -> datetime:
+def parse_instant(text: str | None, now: datetime) -> datetime:
     """Read an instant, ISO 8601, in the zone of `now` where it names none; None is now. Raises ValueError."""
     if text is None:
         return now

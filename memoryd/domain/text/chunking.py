@@ -135,7 +135,7 @@ def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]
         start = document.piece(one.start)
         if start >= last:
             break
-        if one.is_left_out or not document.is_told_by_headings(first, start):
+        if one.is_left_out or not document.is_heading_path_only(first, start):
             yield from _chunks(document, first, start, line, sizes)
         line += document.line_ends(first, start)
         first = document.piece(one.end)
@@ -217,7 +217,7 @@ class _Document:
         """Give the path of headings at a place."""
         return self._headings.path(self.offset(at))
 
-    def is_told_by_headings(self, first: int, last: int) -> bool:
+    def is_heading_path_only(self, first: int, last: int) -> bool:
         """Tell whether a stretch has only headings, which the path of headings at its end tells, too."""
         return last < self.size and self._headings.tells(self.offset(first), self.offset(last))
 

@@ -10,7 +10,7 @@ import re
 from itertools import islice
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.text.words import WRAP, is_secret, one_sign, unwrapped, without_emphasis
+from memoryd.domain.text.words import WRAP, is_secret, plain_characters, unwrapped, without_emphasis
 
 _BEGINNING = 400
 _NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
@@ -36,7 +36,7 @@ def gist(text: str, headings: str = "") -> str:
     if _HOLD in plain or len(_FENCE.findall(plain)) % 2:
         return f"{headings}\n{text}"
     codes = [match[0] for match in _CODE.finditer(plain)] if "`" in plain or "~~~" in plain else []
-    held = one_sign(_CODE.sub(_HOLD, plain) if codes else plain)
+    held = plain_characters(_CODE.sub(_HOLD, plain) if codes else plain)
     said = unwrapped("\n".join(blocks_of(held)))
     if not is_secret(held):
         said = without_emphasis(said)
@@ -49,7 +49,7 @@ def gist(text: str, headings: str = "") -> str:
 
 def outline(text: str) -> tuple[str, str]:
     """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
-    told = one_sign(text)
+    told = plain_characters(text)
     begin = islice(filter(str.isalnum, told[:_BEGINNING]), 2)
     # a dozen times as fast as a pattern, and every candidate of a question is looked at
     digits = told.encode("utf-8", "surrogatepass").translate(None, _NO_DIGITS)

@@ -213,7 +213,7 @@ _IDLE_SPACE = expression(
 _LETTERS_OF_A_WORD = 2
 
 
-def one_sign(text: str) -> str:
+def plain_characters(text: str) -> str:
     """Return the text with plain widths and quotation marks, composed, without invisible signs."""
     if text.isascii():
         return text
@@ -243,7 +243,7 @@ def _inner(match: re.Match[str]) -> str:
     return match[0] if is_doubtful else match[2]
 
 
-MAX_SIGNS: Final = 2000
+MAX_CHARS: Final = 2000
 """Of a longer text the beginning counts."""
 _IDLE: Final = expression(
     r"\b(?:not only|not just|not least|never mind|why not|whether or not|or not)\b|"
@@ -275,7 +275,7 @@ class Statement(Struct, frozen=True):
 
 def statement_of(text: str) -> Statement:
     """Return what a text states; for texts of any length, in time that grows with it."""
-    told = _IDLE.sub(lambda match: " " * len(match[0]), one_sign(text[:MAX_SIGNS]).lower())
+    told = _IDLE.sub(lambda match: " " * len(match[0]), plain_characters(text[:MAX_CHARS]).lower())
     # a Chinese one stands inside a run, whose pairs must be those of the same run without it
     bare, count = _NEGATION.subn(lambda match: "" if match["han"] else " ", told)
     words = spoken_words(bare)

@@ -12,9 +12,9 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.embed.current import EmbedderSlot, ModelPhase, PhaseRecord
+from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.local.worker import LlamaWorker, identity_of
-from memoryd.embed.local.worker_process import KeptWorker
+from memoryd.embed.local.worker_process import WorkerKeeper
 from memoryd.errors import DownloadError, MemorydError, ModelError
 from memoryd.models.families import family_of, inspect, instructed
 from memoryd.models.fetching import Progress
@@ -24,12 +24,12 @@ from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS: Final = 5.0
+POLL_SECONDS: Final = 5.0
 """How often a missing or unfit model file is looked for again, and a worker that was given up is tried."""
 NO_LLAMA: Final = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
 
 # whatever it is asked, which is nothing to who keeps it at work
-Worker = TypeVar("Worker", bound=KeptWorker[Any])
+Worker = TypeVar("Worker", bound=WorkerKeeper[Any])
 
 
 class LocalModel(Generic[Worker]):
@@ -120,7 +120,7 @@ class LocalModel(Generic[Worker]):
         await self._failed(f"{exc}{retry}", exc.hint)
         until = float("inf") if exc.is_permanent else time.monotonic() + wait
         while time.monotonic() < until:
-            await asyncio.sleep(min(LOOK_SECONDS, max(0.0, until - time.monotonic())))
+            await asyncio.sleep(min(POLL_SECONDS, max(0.0, until - time.monotonic())))
             if await asyncio.to_thread(self._store.locate, self._source):
                 return
 
@@ -129,7 +129,7 @@ class LocalModel(Generic[Worker]):
         self._refusal = str(exc)
         await self._failed(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
         while True:  # a file sends no event
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             if await asyncio.to_thread(self._stamp) != before:
                 return
 
@@ -167,10 +167,10 @@ def model_file(spec: str, *, key: str = EMBEDDING_KEY) -> str:
     raise ModelError(f"the model folder {folder} holds {what}", hint=f"name the file in {key}")
 
 
-async def _revived(worker: KeptWorker[Any]) -> None:
+async def _revived(worker: WorkerKeeper[Any]) -> None:
     """Try a worker that was given up whenever its back-off allows, even if nobody asks."""
     while True:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
         if worker.is_given_up:
             with contextlib.suppress(MemorydError):
                 await worker.warm()
@@ -196,7 +196,7 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
     absent = "no embedding model; keyword search goes on"
     meanwhile = "keyword search answers"
 
-    def __init__(self, *, settings: LocalSettings, store: ModelStore, slot: EmbedderSlot) -> None:
+    def __init__(self, *, settings: LocalSettings, store: ModelStore, slot: CurrentEmbedder) -> None:
         super().__init__(source=settings.spec, store=store)
         self.slot = slot
         self._settings = settings

@@ -15,7 +15,7 @@ import numpy as np
 from memoryd.domain.vector import Vector
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, NoResult, Ready
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import Command, KeptWorker, WorkerPhase, WorkerRun, module_command
+from memoryd.embed.local.worker_process import Command, WorkerKeeper, WorkerPhase, WorkerRun, module_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspect
@@ -48,7 +48,7 @@ def identity_of(
     )
 
 
-class LlamaWorker(KeptWorker[Vector]):
+class LlamaWorker(WorkerKeeper[Vector]):
     """Embedder over one GGUF. Works while its `run` runs.
 
     `query_timeout` bounds a question, waiting for the model included. `document_timeout` is how long the worker may

@@ -50,7 +50,7 @@ class WorkerJob(Struct, Generic[Reply], frozen=True):
     """Makes the reply of an answer; raises ValueError for one that breaks the protocol."""
 
 
-class _Owed(Struct, Generic[Reply], frozen=True, eq=False):
+class _PendingRequest(Struct, Generic[Reply], frozen=True, eq=False):
     """A request that was sent, and who waits for its reply."""
 
     id: int
@@ -67,7 +67,7 @@ class WorkerConnection(Generic[Reply]):
         self._writer = writer
         self._job = job
         self._last_id = 0
-        self._owed: dict[Purpose, deque[_Owed[Reply]]] = {purpose: deque() for purpose in Purpose}
+        self._owed: dict[Purpose, deque[_PendingRequest[Reply]]] = {purpose: deque() for purpose in Purpose}
         self._end: str | None = None
         self._last_activity = 0.0
         self._idle = self._stall = float("inf")
@@ -100,7 +100,7 @@ class WorkerConnection(Generic[Reply]):
         """
         if self._end is not None:
             raise self._job.unavailable(self._end)
-        sent: list[_Owed[Reply]] = []
+        sent: list[_PendingRequest[Reply]] = []
         try:
             # when the wire breaks here, `serve` learns why, and hanging up tells those who wait below
             with suppress(ConnectionError):
@@ -148,21 +148,21 @@ class WorkerConnection(Generic[Reply]):
                     one.reply.set_exception(self._ended(purpose, reason))
             owed.clear()
 
-    def _send(self, request: WorkerRequest) -> _Owed[Reply]:
+    def _send(self, request: WorkerRequest) -> _PendingRequest[Reply]:
         if self._end is not None:
             raise self._ended(request.purpose, self._end)
         if not self.is_busy:
             self._touch()
         self._last_id += 1
         reply: asyncio.Future[Reply | NoResult] = asyncio.get_running_loop().create_future()
-        owed = _Owed(self._last_id, request.purpose, reply)
+        owed = _PendingRequest(self._last_id, request.purpose, reply)
         self._owed[request.purpose].append(owed)
         self._writer.write(encode(replace(request, id=owed.id)))
         if self._watch is not None and not self._watch.expired():
             self._watch.reschedule(self._deadline())
         return owed
 
-    def _abandon(self, owed: _Owed[Reply]) -> None:
+    def _abandon(self, owed: _PendingRequest[Reply]) -> None:
         if not owed.reply.cancelled() and owed.reply.done():
             # read, so that asyncio does not report it as never retrieved
             owed.reply.exception()
@@ -180,7 +180,7 @@ class WorkerConnection(Generic[Reply]):
         if not owed.reply.done():
             owed.reply.set_result(reply)
 
-    def _next_in_order(self, number: int) -> _Owed[Reply]:
+    def _next_in_order(self, number: int) -> _PendingRequest[Reply]:
         for owed in self._owed.values():
             if owed and owed[0].id == number:
                 return owed.popleft()

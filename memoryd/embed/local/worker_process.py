@@ -212,7 +212,7 @@ class WorkerState(Struct, frozen=True):
     """Whether it failed so often that only a probe now and then is tried."""
 
 
-class KeptWorker(Generic[Reply]):
+class WorkerKeeper(Generic[Reply]):
     """Lives of one worker, one after the other. Works while its `run` runs."""
 
     def __init__(self, kept: WorkerRun[Reply], *, retry: Retry | None = None) -> None:

@@ -196,7 +196,7 @@ class BatchEmbedder:
             # once only: a second try could make a second job, and both would be paid for
             state = await self._ask(self._api.create(file, name), self._state, attempts=1)
         except CallError as error:
-            if error.kind in {FailureKind.OUTAGE, FailureKind.BUSY, FailureKind.FAILING}:
+            if error.kind in {FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING}:
                 raise
             await asyncio.to_thread(self._folder.remove, job)
             self._failed(error.reason)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from memoryd.embed.current import EmbedderPhase, EmbedderSlot
+from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
 from memoryd.embed.protocol import Embedder, Purpose
-from memoryd.embed.remote.gate import EndpointGate, MeteredEmbedder, SpendingBook
+from memoryd.embed.remote.gate import EndpointBreaker, MeteredEmbedder, TokenBudget
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.retry import Retry
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS: Final = 2.0
+POLL_SECONDS: Final = 2.0
 """How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
 PROBE_TEXT: Final = "Is anybody there?"
 
@@ -34,19 +34,19 @@ class RemoteEmbedding:
         *,
         settings: RemoteSettings,
         keys: KeySources,
-        slot: EmbedderSlot,
-        book: SpendingBook,
+        slot: CurrentEmbedder,
+        book: TokenBudget,
         jobs: Path,
         retry: Retry | None = None,
-        look_seconds: float = LOOK_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self.slot = slot
         self.settings = settings
         self._keys = keys
         self._book = book
         self._jobs = jobs
-        self._look_seconds = look_seconds
-        self._gate = EndpointGate(retry, hold=settings.timeouts.hold)
+        self._poll_seconds = poll_seconds
+        self._gate = EndpointBreaker(retry, hold=settings.timeouts.hold)
         self._asked_with: Credentials | None = None
         self._refusal: str | None = None
         """Why it cannot even be asked, where only its owner can change that."""
@@ -99,7 +99,7 @@ class RemoteEmbedding:
     async def _sleep_until(self, end: float) -> None:
         """Sleep until `end` (monotonic clock), or until there is another key or header to try."""
         while (left := end - time.monotonic()) > 0:
-            await asyncio.sleep(min(self._look_seconds, left))
+            await asyncio.sleep(min(self._poll_seconds, left))
             if await self._is_changed():
                 return
 
@@ -119,7 +119,7 @@ class RemoteEmbedding:
             log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=gate.reason)
             await self.slot.become(EmbedderPhase.FAILED, gate.reason, embedder=metered)
             while gate.trouble is not None:
-                await asyncio.sleep(self._look_seconds)
+                await asyncio.sleep(self._poll_seconds)
                 if await self._is_changed():
                     return
                 # most of these never leave the machine: the gate lets one through when its time has come

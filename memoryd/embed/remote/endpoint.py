@@ -9,14 +9,14 @@ from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.embed.protocol import EmbedderIdentity, Purpose
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
-from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.http import Endpoint, tls
 from memoryd.embed.remote.providers import CONTEXTS, SIZES, WIRES, OpenAiWire, PromptTemplates, WireOptions, overridden
 from memoryd.embed.remote.settings import OWN_KEY, Credentials, RemoteSettings
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
-async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: EndpointGate) -> RemoteEmbedder:
+async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: EndpointBreaker) -> RemoteEmbedder:
     """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
 
     A `gate` that outlives the try remembers how long the endpoint asked to be left alone.
@@ -42,7 +42,7 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: 
     )
 
 
-def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: OpenAiWire, gate: EndpointGate) -> Endpoint:
+def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: OpenAiWire, gate: EndpointBreaker) -> Endpoint:
     if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint=f"set {OWN_KEY}")
     return Endpoint(

@@ -33,7 +33,7 @@ KEY_LIKE: Final = expression(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{1
 class FailureKind(StrEnum):
     """What helps."""
 
-    OUTAGE = "outage"
+    UNAVAILABLE = "outage"
     """Waiting: nobody answers, or a gateway says so."""
     BUSY = "busy"
     """Waiting as long as the endpoint says."""
@@ -100,7 +100,7 @@ def _kind(status: int, message: str, body: bytes) -> FailureKind:
         return FailureKind.ELSEWHERE
     if status == 500:
         return FailureKind.FAILING
-    return FailureKind.OUTAGE if status > 500 or status in {408, 425} else FailureKind.REFUSED
+    return FailureKind.UNAVAILABLE if status > 500 or status in {408, 425} else FailureKind.REFUSED
 
 
 def _is_out_of_quota(body: bytes) -> bool:

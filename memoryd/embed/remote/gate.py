@@ -32,7 +32,7 @@ NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, Fai
 BOOK_BYTES_MAX: Final = 1024 * 1024
 
 
-class EndpointGate:
+class EndpointBreaker:
     """The memory of one endpoint. Times are seconds on the clock of `retry`.
 
     A wait above `hold` counts as an outage: somebody else may stand in.
@@ -158,7 +158,7 @@ class EndpointGate:
             self._holds[self._caller.account, held] = max(self._held_until(held), until)
 
 
-class SpendingBook:
+class TokenBudget:
     """Tokens (estimated) sent to each destination on the current day (UTC), in a small file.
 
     A file that cannot be read counts as empty; one that cannot be written costs the memory of it, not the work.
@@ -217,7 +217,7 @@ class MeteredEmbedder:
     Questions are counted and asked all the same: they are small, and somebody waits.
     """
 
-    def __init__(self, inner: Embedder, *, book: SpendingBook, destination: str, limit: int | None) -> None:
+    def __init__(self, inner: Embedder, *, book: TokenBudget, destination: str, limit: int | None) -> None:
         self._inner = inner
         self._book = book
         self._destination = destination

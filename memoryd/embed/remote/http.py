@@ -19,7 +19,7 @@ from msgspec import Struct
 from memoryd import __version__
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind, meaning, redacted
-from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK
@@ -30,7 +30,7 @@ HEAVY_BYTES: Final = 256 << 10
 """A larger answer is decoded in a thread."""
 REDIRECTS: Final = 3
 KEEPS_METHOD: Final = frozenset({307, 308})
-AGAIN: Final = frozenset({FailureKind.OUTAGE, FailureKind.BUSY, FailureKind.FAILING})
+AGAIN: Final = frozenset({FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING})
 """What another try may cure."""
 
 Decoded = TypeVar("Decoded")
@@ -69,7 +69,7 @@ class Endpoint:
         credentials: Credentials,
         concurrency: int,
         timeouts: CallTimeouts,
-        gate: EndpointGate,
+        gate: EndpointBreaker,
         answer_bytes: int | None = None,
     ) -> None:
         # names in one case, so that a configured header replaces ours instead of standing beside it
@@ -161,7 +161,7 @@ class Endpoint:
 
     def _not_now(self, wait: float) -> CallError:
         later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
-        return CallError(FailureKind.OUTAGE, f"{self._gate.reason}{later}")
+        return CallError(FailureKind.UNAVAILABLE, f"{self._gate.reason}{later}")
 
     async def _attempt(self, call: _Call[Decoded]) -> Decoded:
         async with self._slot(call.purpose):
@@ -173,10 +173,10 @@ class Endpoint:
                     answer = await self._exchange(call.request, call.decode)
             except TimeoutError:
                 is_late = True
-                error = CallError(FailureKind.OUTAGE, f"no answer within {limit:.1f} s")
+                error = CallError(FailureKind.UNAVAILABLE, f"no answer within {limit:.1f} s")
             except httpx.RequestError as exc:
                 is_late = isinstance(exc, httpx.TimeoutException)
-                error = CallError(FailureKind.OUTAGE, _in_words(exc))
+                error = CallError(FailureKind.UNAVAILABLE, _in_words(exc))
             except CallError as exc:
                 error = exc
             else:
@@ -213,7 +213,7 @@ class Endpoint:
         for _ in range(REDIRECTS):
             if self._client.is_closed:
                 # a question may have waited at the gate while the provider was opened anew, with another key
-                raise CallError(FailureKind.OUTAGE, "it is being opened anew")
+                raise CallError(FailureKind.UNAVAILABLE, "it is being opened anew")
             response = await self._client.send(request, stream=True)
             try:
                 if response.next_request is None:

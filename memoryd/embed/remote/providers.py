@@ -161,7 +161,7 @@ class OpenAiWire:
     """
 
     path = "/embeddings"
-    tails: tuple[str, ...] = ("/embeddings",)
+    ending_rules: tuple[str, ...] = ("/embeddings",)
     """Ends of an address that people copy along."""
     fixed: Mapping[str, object] = {}
     """Stands in each request."""
@@ -170,7 +170,7 @@ class OpenAiWire:
 
     def __init__(self, given: WireOptions) -> None:
         self.base_url = given.base_url
-        for tail in self.tails:
+        for tail in self.ending_rules:
             self.base_url = self.base_url.removesuffix(tail)
         self.auth: Mapping[str, str] = bearer(given.key)
         self.prompts = given.prompts
@@ -214,7 +214,7 @@ class GeminiWire(OpenAiWire):
     a preview may change. Its prompts are those of the guide.
     """
 
-    tails = ("/openai",)
+    ending_rules = ("/openai",)
 
     def __init__(self, given: WireOptions) -> None:
         super().__init__(given)
@@ -309,7 +309,7 @@ class OllamaWire(OpenAiWire):
     """
 
     path = "/api/embed"
-    tails = ("/api/embeddings", "/api/embed", "/api", "/v1")
+    ending_rules = ("/api/embeddings", "/api/embed", "/api", "/v1")
     fixed: Mapping[str, object] = {"truncate": True}
 
     def __init__(self, given: WireOptions) -> None:
@@ -328,7 +328,7 @@ class OlderOllamaWire(OpenAiWire):
     """
 
     path = "/api/embeddings"
-    tails = ()
+    ending_rules = ()
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """Return the request for the only text."""

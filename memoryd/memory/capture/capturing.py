@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.errors import MemorydError
 from memoryd.memory.capture.message_capture import FRESH_SECONDS, MessageCapture
-from memoryd.memory.capture.queue import DONE_MAX, CaptureOutcome, CaptureTask
+from memoryd.memory.capture.queue import DONE_MAX, CaptureResult, CaptureTask
 from memoryd.memory.forgetting.planning import drop_with_the_others
 
 log = structlog.get_logger(__name__)
 
 TASKS_MAX: Final = 256
 """Messages that wait; more are not looked at."""
-WAITING_SIGNS_MAX: Final = 1_000_000
+WAITING_CHARS_MAX: Final = 1_000_000
 """Of all that wait together."""
 LAST_SECONDS: Final = 3.0
 """For what waits when the daemon stops."""
@@ -38,7 +38,7 @@ class Capturing:
 
     def __init__(self, message: MessageCapture) -> None:
         self._message = message
-        self.awaited = message.awaited
+        self.queue = message.queue
         self._waiting: deque[CaptureTask] = deque()
         self._signs = 0
         self._has_news = asyncio.Event()
@@ -61,22 +61,22 @@ class Capturing:
         """How many messages were submitted and are not worked off."""
         return len(self._waiting) + self._in_flight
 
-    def submit(self, task: CaptureTask, *, told_until: int | None = None) -> bool:
+    def submit(self, task: CaptureTask, *, shown_until: int | None = None) -> bool:
         """Put a message in line; return whether it will be looked at. It never waits.
 
         What stands beside a failure is looked at by itself.
         """
         if task.event is not None and task.text.strip():
             is_noted = self.submit(replace(task, text="", place=None))
-            return self.submit(replace(task, event=None), told_until=told_until) or is_noted
+            return self.submit(replace(task, event=None), shown_until=shown_until) or is_noted
         if not self._message.is_enabled or (task.event is None and not task.text.strip()):
             return False
-        if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_SIGNS_MAX:
+        if len(self._waiting) >= TASKS_MAX or self._signs + len(task.text) > WAITING_CHARS_MAX:
             self.refused += 1
             return False
-        told_until = self._message.delivered.noted if told_until is None else told_until
-        self._waiting.append(replace(task, told_until=told_until))
-        self.awaited.begin(task)
+        shown_until = self._message.delivered.noted if shown_until is None else shown_until
+        self._waiting.append(replace(task, shown_until=shown_until))
+        self.queue.begin(task)
         self._signs += len(task.text)
         self._has_news.set()
         return True
@@ -86,17 +86,17 @@ class Capturing:
 
         It waits for the ledger alone. Of such messages those for which there is no room are looked at later.
         """
-        if self.awaited.knows(task):
-            return self.awaited.is_in_line(task.place)
+        if self.queue.knows(task):
+            return self.queue.is_in_line(task.place)
         if not self._message.is_enabled or self._message.why_untrusted(task):
             return self.submit(task)
-        told_until = self._message.delivered.noted
+        shown_until = self._message.delivered.noted
         # before it is noted: nobody is to find it there and take it for left behind
-        self.awaited.begin(task)
-        is_noted = await self.awaited.note(task)
-        is_in_line = self.submit(task, told_until=told_until)
+        self.queue.begin(task)
+        is_noted = await self.queue.note(task)
+        is_in_line = self.submit(task, shown_until=shown_until)
         if not is_in_line:
-            self.awaited.end(task, is_done=False)
+            self.queue.end(task, is_done=False)
         return is_in_line or is_noted
 
     async def run(self) -> None:
@@ -111,14 +111,14 @@ class Capturing:
                         self._for_model.put_nowait(self._taken())
                     else:
                         await self._work_off_one()
-                        await self.awaited.settle(at_least=DONE_MAX)
-                await self.awaited.settle()
+                        await self.queue.settle(at_least=DONE_MAX)
+                await self.queue.settle()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
                     while self._waiting:
                         await self._work_off_one(seconds=0)
-                    await self.awaited.settle()
+                    await self.queue.settle()
 
     async def run_distilling(self) -> None:
         """Capture by the text model what is handed to it, until cancelled; `IN_FLIGHT` of these loops run."""
@@ -133,7 +133,7 @@ class Capturing:
                 raise
             finally:
                 self._in_flight -= 1
-            await self.awaited.settle()
+            await self.queue.settle()
 
     async def _work_off_one(self, seconds: float = FRESH_SECONDS) -> None:
         try:
@@ -156,7 +156,7 @@ class Capturing:
         """Return what would be kept of a message, by which form, or why not; nothing is written."""
         return await self._message.dry_run(task, by_model=by_model)
 
-    async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureOutcome:
+    async def capture(self, task: CaptureTask, *, by_model: bool = True) -> CaptureResult:
         """Keep what a message states, now; raises as `MessageCapture.capture` does."""
         return await self._message.capture(task, by_model=by_model)
 
@@ -166,9 +166,9 @@ class Capturing:
             await self._message.capture(task, by_model=by_model, seconds=seconds)
         except (MemorydError, OSError) as exc:
             log.warning("a turn was not captured", agent=task.agent, reason=str(exc))
-            self.awaited.end(task, is_done=False)
+            self.queue.end(task, is_done=False)
         else:
-            self.awaited.end(task, is_done=True)
+            self.queue.end(task, is_done=True)
 
 
 class LastAnswers:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
-    USUAL_RULES,
+    DEFAULT_RULES,
     CaptureRules,
     CaptureVerdict,
     DroppedItem,
@@ -27,18 +27,18 @@ from memoryd.domain.memories.capture.capture import (
 from memoryd.domain.memories.capture.corrections import with_succession
 from memoryd.domain.memories.capture.firewall import why_untrusted
 from memoryd.domain.memories.capture.renewal import RevisingMessage, with_older, with_revisions
-from memoryd.domain.memories.changes.tombstones import as_said
+from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine, joined
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.index.threads import with_pauses
-from memoryd.memory.capture.queue import AwaitedMessages, CaptureOutcome, CaptureTask, DeliveredSpans
+from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Distiller
-from memoryd.memory.retaining import Retaining, StatedLines
+from memoryd.memory.retaining import Retaining, StatementHashes
 
 FRESH_SECONDS: Final = 5.0
 """How long it waits, behind the answer, until the book has what was written or taken back just now."""
@@ -48,7 +48,7 @@ _HEAD: Final = 16
 
 
 class MessageCapture(Struct, frozen=True, kw_only=True):
-    """Captures messages of one workspace, one by one. `is_withheld` takes agent and session key.
+    """Captures messages of one workspace, one by one. `is_excluded` takes agent and session key.
 
     `book` returns all memories as the notes state them now, as far as it learns of it within so many seconds; `day`
     gives the owner's day of a time.
@@ -57,16 +57,16 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     journal: Journal
     retaining: Retaining
     tombstones: TombstoneStore
-    delivered: DeliveredSpans
+    delivered: ShownSpans
     book: Callable[[float], Awaitable[Book]]
-    is_withheld: Callable[[str, str], Awaitable[bool]]
+    is_excluded: Callable[[str, str], Awaitable[bool]]
     day: Callable[[datetime], date]
-    awaited: AwaitedMessages
-    stated: StatedLines
+    queue: CaptureQueue
+    stated: StatementHashes
     distiller: Distiller | None = None
     """Who finds what has none of the forms of statements; None: nobody does."""
     is_enabled: bool = True
-    rules: CaptureRules = USUAL_RULES
+    rules: CaptureRules = DEFAULT_RULES
 
     @property
     def has_model(self) -> bool:
@@ -85,7 +85,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
     async def capture(
         self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
-    ) -> CaptureOutcome:
+    ) -> CaptureResult:
         """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError.
 
         It waits up to `seconds` for a book that has what was written just now: what it supersedes may be that.
@@ -93,7 +93,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         self.journal.check_writable()
         verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
         if not verdict.kept:
-            return CaptureOutcome(verdict)
+            return CaptureResult(verdict)
         # one after the other: of two that decide on the same book, neither would know of the other
         async with self.journal.one_at_a_time:
             return await self._written(task, verdict, seconds)
@@ -105,21 +105,21 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         verdict = verdict if task.is_owners else verdict.from_agent()
         return (await self._checked(task, verdict, seconds)).bounded()
 
-    async def _written(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureOutcome:
+    async def _written(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureResult:
         day = self.day(task.at or datetime.now(UTC))
         book, said = await self.book(seconds), [item.line(task.scope) for item in verdict.kept]
         # in a thread: it looks at all memories
-        lines = await asyncio.to_thread(lambda: with_succession(book, standing_lines(book, said, day), day))
+        lines = await asyncio.to_thread(lambda: with_succession(book, lines_to_write(book, said, day), day))
         if not lines:
-            return CaptureOutcome(verdict)
+            return CaptureResult(verdict)
         retention = await self.retaining.retain(lines, agent=task.agent, by=WrittenBy.CAPTURE, day=day)
-        return CaptureOutcome(verdict, retention)
+        return CaptureResult(verdict, retention)
 
     async def _why_not(self, task: CaptureTask) -> str:
         """Say why nothing of a message may be looked at; empty if it may."""
         if not self.is_enabled:
             return SkipReason.CAPTURE_OFF
-        if task.session_key and await self.is_withheld(task.agent, task.session_key):
+        if task.session_key and await self.is_excluded(task.agent, task.session_key):
             return SkipReason.WITHHELD
         return self.why_untrusted(task)
 
@@ -166,7 +166,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
     async def _echoes(self, task: CaptureTask, sentences: list[str]) -> frozenset[str]:
         delivered = self.delivered
-        return await delivered.echoes(task.agent, task.session_key, sentences, until=task.told_until)
+        return await delivered.echoes(task.agent, task.session_key, sentences, until=task.shown_until)
 
     async def _checked(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
         """Return a verdict without echoes, and without what is forgotten or was taken back."""
@@ -192,10 +192,10 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         if not before:
             return frozenset()
         book = await self.book(seconds)
-        return await asyncio.to_thread(not_standing, book, before)
+        return await asyncio.to_thread(unstated, book, before)
 
 
-def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
+def lines_to_write(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
     """Return the lines to be written on a day: in the words of the memory that says the same, if one does.
 
     What was said on that day already is left out.
@@ -210,11 +210,11 @@ def standing_lines(book: Book, lines: Sequence[RetainedLine], day: date) -> list
     ]
 
 
-def not_standing(book: Book, texts: Iterable[str]) -> frozenset[str]:
+def unstated(book: Book, texts: Iterable[str]) -> frozenset[str]:
     """Return those of the texts that no memory states, in whatever scope."""
-    wanted = {text: as_said(text) for text in texts}
+    wanted = {text: normalized_statement(text) for text in texts}
     near = _similar(book, {_bare_text(text).casefold() for text in wanted})
-    standing = {as_said(memory.line.text) for memory in near}
+    standing = {normalized_statement(memory.line.text) for memory in near}
     return frozenset(text for text, said in wanted.items() if said not in standing)
 
 

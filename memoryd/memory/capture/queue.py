@@ -22,7 +22,7 @@ from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, k
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
-from memoryd.store.ledger.capture import AwaitedMessage, AwaitedRows, DeliveredRow, DeliveredRows, MessagePlace
+from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
@@ -60,15 +60,15 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     is_direct: bool = True
     role: str = USER
     event: ReportedFailure | None = None
-    told_until: int | None = None
-    """What `DeliveredSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
+    shown_until: int | None = None
+    """What `ShownSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
     is_owners: bool = True
     """Whether it came by the owner's own socket: what an agent's socket says pins nothing, and is from the agent."""
     place: MessagePlace | None = None
     """Where its words stand; None: nowhere, so that a kill takes them along."""
 
 
-class CaptureOutcome(Struct, frozen=True):
+class CaptureResult(Struct, frozen=True):
     """What came of a message; `retention` tells where its memories stand, None where nothing was kept."""
 
     verdict: CaptureVerdict
@@ -83,10 +83,10 @@ class _Known(Struct, frozen=True):
     is_in_line: bool
 
 
-class AwaitedMessages:
+class CaptureQueue:
     """The messages of one workspace that are worked off or in line, and those that a stop left behind."""
 
-    def __init__(self, rows: AwaitedRows, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, rows: QueuedMessages, *, clock: Callable[[], float] = time.time) -> None:
         self._rows = rows
         self._clock = clock
         self._known: OrderedDict[MessagePlace, _Known] = OrderedDict()
@@ -135,7 +135,7 @@ class AwaitedMessages:
         """Note a message that may state something; return whether it is noted."""
         if task.place is None or not marker_of(task.text, has_answer=bool(task.answer_before.strip())):
             return False
-        awaited = AwaitedMessage(
+        queue = QueuedMessage(
             place=task.place,
             scope=task.scope,
             channel=task.channel,
@@ -144,7 +144,7 @@ class AwaitedMessages:
         )
         try:
             async with asyncio.timeout(NOTE_SECONDS):
-                is_noted = await self._rows.put(awaited, self._clock())
+                is_noted = await self._rows.put(queue, self._clock())
             if not is_noted:
                 return False
             self._noted.add(task.place)
@@ -164,7 +164,7 @@ class AwaitedMessages:
             log.debug("captured messages stay noted", reason=str(exc))
             self._done = [*done, *self._done][-KNOWN_MAX:]
 
-    async def owed(self) -> list[AwaitedMessage]:
+    async def owed(self) -> list[QueuedMessage]:
         """Return what is noted and not in line, the oldest first; raises StoreError, Denied."""
         await self.settle()
         return [one for one in await self._rows.all(self._clock()) if not self.is_in_line(one.place)]
@@ -201,10 +201,10 @@ class _Told(Struct, frozen=True):
     number: int = 0
 
 
-class DeliveredSpans:
+class ShownSpans:
     """The spans that were delivered to the sessions of one workspace."""
 
-    def __init__(self, rows: DeliveredRows, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, rows: ShownSpanRows, *, clock: Callable[[], float] = time.time) -> None:
         self._rows = rows
         self._clock = clock
         self._waiting: deque[_Noted] = deque(maxlen=WAITING_MAX)
@@ -253,7 +253,7 @@ class DeliveredSpans:
     async def _settle(self) -> None:
         """Hash and write what waits."""
         await self._ready()
-        rows = list[DeliveredRow]()
+        rows = list[ShownSpan]()
         for noted in self._taken():
             if (row := self._row(noted)) is not None:
                 rows.append(row)
@@ -283,11 +283,11 @@ class DeliveredSpans:
         self._waiting.clear()
         return taken
 
-    def _row(self, noted: _Noted) -> DeliveredRow | None:
+    def _row(self, noted: _Noted) -> ShownSpan | None:
         span = span_print(noted.text, keyed(self._key))
         if span is None:
             return None
-        return DeliveredRow(noted.agent, self._name(noted.session_key), span, noted.at)
+        return ShownSpan(noted.agent, self._name(noted.session_key), span, noted.at)
 
     async def _known(self, session: _Session) -> dict[bytes, _Told]:
         """Return the spans of a session, the oldest first; read from the ledger where they are not held."""

@@ -23,7 +23,7 @@ from memoryd.domain.memories.changes.forgetting import (
     ENTITY_PAGES,
     citing,
     files_cited,
-    telling_sessions,
+    session_memories_with,
     without_files,
     without_lines,
     without_memories,
@@ -34,20 +34,20 @@ from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import (
+    ConversationSources,
+    ForgetReport,
     ForgettingPlanner,
-    ForgottenReceipt,
     IndexPlaces,
     MemoryForgettingPlan,
-    SaidPlaces,
     drop_remembered_texts,
     of_memories,
 )
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal, NoteChange
-from memoryd.memory.retaining import StatedLines
-from memoryd.memory.usage import UsageBook
+from memoryd.memory.retaining import StatementHashes
+from memoryd.memory.usage import UsageCache
 from memoryd.store.ledger.forgotten import ForgottenRows
 
 log = structlog.get_logger(__name__)
@@ -177,14 +177,14 @@ def _without_private(path: RelativePath, private: Set[RelativePath], text: str |
 class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Forgets memories of one workspace, one act at a time."""
 
-    book: MemoryBook
+    book: MemoryCache
     journal: Journal
     tombstones: TombstoneStore
     rows: ForgottenRows
     indexes: IndexPlaces
-    said: SaidPlaces
-    usage: UsageBook
-    stated: StatedLines
+    said: ConversationSources
+    usage: UsageCache
+    stated: StatementHashes
     private: PrivateTraces
     planner: ForgettingPlanner
     clock: Callable[[], float] = time.time
@@ -195,12 +195,12 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Why what was begun is not finished, or not noted everywhere; empty if it is."""
         return self._trouble or self.private.trouble or self.tombstones.trouble
 
-    async def would_forget(self, name: str) -> ForgottenReceipt:
+    async def would_forget(self, name: str) -> ForgetReport:
         """Say what would go; raises NotFound, StoreError, NotNow."""
         plan = await self.planner.plan(name)
-        return ForgottenReceipt(plan=plan, stays=await self.planner.stays(plan))
+        return ForgetReport(plan=plan, stays=await self.planner.stays(plan))
 
-    async def forget(self, name: str, *, is_undoable: bool = False) -> ForgottenReceipt:
+    async def forget(self, name: str, *, is_undoable: bool = False) -> ForgetReport:
         """Forget what is named, when a run of reflect has ended; raises NotFound, Denied, StoreError, NotNow.
 
         With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
@@ -263,7 +263,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 self._trouble = ""
             await asyncio.sleep(retry_seconds)
 
-    async def _gone(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgottenReceipt:
+    async def _gone(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
         turns = [turn for words in plan.said for turn in await self.said.cut(words)]
@@ -281,7 +281,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         # only now: by them it is known how far an edit came
         await self.rows.blank()
         written = [one for one in (*made, *stated) if one.is_written]
-        return ForgottenReceipt(
+        return ForgetReport(
             plan=plan,
             files=len({one.path for one in written}),
             changes=tuple(one.id for one in stated if one.is_written and one.id and keeps_lines),
@@ -292,9 +292,11 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _cut_from_sessions(self, plan: MemoryForgettingPlan) -> list[NoteChange]:
         """Take the words out of the ends and summaries of sessions, which memoryd wrote itself."""
         gone = {memory.id for memory in plan.memories}
-        telling = [one for one in telling_sessions(await self.book.now(), plan.told_by_sessions) if one.id not in gone]
+        telling = [
+            one for one in session_memories_with(await self.book.now(), plan.stated_by_sessions) if one.id not in gone
+        ]
         ids = frozenset(one.id for one in telling)
-        edit = partial(without_words_of, ids=ids, said=plan.told_by_sessions)
+        edit = partial(without_words_of, ids=ids, said=plan.stated_by_sessions)
         paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
         return [await self._edited(path, partial(edit, path=path)) for path in paths]
 

@@ -20,11 +20,11 @@ from memoryd.domain.memories.changes.forgetting import (
     ForgetTarget,
     Traces,
     is_of_session,
+    session_memories_with,
     target,
-    telling_sessions,
-    told_without,
+    with_forgotten,
 )
-from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
@@ -33,18 +33,18 @@ from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
-from memoryd.memory.book import MemoryBook
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.search.ranking import commonness
 from memoryd.store.index.database import Database
 from memoryd.store.index.passages import ChunkRow
-from memoryd.store.ledger.changes import KEPT_ROWS, ChangeFilter, ChangeRow
+from memoryd.store.ledger.changes import MAX_ROWS, ChangeFilter, ChangeRow
 from memoryd.store.ledger.forgotten import PurgedRows
 
 NOWHERE: Final = 0
 """The line of a source that stands in no note."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
-MOST_FOUND: Final = 200
+MAX_FOUND: Final = 200
 """Places of one text that are told."""
 
 
@@ -65,14 +65,14 @@ def _stated(row: ChangeRow) -> Iterator[RetainedLine]:
             yield from (one.line for one in memory_sections(padded(text), path).lines)
 
 
-class SaidPlaces(Protocol):
+class ConversationSources(Protocol):
     """What was said to the agents of a workspace, and what is indexed of it."""
 
-    async def find(self, said: SaidWords) -> tuple[Sequence[str], Sequence[str]]:
+    async def find(self, said: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
         """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
         ...
 
-    async def cut(self, said: SaidWords) -> Sequence[str]:
+    async def cut(self, said: TextMatcher) -> Sequence[str]:
         """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
         ...
 
@@ -88,7 +88,7 @@ class IndexPlaces(Protocol):
         """Rewrite what was only marked as deleted, and cut the logs; return why that cannot be, empty if it was."""
         ...
 
-    async def chunks_with(self, said: SaidWords) -> Sequence[ChunkRow]:
+    async def chunks_with(self, said: TextMatcher) -> Sequence[ChunkRow]:
         """Return the chunks of the workspace's own index in which the words stand; raises StoreError."""
         ...
 
@@ -97,12 +97,12 @@ class IndexPlaces(Protocol):
         ...
 
 
-async def chunks_with(database: Database, said: SaidWords) -> list[ChunkRow]:
+async def chunks_with(database: Database, said: TextMatcher) -> list[ChunkRow]:
     """Return the chunks of an index in which the words stand; raises StoreError."""
     phrase = tuple(phrase_words(said.text)[:MAX_PHRASE_WORDS])
-    ids = await database.words.with_phrase(phrase, MOST_FOUND)
+    ids = await database.words.with_phrase(phrase, MAX_FOUND)
     rows = await database.documents.chunks(ids)
-    return [row for row in rows.values() if said.stand_in(row.text)]
+    return [row for row in rows.values() if said.occurs_in(row.text)]
 
 
 async def purge_remains(database: Database) -> str:
@@ -117,16 +117,16 @@ async def purge_remains(database: Database) -> str:
     return ""
 
 
-def lines_with(row: ChunkRow, said: SaidWords) -> list[Citation]:
+def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
     """Return the lines of a chunk in which the words stand; all of it where they run over several."""
     lines = row.text.split("\n")
-    found = [row.start_line + at for at, line in enumerate(lines) if said.stand_in(line)]
+    found = [row.start_line + at for at, line in enumerate(lines) if said.occurs_in(line)]
     if not found:
         return [Citation(row.path, row.start_line, row.end_line)]
     return [Citation(row.path, line, line) for line in found]
 
 
-class SaidElsewhere(Struct, frozen=True):
+class OtherMentions(Struct, frozen=True):
     """Where the words of a memory stand beside its lines."""
 
     prose: tuple[Citation, ...] = ()
@@ -141,8 +141,8 @@ class MemoryForgettingPlan(Struct, frozen=True):
     """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
 
     memories: tuple[Memory, ...]
-    elsewhere: SaidElsewhere
-    said: tuple[SaidWords, ...]
+    elsewhere: OtherMentions
+    said: tuple[TextMatcher, ...]
     place: Citation | None = None
     lines: tuple[str, ...] = ()
 
@@ -150,7 +150,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
     def traces(self) -> Traces:
         """What may be left of it where it was copied."""
         # other lines that state it may be broken elsewhere
-        stated = [SaidWords(source.line.text) for memory in self.memories for source in memory.sources]
+        stated = [TextMatcher(source.line.text) for memory in self.memories for source in memory.sources]
         ids = frozenset(short_id(memory.id) for memory in self.memories)
         return Traces(tuple(dict.fromkeys((*self.said, *stated))), ids)
 
@@ -160,12 +160,12 @@ class MemoryForgettingPlan(Struct, frozen=True):
         traces = self.traces
         return Forgotten(
             traces.are_in,
-            partial(told_without, self.told_by_sessions),
+            partial(with_forgotten, self.stated_by_sessions),
             lambda text: any(words.are_near(text) for words in traces.said),
         )
 
     @property
-    def told_by_sessions(self) -> tuple[SaidWords, ...]:
+    def stated_by_sessions(self) -> tuple[TextMatcher, ...]:
         """What goes from ends and summaries of sessions, too: all but what these say themselves."""
         own = {memory.line.text for memory in self.memories if is_of_session(memory.line)}
         return tuple(words for words in self.said if words.text not in own)
@@ -182,7 +182,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
         return [*stated, *([self.place] if self.place else [])]
 
 
-class ForgottenReceipt(Struct, frozen=True, kw_only=True):
+class ForgetReport(Struct, frozen=True, kw_only=True):
     """What was forgotten, by counts; `unfinished` goes as soon as it can, `stays` is out of reach."""
 
     plan: MemoryForgettingPlan
@@ -206,10 +206,10 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     the folder of what a restore replaced.
     """
 
-    book: MemoryBook
+    book: MemoryCache
     journal: Journal
     indexes: IndexPlaces
-    said: SaidPlaces
+    said: ConversationSources
     workspace: Path
     sent_to: Callable[[], Sequence[str]] = lambda: ()
     set_aside: Callable[[], Sequence[Path]] = lambda: ()
@@ -229,7 +229,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
     async def copies(self) -> Book:
         """Return what the kept lines of changes state, whether or not a note does; raises StoreError."""
-        rows = await self.journal.changes.some(ChangeFilter(limit=KEPT_ROWS))
+        rows = await self.journal.changes.some(ChangeFilter(limit=MAX_ROWS))
         return await asyncio.to_thread(copied, rows)
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
@@ -268,11 +268,11 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         lines = tuple((note.text or "").split("\n")[first - 1 : last])
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
-        said = tuple(words for line in lines if not (words := SaidWords(line.strip().lstrip("-*+#> \t"))).is_empty)
-        return MemoryForgettingPlan((), SaidElsewhere(), said, place, lines)
+        said = tuple(words for line in lines if not (words := TextMatcher(line.strip().lstrip("-*+#> \t"))).is_empty)
+        return MemoryForgettingPlan((), OtherMentions(), said, place, lines)
 
-    async def _elsewhere(self, plan: MemoryForgettingPlan) -> SaidElsewhere:
-        told = telling_sessions(await self.book.now(), plan.told_by_sessions)
+    async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
+        told = session_memories_with(await self.book.now(), plan.stated_by_sessions)
         cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
         going = {
             (one.path, line)
@@ -288,13 +288,13 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             found = await self.said.find(words)
             turns |= dict.fromkeys(found[0])
             transcripts |= dict.fromkeys(found[1])
-        return SaidElsewhere(tuple(prose), tuple(turns), tuple(transcripts))
+        return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))
 
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
-    said = tuple(SaidWords(memory.line.text) for memory in memories)
-    return MemoryForgettingPlan(tuple(memories), SaidElsewhere(), said)
+    said = tuple(TextMatcher(memory.line.text) for memory in memories)
+    return MemoryForgettingPlan(tuple(memories), OtherMentions(), said)
 
 
 def _is_in_git(workspace: Path) -> bool:

@@ -22,7 +22,7 @@ from memoryd.store.ledger.forgotten import TombstoneRows
 FOLDER: Final = ".memory"
 MIRROR: Final = "forgotten"
 KEY_SUFFIX: Final = ".forgotten-key"
-MOST_BYTES: Final = 8 * 2**20
+MAX_BYTES: Final = 8 * 2**20
 """Of a mirror: what is larger was not written by us."""
 _TRIES: Final = 20
 
@@ -104,7 +104,7 @@ class TombstoneStore:
     def _read(self) -> str:
         descriptor = os.open(self._mirror, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            return file.read(MOST_BYTES).decode("ascii", "replace")
+            return file.read(MAX_BYTES).decode("ascii", "replace")
 
     def _write(self, change: Callable[[frozenset[bytes]], frozenset[bytes]]) -> None:
         """Bring the mirror up to date; what stands in the way costs the mirror alone."""

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.recall_filters import AskedFor, is_known_to
-from memoryd.domain.memories.recall_order import Lifts
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
+from memoryd.domain.memories.recall_order import Boosts
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
@@ -35,7 +35,7 @@ class RecallDraft(Struct, frozen=True, kw_only=True):
     """What one look at the index gives: the best candidates, best first, not yet held against their files."""
 
     book: Book = field(default_factory=Book)
-    asking: AskedFor = field(default_factory=AskedFor)
+    asking: QueryIntent = field(default_factory=QueryIntent)
     found: Found
     """How the arms took part; no hit is in it."""
     items: Sequence[RecalledItem] = ()
@@ -45,12 +45,12 @@ class RecallDraft(Struct, frozen=True, kw_only=True):
     """Why nothing was looked for."""
 
 
-def within_reach(items: Sequence[RecalledItem], reach: MemoryReach) -> list[RecalledItem]:
+def visible_items(items: Sequence[RecalledItem], visibility: Visibility) -> list[RecalledItem]:
     """Return the items without the lines of passages that are for somebody else."""
     within: list[RecalledItem] = []
     for item in items:
         if isinstance(item, RecalledPassage):
-            within += [replace(item, hit=hit) for hit in cleared_hits([item.hit], reach)]
+            within += [replace(item, hit=hit) for hit in cleared_hits([item.hit], visibility)]
         else:
             within.append(item)
     return within
@@ -139,9 +139,9 @@ def best_of(items: Sequence[RecalledItem]) -> Verdict:
 
 
 _LIFTED = {
-    Lifts.ENTITY: "the question names its entity",
-    Lifts.TEMPORAL: "it is of the days that are asked about, which come first",
-    Lifts.OPINION: "an opinion is asked for",
+    Boosts.ENTITY: "the question names its entity",
+    Boosts.TEMPORAL: "it is of the days that are asked about, which come first",
+    Boosts.OPINION: "an opinion is asked for",
 }
 
 
@@ -212,7 +212,7 @@ def _no_better(found: Recalled) -> str:
 def _narrowed(query: RecallQuery, draft: RecallDraft) -> str:
     """Say which filters left nothing."""
     filters = query.memory_filters
-    if filters.entities is not None and not is_known_to(draft.book, filters.entities, filters.reach):
+    if filters.entities is not None and not is_known_to(draft.book, filters.entities, filters.visibility):
         return "no memory names this entity: memoryctl entities list"
     given = {
         "since": filters.since,

@@ -13,18 +13,18 @@ from msgspec.structs import replace
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.recall_filters import AskedFor
+from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
     RETELLING_WEIGHT,
     SPAN_LIFT,
-    Lifts,
-    Placed,
+    Boosts,
+    RankedCandidate,
+    boosts_of,
     current_first,
     facts_first,
     latest_first,
-    lifts_of,
     nearness_of,
-    place_key,
+    sort_key,
     verdict_of,
 )
 from memoryd.domain.ranking.calibration import Verdict
@@ -52,7 +52,7 @@ Relevance = Callable[[Memory], float]
 class CandidateMemories:
     """Makes candidates of what the arms found in one book, for one question; all of it before any file is looked at."""
 
-    def __init__(self, eligible: Eligible, ranking: Ranked, asking: AskedFor, relevance: Relevance) -> None:
+    def __init__(self, eligible: Eligible, ranking: Ranked, asking: QueryIntent, relevance: Relevance) -> None:
         self._eligible = eligible
         self._ranking = ranking
         self._asking = asking
@@ -96,8 +96,8 @@ class CandidateMemories:
             lead = max(sources, key=lambda source: nearness_of(source, span))
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
         evidence = self._ranking.judged(best.chunk)
-        lifts = lifts_of(memory, sources, self._asking, self._eligible.book.aliases)
-        placed = Placed(
+        lifts = boosts_of(memory, sources, self._asking, self._eligible.book.aliases)
+        placed = RankedCandidate(
             base_score=evidence.base_score,
             lifts=lifts,
             verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self._asking),
@@ -129,13 +129,13 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
     return max(days, default=None)
 
 
-def placed_passage(hit: Hit, asking: AskedFor) -> RecalledPassage:
+def placed_passage(hit: Hit, asking: QueryIntent) -> RecalledPassage:
     """Return a passage with what it is worth; the day of its document may lift it."""
     day, span = date_in_name(hit.chunk.path), asking.span
     is_inside = day is not None and span is not None and span.first <= day <= span.last
-    lifts = {Lifts.TEMPORAL: SPAN_LIFT} if is_inside else {}
+    lifts = {Boosts.TEMPORAL: SPAN_LIFT} if is_inside else {}
     verdict = verdict_of(hit.verdict or Verdict.WEAK, lifts, asking)
-    return RecalledPassage(hit, Placed(hit.score, lifts, verdict, hit.is_noise, day))
+    return RecalledPassage(hit, RankedCandidate(hit.score, lifts, verdict, hit.is_noise, day))
 
 
 def says_something(hit: Hit) -> bool:
@@ -147,14 +147,14 @@ def ordered(
     memories: Mapping[MemoryId, RecalledMemory],
     passages: Sequence[RecalledPassage],
     eligible: Eligible,
-    asking: AskedFor,
+    asking: QueryIntent,
 ) -> list[RecalledItem]:
     """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
     newer = eligible.versions.above
     told = {key: _without_day_lift(one, memories, asking) for key, one in memories.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
-    placed = sorted(every, key=lambda item: place_key(item.placed, asking))
+    placed = sorted(every, key=lambda item: sort_key(item.placed, asking))
     if asking.is_of_last:
         placed = latest_first(placed, lambda item: item.placed)
     items = facts_first(placed, retells, may_retell=is_retelling)
@@ -170,19 +170,21 @@ def ordered(
     return list(order.values())
 
 
-def _was_later(current: RecalledMemory, item: RecalledItem, asking: AskedFor) -> bool:
+def _was_later(current: RecalledMemory, item: RecalledItem, asking: QueryIntent) -> bool:
     """Tell whether a question is about days on which an older version held, and the current one was not known yet."""
-    if asking.span is None or Lifts.TEMPORAL not in item.placed.lifts:
+    if asking.span is None or Boosts.TEMPORAL not in item.placed.lifts:
         return False
     return current.memory.recorded > asking.span.last
 
 
-def _without_day_lift(one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: AskedFor) -> RecalledMemory:
+def _without_day_lift(
+    one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: QueryIntent
+) -> RecalledMemory:
     """Return a memory without the lift of its days if those were put off before they came."""
     newer = [told[key] for key in one.superseded_by if key in told]
     if not any(not _was_later(above, one, asking) for above in newer):
         return one
-    lifts = {arm: lift for arm, lift in one.placed.lifts.items() if arm != Lifts.TEMPORAL}
+    lifts = {arm: lift for arm, lift in one.placed.lifts.items() if arm != Boosts.TEMPORAL}
     return replace(one, placed=replace(one.placed, lifts=lifts))
 
 

@@ -37,7 +37,7 @@ VALUES_MAX: Final = 16
 Value = TypeVar("Value")
 
 
-class DaysOfBook(Struct, frozen=True, eq=False):
+class MemoryDays(Struct, frozen=True, eq=False):
     """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
 
     book: Book = field(default_factory=Book)
@@ -67,7 +67,7 @@ class DaysOfBook(Struct, frozen=True, eq=False):
                 told.add(key)
                 yield self.book.memories[MemoryId(key.decode())]
 
-    def of(self, book: Book) -> "DaysOfBook":
+    def of(self, book: Book) -> "MemoryDays":
         """Return those of a later book; what did not change is not looked at again."""
         changed = changed_memories(self.book, book)
         told = [(one, _row(source)) for one in changed if one in book.memories for source in book.memories[one].sources]
@@ -76,12 +76,12 @@ class DaysOfBook(Struct, frozen=True, eq=False):
         rows = np.concatenate([self._rows[stay], _rows([row for _, row in told])])
         # lines of one memory stay in their order
         order = np.argsort(ids, kind="stable")
-        return DaysOfBook(book, ids[order], rows[order])
+        return MemoryDays(book, ids[order], rows[order])
 
 
-def days_of(book: Book) -> DaysOfBook:
+def days_of(book: Book) -> MemoryDays:
     """Return the days of a book."""
-    return DaysOfBook().of(book)
+    return MemoryDays().of(book)
 
 
 def _rows(rows: Sequence[_Row]) -> npt.NDArray[np.int64]:
@@ -95,27 +95,27 @@ def _row(source: MemorySource) -> _Row:
     return span.first.toordinal(), span.last.toordinal(), newest, is_dated, day if is_logged else 0
 
 
-class BookFacts(Struct, frozen=True):
+class MemoryFacts(Struct, frozen=True):
     """The days, versions and descriptions of one book. Nothing in it speaks of memories that the book does not have."""
 
     book: Book = field(default_factory=Book)
-    days: DaysOfBook = field(default_factory=DaysOfBook)
+    days: MemoryDays = field(default_factory=MemoryDays)
     versions: KnownVersions = field(default_factory=KnownVersions)
     descriptions: Descriptions = field(default_factory=Descriptions)
 
-    def of(self, book: Book) -> "BookFacts":
+    def of(self, book: Book) -> "MemoryFacts":
         """Return those of a later book; call it in a thread."""
         versions = self.versions.of(book.memories)
         # all are wanted by every question
         _ = book.entities_in(""), versions.older, versions.disagreements
         book.note_superseded(versions.older)
-        return BookFacts(book, self.days.of(book), versions, self.descriptions.of(book))
+        return MemoryFacts(book, self.days.of(book), versions, self.descriptions.of(book))
 
     def versions_for(self, filters: RecallFilters, until: date) -> KnownVersions:
         """Return what holds of that which the asker may know of, and stands in no log of a later day."""
         found: dict[MemoryId, Memory] = {}
         for one, memory in self.book.memories.items():
-            if filters.reach.admits(memory.line.attributes.scope):
+            if filters.visibility.admits(memory.line.attributes.scope):
                 sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
                 if sources:
                     # the same one, if all of its lines stand
@@ -151,7 +151,7 @@ class Eligible(Struct, frozen=True):
     """Which documents may answer, by their paths alone."""
     versions: Versions
     """Among those that the asker may know of, as of the days given."""
-    facts: BookFacts
+    facts: MemoryFacts
     hidden: Hidden
     """What the asker may not see: how common a word is must not tell of it, either."""
 
@@ -163,25 +163,25 @@ class Eligible(Struct, frozen=True):
         return tuple(source for source in found if self.paths.admits(source.path, Source.MEMORY, 0))
 
 
-class _KnownOfBook:
+class _KnownFacts:
     """What was worked out for one book: its days and versions, and the chunks that may answer.
 
     `before` is what is known of an older one: kept until that of this one is, and never with what was before it.
     """
 
-    def __init__(self, book: Book, before: BookFacts, executor: Executor) -> None:
+    def __init__(self, book: Book, before: MemoryFacts, executor: Executor) -> None:
         self.book = book
         self.newest = before
-        self._facts: WorkedOut[BookFacts] = WorkedOut(executor)
+        self._facts: WorkedOut[MemoryFacts] = WorkedOut(executor)
         self.versions: WorkedOut[Versions] = WorkedOut(executor)
         self.chunks: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
         self.unions: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
 
-    async def facts(self) -> BookFacts:
+    async def facts(self) -> MemoryFacts:
         """Return what is worked out once for all questions of the book."""
         return await self._facts.of("", self._made)
 
-    def _made(self) -> BookFacts:
+    def _made(self) -> MemoryFacts:
         # noted here, for nobody may wait for it any more
         self.newest = self.newest.of(self.book)
         return self.newest
@@ -194,7 +194,7 @@ class EligibleMemories:
         self._database = database
         self._executor = executor
         self._hidden = hidden
-        self._known = _KnownOfBook(Book(), BookFacts(), executor)
+        self._known = _KnownFacts(Book(), MemoryFacts(), executor)
         self._passages: dict[Hashable, tuple[int, ...]] = {}
 
     async def of(
@@ -205,7 +205,7 @@ class EligibleMemories:
         `only_memories` where another engine finds the passages.
         """
         known, filters, asked = self._known_of(book), query.memory_filters, query.filters
-        hidden = await self._hidden.of(book, filters.reach)
+        hidden = await self._hidden.of(book, filters.visibility)
         facts = await known.facts()
         eligible = Eligible(
             book=book,
@@ -219,21 +219,21 @@ class EligibleMemories:
 
     async def versions(self, book: Book, filters: RecallFilters, today: date) -> Versions:
         """Return the versions and disagreements among what an asker may know of; raises StoreError."""
-        known, hidden = self._known_of(book), await self._hidden.of(book, filters.reach)
+        known, hidden = self._known_of(book), await self._hidden.of(book, filters.visibility)
         return await _versions_for(known, filters, today, hidden, await known.facts())
 
-    async def facts(self, book: Book) -> BookFacts:
+    async def facts(self, book: Book) -> MemoryFacts:
         """Return what is worked out once for a book."""
         return await self._known_of(book).facts()
 
-    def _known_of(self, book: Book) -> _KnownOfBook:
+    def _known_of(self, book: Book) -> _KnownFacts:
         # a question of an older book that still waits has its own
         if book is not self._known.book:
-            self._known = _KnownOfBook(book, self._known.newest, self._executor)
+            self._known = _KnownFacts(book, self._known.newest, self._executor)
         return self._known
 
     async def _admitted(
-        self, eligible: Eligible, known: _KnownOfBook, query: RecallQuery, *, only_memories: bool
+        self, eligible: Eligible, known: _KnownFacts, query: RecallQuery, *, only_memories: bool
     ) -> CandidateFilter:
         question, filters, documents = query.question, query.memory_filters, query.filters
         required, forbidden = question.required, question.forbidden
@@ -270,7 +270,7 @@ class EligibleMemories:
 
 
 async def _versions_for(
-    known: _KnownOfBook, filters: RecallFilters, today: date, hidden: Hidden, facts: BookFacts
+    known: _KnownFacts, filters: RecallFilters, today: date, hidden: Hidden, facts: MemoryFacts
 ) -> Versions:
     """Return what supersedes what among the memories that the asker may know of.
 
@@ -278,12 +278,12 @@ async def _versions_for(
     """
     is_ahead = facts.days.last_written > today
     is_all = not (filters.turns_back or hidden.memories or is_ahead)
-    key = (filters.reach, filters.as_of, filters.known_by, today if is_ahead else None)
+    key = (filters.visibility, filters.as_of, filters.known_by, today if is_ahead else None)
     until = today if is_ahead else date.max
     return await known.versions.of(key, lambda: _versions(facts, None if is_all else filters, until))
 
 
-def _versions(facts: BookFacts, filters: RecallFilters | None, until: date) -> Versions:
+def _versions(facts: MemoryFacts, filters: RecallFilters | None, until: date) -> Versions:
     found = facts.versions if filters is None else facts.versions_for(filters, until)
     newer, doubts = newer_of(found.older), found.disagreements
     return Versions(found.older, newer, {**leading_over(doubts), **newer}, doubted_by(doubts), doubts)

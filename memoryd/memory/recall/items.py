@@ -100,7 +100,7 @@ def _summary_lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
             yield plain, cited
 
 
-class StandingItems(Struct, frozen=True):
+class CheckedItems(Struct, frozen=True):
     """The items that stand in their files, those that do not, and what the look at the files gave."""
 
     items: tuple[RecalledItem, ...]
@@ -110,9 +110,9 @@ class StandingItems(Struct, frozen=True):
     """Whether the index put something else in the place of a line meanwhile."""
 
 
-async def standing_items(
+async def checked_items(
     items: Sequence[RecalledItem], database: Database, check: FileCheck, seconds: float
-) -> StandingItems:
+) -> CheckedItems:
     """Hold these items against their files, within so many seconds; raises StoreError."""
     memories = (item for item in items if isinstance(item, RecalledMemory))
     chunks = {source.source.chunk for one in memories for source in one.sources}
@@ -120,7 +120,7 @@ async def standing_items(
     passages = [row for one in items if isinstance(one, RecalledPassage) for row in one.hit.rows]
     checked = await check.check([*rows.values(), *passages], seconds)
     held = [(one, _checked_item(one, rows, checked)) for one in items]
-    return StandingItems(
+    return CheckedItems(
         items=tuple(now for _, now in held if now is not None),
         lost=tuple(one for one, now in held if now is None),
         checked=checked,

@@ -13,14 +13,14 @@ from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import RecallFilters
-from memoryd.domain.memories.recall_order import Placed
-from memoryd.domain.memories.reflect.opinions import StatedEvidence
+from memoryd.domain.memories.recall_order import RankedCandidate
+from memoryd.domain.memories.reflect.opinions import LineEvidence
 from memoryd.domain.memories.tiers import Tier
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import reciprocal, relative
 from memoryd.domain.text.words import query_terms
-from memoryd.memory.opinions import HeldOpinion
+from memoryd.memory.opinions import OpinionWithEvidence
 from memoryd.search.answer import Answer
 from memoryd.search.hits import ChunkEvidence, Hit
 from memoryd.search.protocol import Query
@@ -103,7 +103,7 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
 
     memory: Memory
     sources: tuple[CheckedSource, ...]
-    placed: Placed
+    placed: RankedCandidate
     evidence: ChunkEvidence
     supersedes: tuple[MemoryId, ...] = ()
     superseded_by: tuple[MemoryId, ...] = ()
@@ -143,7 +143,7 @@ class RecalledPassage(Struct, frozen=True):
     """A passage of a document, told as search tells it."""
 
     hit: Hit
-    placed: Placed
+    placed: RankedCandidate
     because: str = ""
 
     @property
@@ -184,8 +184,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
     entities: tuple[RecalledEntity, ...] = ()
     items: tuple[RecalledItem, ...] = ()
     left_out: tuple[CutItem, ...] = ()
-    opinions: Mapping[MemoryId, HeldOpinion] = field(default_factory=dict)
-    stated: Mapping[MemoryId, Sequence[StatedEvidence]] = field(default_factory=dict)
+    opinions: Mapping[MemoryId, OpinionWithEvidence] = field(default_factory=dict)
+    stated: Mapping[MemoryId, Sequence[LineEvidence]] = field(default_factory=dict)
     """What lines say for and against them, counted or not."""
     bundle: Bundle | None = None
 

@@ -13,16 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.recall_filters import AskedFor, asking_of, is_known_to
-from memoryd.domain.memories.times.parsing import asked_days
+from memoryd.domain.memories.recall_filters import QueryIntent, asking_of, is_known_to
+from memoryd.domain.memories.times.parsing import query_days
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import SidecarError, StoreError
-from memoryd.memory.recall.answer import RecallDraft, beside_pages, best_of, chosen, why_nothing, within_reach
+from memoryd.memory.recall.answer import RecallDraft, beside_pages, best_of, chosen, visible_items, why_nothing
 from memoryd.memory.recall.candidates import ARM_DEPTH, CandidateMemories, ordered, placed_passage, says_something
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
-from memoryd.memory.recall.items import EntityPages, StandingItems, chunks_lost, standing_items
+from memoryd.memory.recall.items import CheckedItems, EntityPages, checked_items, chunks_lost
 from memoryd.memory.recall.query import (
     CutItem,
     Recalled,
@@ -32,8 +32,8 @@ from memoryd.memory.recall.query import (
     RecallQuery,
     recall_recipe,
 )
-from memoryd.memory.recall.unasked import CameNear, ReadMessage, earned, read
-from memoryd.memory.usage import UsageBook
+from memoryd.memory.recall.unasked import ReadMessage, UnaskedFinds, earned, read
+from memoryd.memory.usage import UsageCache
 from memoryd.search.arms import RECALL
 from memoryd.search.builtin import BuiltinSearch, Candidates
 from memoryd.search.file_check import CheckedRows, FileCheck
@@ -45,9 +45,9 @@ from memoryd.search.protocol import (
     Arm,
     ArmState,
     DiskFollower,
+    Exclusions,
     Found,
     SearchBackend,
-    Untold,
     nothing_found,
     seconds_left,
     with_pending,
@@ -55,7 +55,7 @@ from memoryd.search.protocol import (
 from memoryd.search.ranking import Ranked, Recipe, SearchSettings, ranked
 from memoryd.store.index.words import CandidateFilter
 
-MAX_LOOKS: Final = 3
+MAX_CHECKS: Final = 3
 """How often a question is asked while its files, or its index, change."""
 RESERVE: Final = 0.2
 """Share of the deadline kept for reading rows and files."""
@@ -78,7 +78,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
     fusion: RecallFusion
     book: Callable[[], Awaitable[Book]]
     eligible: EligibleMemories
-    usage: UsageBook
+    usage: UsageCache
     passages: SearchBackend | None
     check: FileCheck
     pages: EntityPages
@@ -93,9 +93,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         draft, held = await self._looked(replace(query, fresh_until=start + fresh), end)
         filters = query.memory_filters
         pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
-        items, left_out = chosen(beside_pages(pages, within_reach(held.items, filters.reach)), query, draft)
-        left_out += [CutItem(one, SkipReason.BELOW_NOISE) for one in within_reach(draft.below, filters.reach)]
-        left_out += [CutItem(one, SkipReason.NOT_STANDING) for one in within_reach(held.lost, filters.reach)]
+        items, left_out = chosen(beside_pages(pages, visible_items(held.items, filters.visibility)), query, draft)
+        left_out += [CutItem(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
+        left_out += [CutItem(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
         if query.said and not items:
             # a page alone tells no more than the name that was said
             pages = ()
@@ -114,27 +114,27 @@ class Recaller(Struct, frozen=True, kw_only=True):
         )
         return replace(found, reason=why_nothing(found, query, draft))
 
-    async def _looked(self, query: RecallQuery, end: float) -> tuple[RecallDraft, StandingItems]:
+    async def _looked(self, query: RecallQuery, end: float) -> tuple[RecallDraft, CheckedItems]:
         """Ask until what is told stands in its files, and the index held still, or time is up."""
-        for look in range(MAX_LOOKS):
+        for look in range(MAX_CHECKS):
             draft = await self._draft(query, end)
             held = await self._held(draft, end)
-            is_late = time.monotonic() > end or look == MAX_LOOKS - 1
+            is_late = time.monotonic() > end or look == MAX_CHECKS - 1
             if is_late or not (held.has_replaced or held.checked.differing):
                 break
             left = min(query.fresh_until, end) - time.monotonic()
-            has_looked = bool(held.checked.differing) and await self.disk.look_again(held.checked.differing, left)
-            gone = Untold(held.checked.absent)
-            lost = Untold() if has_looked else Untold(chunks=chunks_lost(held.lost))
-            query = replace(query, untold=query.untold | gone | lost)
+            has_looked = bool(held.checked.differing) and await self.disk.rescan(held.checked.differing, left)
+            gone = Exclusions(held.checked.absent)
+            lost = Exclusions() if has_looked else Exclusions(chunks=chunks_lost(held.lost))
+            query = replace(query, exclusions=query.exclusions | gone | lost)
         return draft, held
 
-    async def _held(self, draft: RecallDraft, end: float) -> StandingItems:
+    async def _held(self, draft: RecallDraft, end: float) -> CheckedItems:
         try:
-            return await standing_items(draft.items, self.index.database, self.check, seconds_left(end))
+            return await checked_items(draft.items, self.index.database, self.check, seconds_left(end))
         except StoreError:
             # what nobody can hold against its file is not told
-            return StandingItems((), tuple(draft.items), CheckedRows())
+            return CheckedItems((), tuple(draft.items), CheckedRows())
 
     async def _draft(self, query: RecallQuery, end: float) -> RecallDraft:
         """Return the candidates, with time left until `end`; what fails or is late costs its part, never the answer."""
@@ -144,13 +144,13 @@ class Recaller(Struct, frozen=True, kw_only=True):
                 await self.usage.ready()
                 book = await self.book()
                 eligible, admitted = await self.eligible.of(book, query, only_memories=self.passages is not None)
-                hidden = Untold(chunks=eligible.hidden.chunks)
+                hidden = Exclusions(chunks=eligible.hidden.chunks)
                 question = await self.index.database.words.weighed(query.question, hidden.chunks)
         except TimeoutError:
             return _nothing(query, _TIMED_OUT)
         except StoreError as exc:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
-        query = replace(query, asked=question, untold=query.untold | hidden)
+        query = replace(query, asked=question, exclusions=query.exclusions | hidden)
         asking = _asked_for(query, book)
         reading = read(query.said, book, eligible.facts.descriptions, sorted(asking.entities)) if query.said else None
         if reading is not None and reading.message.silence is not None:
@@ -165,7 +165,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         self,
         query: RecallQuery,
         eligible: Eligible,
-        asking: AskedFor,
+        asking: QueryIntent,
         found: Candidates,
         others: Found | None,
         reading: ReadMessage | None,
@@ -183,7 +183,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         arms = found.arms if others is None else {**found.arms, LEXICAL: others.arms[LEXICAL]}
         items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
-            items, below = earned(CameNear(memories, passages, items, ranking), reading, eligible, asking)
+            items, below = earned(UnaskedFinds(memories, passages, items, ranking), reading, eligible, asking)
         return RecallDraft(
             book=book,
             asking=asking,
@@ -214,8 +214,8 @@ class Recaller(Struct, frozen=True, kw_only=True):
         except StoreError:
             return []
         told = [rows[chunk] for chunk in wanted if chunk in rows]
-        withdrawn, untold = self.index.withdrawn, query.untold
-        hits = [ranking.hit(row) for row in told if row.path not in withdrawn and not untold.holds(row)]
+        withdrawn, exclusions = self.index.withdrawn, query.exclusions
+        hits = [ranking.hit(row) for row in told if row.path not in withdrawn and not exclusions.holds(row)]
         return folded(hits, query.now.tzinfo or query.filters.zone)
 
     async def _found_here(
@@ -245,15 +245,17 @@ def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
     return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
-def _asked_for(query: RecallQuery, book: Book) -> AskedFor:
+def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
     text, filters, today = query.question.text, query.memory_filters, query.today
     # an entity that is given is one that is asked about
     given = sorted(filters.entities or ())
     found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in given)])
     # a name that only lines of others hold is a word like any other
-    entities = [slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.reach)]
+    entities = [
+        slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
+    ]
     names: list[str] = [*book.slugs_of(entities), *(book.pages[slug].name for slug in entities if slug in book.pages)]
-    days = asked_days(text, today)
+    days = query_days(text, today)
     if days is not None and days.span.first < today and days.span.last == date.max:
         # what it asks since a day before ends today: plans are none of it
         days = replace(days, span=DaySpan(days.span.first, today))

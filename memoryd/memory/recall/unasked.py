@@ -10,8 +10,8 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.recall_filters import AskedFor
-from memoryd.domain.memories.recall_order import Lifts, Placed, current_first
+from memoryd.domain.memories.recall_filters import QueryIntent
+from memoryd.domain.memories.recall_order import Boosts, RankedCandidate, current_first
 from memoryd.domain.memories.unasked.concepts import words_beside
 from memoryd.domain.memories.unasked.descriptions import PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
@@ -53,7 +53,7 @@ def read(text: str, book: Book, descriptions: Descriptions, named: Collection[En
     )
 
 
-class CameNear(Struct, frozen=True):
+class UnaskedFinds(Struct, frozen=True):
     """What came near a message, `ordered` as it answers a question."""
 
     memories: Mapping[MemoryId, RecalledMemory]
@@ -63,7 +63,7 @@ class CameNear(Struct, frozen=True):
 
 
 def earned(
-    near: CameNear, reading: ReadMessage, eligible: Eligible, asking: AskedFor
+    near: UnaskedFinds, reading: ReadMessage, eligible: Eligible, asking: QueryIntent
 ) -> tuple[list[RecalledItem], list[RecalledItem]]:
     """Return what its own evidence earns a place beside a message that asked nothing, and what came near, best first.
 
@@ -83,7 +83,7 @@ def earned(
     return [told[at] for at in first], [one for one in found if one.placed.is_noise]
 
 
-def _stated(near: CameNear) -> CameNear:
+def _stated(near: UnaskedFinds) -> UnaskedFinds:
     """Return what came near without what answers nothing: what memoryd wrote of ended sessions, and bare headings.
 
     A digest of a session repeats the words of messages, so that any later one of the kind would bring it.
@@ -126,7 +126,7 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
 
 
 def _weighed(
-    evidence: MessageEvidence, near: CameNear, leading: Mapping[MemoryId, Sequence[MemoryId]]
+    evidence: MessageEvidence, near: UnaskedFinds, leading: Mapping[MemoryId, Sequence[MemoryId]]
 ) -> tuple[dict[MemoryId, RecalledMemory], list[RecalledPassage], dict[str, int]]:
     """Return what came near with its place by what speaks for it, and which part of the message each answers.
 
@@ -138,7 +138,7 @@ def _weighed(
     of_passages = found[len(memories) :]
     for key, standing in list(of_memories.items()):
         for above in current_first([key], leading):
-            if above in of_memories and standing.is_told and of_memories[above].score < standing.score:
+            if above in of_memories and standing.is_included and of_memories[above].score < standing.score:
                 of_memories[above] = standing
     parts = {str(key): standing.part for key, standing in of_memories.items()}
     parts |= {str(one.citation): standing.part for one, standing in zip(passages, of_passages, strict=True)}
@@ -154,12 +154,12 @@ def _key_of(item: RecalledItem) -> str:
 
 
 def _weighable(one: RecalledItem) -> Item:
-    days, terms, cosine = one.placed.lifts.get(Lifts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
+    days, terms, cosine = one.placed.lifts.get(Boosts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
     if isinstance(one, RecalledMemory):
         return Item(one.memory.line.text, terms, cosine, one.memory.slugs, days)
     return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days)
 
 
-def _placed(standing: Worth, placed: Placed) -> Placed:
-    verdict = Verdict.WEAK if standing.is_told and placed.verdict is Verdict.NONE else placed.verdict
-    return replace(placed, base_score=standing.score, lifts={}, verdict=verdict, is_noise=not standing.is_told)
+def _placed(standing: Worth, placed: RankedCandidate) -> RankedCandidate:
+    verdict = Verdict.WEAK if standing.is_included and placed.verdict is Verdict.NONE else placed.verdict
+    return replace(placed, base_score=standing.score, lifts={}, verdict=verdict, is_noise=not standing.is_included)

@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.abstracts import NearCopies
+from memoryd.domain.memories.abstracts import SimilarMemories
 from memoryd.domain.memories.generated import (
     SUMMARY,
     GeneratedPage,
@@ -58,7 +58,7 @@ class PageRefusal(Struct, frozen=True):
     lacks_markers: bool = False
 
 
-class ReflectOutcome(Struct, frozen=True, kw_only=True):
+class ReflectResult(Struct, frozen=True, kw_only=True):
     """What a run did, or would do. `pages` are those written; `steps` moved opinions; `core_left_out` had no room."""
 
     run: str
@@ -70,8 +70,8 @@ class ReflectOutcome(Struct, frozen=True, kw_only=True):
     unchanged: int
     refusals: tuple[PageRefusal, ...]
     proposals: tuple[ProposedChange, ...]
-    copies: tuple[NearCopies, ...]
-    across_scopes: tuple[NearCopies, ...]
+    copies: tuple[SimilarMemories, ...]
+    across_scopes: tuple[SimilarMemories, ...]
     """Memories that say the same in several scopes."""
     disagreements: int
     """Pairs of what may be told to all that may contradict each other."""

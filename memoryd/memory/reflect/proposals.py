@@ -53,7 +53,7 @@ from memoryd.store.ledger.reflect import ProposalRows
 SHORTEST: Final = 4
 """Signs of an id that may name a proposal."""
 
-ToldMemories = Callable[[], Awaitable[SharedMemories]]
+MemoriesForAll = Callable[[], Awaitable[SharedMemories]]
 """Gives what may be told to all, as the disk has it now; raises NotNow, StoreError."""
 
 
@@ -74,7 +74,7 @@ class ProposalQueue(Struct, frozen=True):
 
     rows: ProposalRows
     journal: Journal
-    told: ToldMemories
+    told: MemoriesForAll
     clock: Callable[[], float] = time.time
 
     async def all(self, state: ProposalState | None = None) -> list[Proposal]:
@@ -158,7 +158,7 @@ class ProposalQueue(Struct, frozen=True):
         await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
         return DecidedProposal(await self.found(proposal.id))
 
-    async def asked_for_markers(self, but: str) -> frozenset[str]:
+    async def pages_wanting_markers(self, but: str) -> frozenset[str]:
         """Return the pages for which a run before this one has proposed markers that are not accepted."""
         asked = (ProposalState.OPEN, ProposalState.REJECTED)
         return frozenset(

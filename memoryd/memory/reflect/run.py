@@ -24,11 +24,11 @@ from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabe
 from memoryd.domain.memories.reflect.opinions import (
     Label,
     LabelledEvidence,
-    OpinionStanding,
+    OpinionState,
     Step,
     by_opinion,
+    opinion_state_of,
     plan_steps,
-    standing_of,
 )
 from memoryd.domain.memories.reflect.pages import SharedMemories, pages_of, shared_memories, stated_by
 from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
@@ -36,14 +36,14 @@ from memoryd.errors import MemorydError, TextModelUnavailable
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Labeller
-from memoryd.memory.opinions import OpinionBook
+from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.pages import (
     PageRefusal,
     PageState,
     PageSummaries,
     PageWriter,
     ReflectOptions,
-    ReflectOutcome,
+    ReflectResult,
     WrittenPages,
     cited_files,
 )
@@ -54,7 +54,7 @@ log = structlog.get_logger(__name__)
 
 MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
-MOST_LEFT: Final = 20
+MAX_LEFT: Final = 20
 """Pages that a run left as they were and that are kept for status."""
 _LEFT: Final = "left"
 MAX_ROUNDS: Final = 3
@@ -67,11 +67,11 @@ class OpinionMoves(Struct, frozen=True):
     """The steps of a run, how opinions stand after them, and what only a person can decide."""
 
     steps: tuple[Step, ...]
-    standings: Mapping[MemoryId, OpinionStanding]
+    standings: Mapping[MemoryId, OpinionState]
     doubted: tuple[DoubtedOpinion, ...]
 
 
-async def opinion_moves(book: Book, opinions: OpinionBook, run: str, labeller: Labeller | None) -> OpinionMoves:
+async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: Labeller | None) -> OpinionMoves:
     """Plan the steps of all evidence that no step has counted, however old; nothing is recorded. Raises StoreError.
 
     There is no window: what a run leaves out because of its age no later run would count.
@@ -89,7 +89,7 @@ def _moves(
     steps = plan_steps(book, counted, recorded, run=run)
     steps_of = by_opinion((*recorded, *steps))
     beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
-    standings = {one.id: standing_of(one, steps_of.get(one.id, ())) for one in beliefs}
+    standings = {one.id: opinion_state_of(one, steps_of.get(one.id, ())) for one in beliefs}
     return OpinionMoves(steps, standings, labels.doubted)
 
 
@@ -118,7 +118,7 @@ class ReflectParts(Struct, frozen=True, kw_only=True):
     book: Callable[[], Awaitable[Book]]
     known: Callable[[], Collection[str]]
     journal: Journal
-    opinions: OpinionBook
+    opinions: OpinionStore
     queue: ProposalQueue
     runs: ReflectRuns
     tombstones: TombstoneStore
@@ -151,7 +151,7 @@ class Reflecting:
         others = f" (and {len(self._refusals) - 1} more pages)" if len(self._refusals) > 1 else ""
         return f"reflect left {self._refusals[0]}{others}" if self._refusals else ""
 
-    async def run(self, options: ReflectOptions) -> ReflectOutcome:
+    async def run(self, options: ReflectOptions) -> ReflectResult:
         """Reflect, or tell what that would do; a run that goes on is waited for.
 
         Raises Denied where nothing may be written, NotNow while the index or another run is in the way, StoreError.
@@ -161,7 +161,7 @@ class Reflecting:
         async with self._parts.journal.alone():
             return await self._run(options)
 
-    async def _run(self, options: ReflectOptions) -> ReflectOutcome:
+    async def _run(self, options: ReflectOptions) -> ReflectResult:
         parts, run, began = self._parts, uuid4().hex[:12], time.monotonic()
         # first, for what is refused as long as the index does not have all notes is no run
         book = await parts.book()
@@ -176,7 +176,7 @@ class Reflecting:
         book, plan, pages = await self._paged(book, moves, options, run)
         proposals, left_out = await self._proposed(book, plan, options, run)
         copies = await asyncio.to_thread(near_copies, plan.shared.memories.values())
-        outcome = ReflectOutcome(
+        outcome = ReflectResult(
             run=run,
             since=options.since,
             is_dry=options.is_dry,
@@ -255,7 +255,7 @@ class Reflecting:
                 found[path] = text
         return found
 
-    async def _note(self, outcome: ReflectOutcome, pages: WrittenPages) -> None:
+    async def _note(self, outcome: ReflectResult, pages: WrittenPages) -> None:
         """Note what came of it: counts, and the pages that were left as they were; no text of a memory."""
         # a page without markers is its owner's choice, of which a proposal tells
         told = [one for one in pages.refusals if not one.lacks_markers]
@@ -265,13 +265,13 @@ class Reflecting:
             "steps": outcome.steps,
             "proposals": len(outcome.proposals),
             "refused": sorted(one.path for one in pages.refusals),
-            _LEFT: self._refusals[:MOST_LEFT],
+            _LEFT: self._refusals[:MAX_LEFT],
         }
         await self._parts.runs.end(outcome.run, counts, self._now())
 
     async def _told(self, refusals: Iterable[PageRefusal], run: str) -> tuple[PageRefusal, ...]:
         """Leave out pages without markers of which an earlier run has made a proposal: once is enough."""
-        asked = await self._parts.queue.asked_for_markers(run)
+        asked = await self._parts.queue.pages_wanting_markers(run)
         return tuple(one for one in refusals if not (one.lacks_markers and one.path in asked))
 
     async def remember(self) -> None:

@@ -20,10 +20,10 @@ from memoryd.domain.sessions.transcripts.records import LeftOut
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import StoreUnavailable
-from memoryd.files.reading import open_beneath
+from memoryd.files.reading import open_below
 from memoryd.files.scanner import FolderId
-from memoryd.sessions.conversation_source import ReadStep, SourceLook
-from memoryd.sessions.excluded import WithheldConversations
+from memoryd.sessions.conversation_source import ReadStep, SourceListing
+from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.transcripts.folders import (
     GRACE_SECONDS,
     AgentTranscripts,
@@ -44,7 +44,7 @@ _NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
 MAX_BYTES: Final = 2 * 1024**3
 """Of the transcripts of one agent."""
 BLOCK_BYTES: Final = 256 << 10
-MOST_BYTES: Final = 4 << 20
+MAX_TOTAL_BYTES: Final = 4 << 20
 """Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
@@ -71,7 +71,7 @@ class TranscriptConversations:
         folders: Sequence[TranscriptFolder],
         *,
         rule: ReadingRule,
-        withheld: WithheldConversations,
+        withheld: ExcludedConversations,
         grace: float = GRACE_SECONDS,
         max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.monotonic,
@@ -89,7 +89,7 @@ class TranscriptConversations:
         self._rests: list[float] = []
         """In how many seconds transcripts that have grown a little will have rested long enough."""
 
-    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceLook:
+    def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """Say which transcripts there are, and which of them are to be read on; forced, all that have changed."""
         found = self._folders.look()
         # what is read already was held against what was forgotten before that
@@ -120,7 +120,7 @@ class TranscriptConversations:
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
-        return SourceLook(present, newest_first, "; ".join(found.troubles), again_in)
+        return SourceListing(present, newest_first, "; ".join(found.troubles), again_in)
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read some lines more; None if the file is gone."""
@@ -194,7 +194,7 @@ class TranscriptListing(Struct, frozen=True):
 
     agent: str
     folders: TranscriptFolders
-    withheld: WithheldConversations
+    withheld: ExcludedConversations
 
     def look(self) -> AgentTranscripts:
         """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises."""
@@ -253,11 +253,11 @@ class GrowingFiles(Struct, eq=False):
         self._seen = {file: seen for file, seen in self._seen.items() if file in files}
 
     def _count(self, file: Path, seen: _Seen) -> None:
-        end = min(seen.stat.size, seen.counted + MOST_BYTES)
+        end = min(seen.stat.size, seen.counted + MAX_TOTAL_BYTES)
         if seen.counted >= end:
             return
         try:
-            descriptor = open_beneath(file.parent, file.name)
+            descriptor = open_below(file.parent, file.name)
         except OSError:
             return
         try:

@@ -36,7 +36,7 @@ _READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptStat
 ROUND_BYTES: Final = 32 << 20
 """Read of transcripts in one round: then qmd has its turn, and what is left follows."""
 _DAY_NS: Final = 86_400_000_000_000
-_TOLD_PROBLEMS: Final = 3
+_MAX_PROBLEMS_SHOWN: Final = 3
 
 
 class ExportStep(Struct, frozen=True):
@@ -259,7 +259,7 @@ class SessionExports:
 
     def _wanted(self, found: AgentTranscripts) -> dict[str, TranscriptFile]:
         """Return the transcripts by the names of their exports, what was said last first."""
-        remembered = [one for one in found.files if not self._is_withheld(one.name, found)]
+        remembered = [one for one in found.files if not self._is_excluded(one.name, found)]
         ordered = sorted(remembered, key=lambda one: one.stat.mtime_ns, reverse=True)
         return {export_name(one.name): one for one in ordered}
 
@@ -269,10 +269,10 @@ class SessionExports:
             return gone
         # a folder that cannot be looked at may hold them still; but what is withheld goes in any case
         known = self._exported
-        return {name for name in gone if name in known and self._is_withheld(known[name].transcript, found)}
+        return {name for name in gone if name in known and self._is_excluded(known[name].transcript, found)}
 
-    def _is_withheld(self, transcript: str, found: AgentTranscripts) -> bool:
-        return transcript in self._withheld or found.is_withheld(transcript)
+    def _is_excluded(self, transcript: str, found: AgentTranscripts) -> bool:
+        return transcript in self._withheld or found.is_excluded(transcript)
 
     def _is_settled(self, files: ExportFiles, name: str, transcript: TranscriptFile) -> bool:
         """Tell whether nothing has changed since the last round, on either side."""
@@ -326,8 +326,8 @@ class SessionExports:
             self._folder, self._exported, self._is_loaded = record.folder, record.exports, True
 
     def _tell(self, problems: list[str]) -> None:
-        more = len(problems) - _TOLD_PROBLEMS
-        told = "; ".join(problems[:_TOLD_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+        more = len(problems) - _MAX_PROBLEMS_SHOWN
+        told = "; ".join(problems[:_MAX_PROBLEMS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
         if told and told != self.problem:
             log.warning("transcripts are not exported as they should be", reason=told)
         self.problem = told

@@ -19,7 +19,7 @@ from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf
 from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_sessions
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat, is_transcript_name, session_of
 from memoryd.domain.skips import SkipReason
-from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_octets
+from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_snapshot
 from memoryd.files.scanner import FolderId
 
 GRACE_SECONDS: Final = 60.0
@@ -64,7 +64,7 @@ class TranscriptFile(Struct, frozen=True):
         return replace(stat, device=0) == replace(self.stat, device=0)
 
 
-class FoldersLook(Struct, frozen=True):
+class FolderListing(Struct, frozen=True):
     """What a look found. Of the folders in `lost` not all was seen; what was read of them stays.
 
     `troubles` names those that lack something, each with the reason.
@@ -88,12 +88,12 @@ class TranscriptFolders(Struct, eq=False):
     clock: Callable[[], float] = time.monotonic
     _missing: dict[Path, float] = field(default_factory=dict)
 
-    def look(self) -> FoldersLook:
+    def look(self) -> FolderListing:
         """List the transcripts of all folders."""
         found, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
         twins = list[tuple[RelativePath, Path]]()
         seen = [self._listed(folder, found, skipped, twins) for folder in self.folders]
-        return FoldersLook(
+        return FolderListing(
             seen,
             found,
             skipped,
@@ -160,13 +160,13 @@ def folder_of(state: str) -> Path | None:
 class AgentTranscripts(Struct, frozen=True):
     """All transcripts of an agent.
 
-    `problem` says why some may be missing: what was made of them stays then. `is_withheld` tells of a name that its
+    `problem` says why some may be missing: what was made of them stays then. `is_excluded` tells of a name that its
     transcript is to be forgotten or not to be remembered, be it among `files` or not.
     """
 
     files: tuple[TranscriptFile, ...] = ()
     problem: str = ""
-    is_withheld: Callable[[str], bool] = lambda _name: False
+    is_excluded: Callable[[str], bool] = lambda _name: False
     marks: int = 0
     """Another number whenever it has changed what is to be remembered."""
 
@@ -218,8 +218,8 @@ def _generated(folder: Path) -> frozenset[str]:
 def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
     """Read a list in the state that `stat` tells: it may hold megabytes, and each look at a folder asks for it."""
     try:
-        octets = read_octets(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
-        return generated_sessions(json.loads(octets.data))
+        content = read_snapshot(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
+        return generated_sessions(json.loads(content.data))
     except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
         # what a timer's session says is indexed then, which harms nobody
         return frozenset()

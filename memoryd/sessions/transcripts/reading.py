@@ -41,7 +41,7 @@ from memoryd.domain.sessions.transcripts.reading import (
 )
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
 from memoryd.domain.skips import SkipReason
-from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_beneath
+from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_below
 
 HEAD_BYTES: Final = 4096
 """Looked at before a whole file is: most transcripts differ in them."""
@@ -88,7 +88,7 @@ def beginning_of(file: Path, key: bytes) -> Beginning:
     with _opened(file) as descriptor:
         stat = file_stat(os.fstat(descriptor))
         head = os.pread(descriptor, HEAD_BYTES, 0)
-    if not _is_telling(head):
+    if not _is_significant(head):
         return Beginning()
     digest = hmac.digest(key, head, "sha256")
     if stat.size <= len(head):
@@ -101,7 +101,7 @@ def begins_alike(one: Path, other: Path) -> bool:
     with _opened(one) as first, _opened(other) as second:
         size = min(HEAD_BYTES, os.fstat(first).st_size, os.fstat(second).st_size)
         head = os.pread(first, size, 0)
-        return _is_telling(head) and head == os.pread(second, size, 0)
+        return _is_significant(head) and head == os.pread(second, size, 0)
 
 
 def is_one(one: Path, other: Path) -> bool:
@@ -113,7 +113,7 @@ def is_one(one: Path, other: Path) -> bool:
         return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, BLOCK_BYTES))
 
 
-def _is_telling(head: bytes) -> bool:
+def _is_significant(head: bytes) -> bool:
     return len(head) >= MIN_BYTES and _NAME.search(head) is not None
 
 
@@ -240,7 +240,7 @@ def _read_once(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
     # never waits for a writer of a FIFO, and follows no link that was put there since the folder was read
-    descriptor = open_beneath(path.parent, path.name)
+    descriptor = open_below(path.parent, path.name)
     try:
         yield descriptor
     finally:

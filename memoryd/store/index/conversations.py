@@ -7,7 +7,7 @@ from typing import NamedTuple
 import apsw
 from msgspec import Struct
 
-from memoryd.domain.citations import told_path
+from memoryd.domain.citations import conversation_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.store.database_file import reads, writes
@@ -99,7 +99,7 @@ def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileCon
 
 def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
     """Return the parts of a conversation, in its order."""
-    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if told_path(row[0]) == path]
+    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if conversation_path(row[0]) == path]
     return sorted(found, key=_first_line)
 
 
@@ -179,7 +179,7 @@ class Conversations(IndexTable):
         """Return how far each conversation goes."""
         found: dict[RelativePath, ConversationExtent] = {}
         for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
-            path = told_path(part)
+            path = conversation_path(part)
             before = found.get(path, ConversationExtent(0, 0))
             # the lines of a part are counted from the first of its conversation
             found[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))

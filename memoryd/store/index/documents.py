@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import apsw
 from msgspec import Struct
 
-from memoryd.domain.citations import told_path
+from memoryd.domain.citations import conversation_path
 from memoryd.domain.documents import CONFLICT_MARKS, RelativePath, Source
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkWords, chunk_words
@@ -92,7 +92,7 @@ WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDE
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
 """
-_SELECT_HELD = """
+_SELECT_PENDING = """
 SELECT c.hash, m.memory, coalesce(s.scope, ''), c.id, c.ordinal, c.start_line, c.end_line
 FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_chunks s ON s.chunk_id = c.id
 WHERE c.file_id = ? ORDER BY c.ordinal
@@ -156,7 +156,7 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
         remove_files(db, [row.path])
     file_id: int = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
     old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
-    for chunk_hash, memory, scope, *held in db.execute(_SELECT_HELD, (file_id,)):
+    for chunk_hash, memory, scope, *held in db.execute(_SELECT_PENDING, (file_id,)):
         old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
     kept = added = memories = 0
     for ordinal, entry in enumerate(chunks):
@@ -248,7 +248,7 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
 
 def _insert_words(db: apsw.Connection, chunk_id: int, words: ChunkWords, path: RelativePath) -> None:
     # the number of a part is no word of anybody
-    name = index_text(told_path(path))
+    name = index_text(conversation_path(path))
     db.execute(_INSERT_CHUNK_WORDS, (chunk_id, words.body, words.heading, name, words.parts))
 
 
@@ -271,7 +271,9 @@ def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
     *stat, read_at_ns, sha256, chunker = file
     known = Known(file_stat_of(*stat), read_at_ns, sha256)
     mtime_ns = known.stat.mtime_ns
-    return ChunkRow(number, told_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker)
+    return ChunkRow(
+        number, conversation_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker
+    )
 
 
 class Documents(IndexTable):
@@ -300,7 +302,7 @@ class Documents(IndexTable):
     def matching(self, db: apsw.Connection, filters: Filters) -> list[int]:
         """Return the ids of the files that may answer."""
         rows = db.execute("SELECT id, path, source, mtime_ns FROM files")
-        return [row[0] for row in rows if filters.admits(told_path(row[1]), row[2], row[3])]
+        return [row[0] for row in rows if filters.admits(conversation_path(row[1]), row[2], row[3])]
 
     @reads
     def chunks(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
@@ -311,7 +313,7 @@ class Documents(IndexTable):
     @reads
     def paths(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, RelativePath]:
         """Return the documents of the chunks of these ids that still exist, as they are told."""
-        return {chunk: told_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
+        return {chunk: conversation_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
 
     @reads
     def passages_of_hashes(self, db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:

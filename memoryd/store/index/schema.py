@@ -195,7 +195,7 @@ def _problems(connection: apsw.Connection, check: str) -> list[str]:
 
 def _states(text: str, memory: str) -> bool:
     # what kind a page gives to its lines is no part of their ids
-    line = parse_line(text, usual_kind=Kind.WORLD)
+    line = parse_line(text, default_kind=Kind.WORLD)
     return isinstance(line, RetainedLine) and line.id == memory
 
 

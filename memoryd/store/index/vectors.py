@@ -21,7 +21,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingCost, PendingFile, PendingPassage, RejectedPassage
-from memoryd.store.index.words import CandidateFilter, every_phrase
+from memoryd.store.index.words import CandidateFilter, all_phrases
 from memoryd.store.pool import Returned
 
 
@@ -325,7 +325,7 @@ class Vectors(IndexTable):
         elif admitted.only_memories:
             statement, values = _IDS_OF_CHUNKS.format(chunks="memory_chunks", chunk="chunk_id"), (space,)
         elif admitted.required:
-            statement, values = _IDS_OF_PHRASES, (space, every_phrase(admitted.required))
+            statement, values = _IDS_OF_PHRASES, (space, all_phrases(admitted.required))
         elif admitted.files is not None:
             statement, values = _IDS_OF_FILES, (space, json.dumps(list(admitted.files)))
         else:

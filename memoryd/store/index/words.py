@@ -62,7 +62,7 @@ def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str
     return tuple(found) if len(terms) > 1 or len(found) > 1 else ()
 
 
-def every_phrase(phrases: Sequence[Phrase]) -> str:
+def all_phrases(phrases: Sequence[Phrase]) -> str:
     """Return the expression that finds what holds each of the phrases, empty without any."""
     return " AND ".join(map(_following, phrases))
 
@@ -123,15 +123,15 @@ WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 
 def lifted(db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase]) -> dict[int, float]:
     """Return the scores (BM25 by chunk) with the share of the neighbours that tell anything in these notes."""
-    telling = [words for words in neighbours if _are_telling(db, words)] if scores else []
+    telling = [words for words in neighbours if _significant(db, words)] if scores else []
     if not telling:
         return dict(scores)
     found = dict(db.execute(_SCORES, (any_phrase(telling), json.dumps(list(scores)))))
     return {chunk: score + SHARE * found.get(chunk, 0.0) for chunk, score in scores.items()}
 
 
-def _are_telling(db: apsw.Connection, words: Phrase) -> bool:
-    together: int = db.execute(_COUNT_MATCHES, (every_phrase([words]),)).get
+def _significant(db: apsw.Connection, words: Phrase) -> bool:
+    together: int = db.execute(_COUNT_MATCHES, (all_phrases([words]),)).get
     enough = least_apart(together)
     return together > 0 and all(db.execute(_HAS, (f'"{word}"', enough - 1)).get for word in words)
 
@@ -240,7 +240,7 @@ def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
     if admitted.excluded:
         given.append((_NOT_OF_CHUNKS, _as_json(admitted.excluded)))
     if admitted.required:
-        given.append((_FOUND_BY, every_phrase(admitted.required)))
+        given.append((_FOUND_BY, all_phrases(admitted.required)))
     if admitted.forbidden:
         given.append((f"NOT {_FOUND_BY}", any_phrase(admitted.forbidden)))
     if admitted.without is not None:
@@ -318,7 +318,7 @@ class Words(Table):
     @reads
     def with_phrase(self, db: apsw.Connection, phrase: Phrase, limit: int) -> list[int]:
         """Return the first `limit` chunks in which the words of a phrase stand one after the other."""
-        return [row[0] for row in db.execute(_WITH, (every_phrase((phrase,)), limit))] if phrase else []
+        return [row[0] for row in db.execute(_WITH, (all_phrases((phrase,)), limit))] if phrase else []
 
     @reads
     def statistics(

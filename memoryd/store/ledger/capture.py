@@ -10,7 +10,7 @@ from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import WorkspaceRows
 
-KEPT_SECONDS: Final = 7 * 24 * 3600.0
+RETENTION_SECONDS: Final = 7 * 24 * 3600.0
 AWAITED_MAX: Final = 5_000
 """Of a workspace."""
 TRIES_MAX: Final = 10
@@ -40,7 +40,7 @@ class MessagePlace(Struct, frozen=True):
     seq: int
 
 
-class AwaitedMessage(Struct, frozen=True, kw_only=True):
+class QueuedMessage(Struct, frozen=True, kw_only=True):
     """A message of which memories are still to be made, and what its session does not say of it."""
 
     place: MessagePlace
@@ -50,11 +50,11 @@ class AwaitedMessage(Struct, frozen=True, kw_only=True):
     is_owners: bool = True
 
 
-class AwaitedRows(WorkspaceRows):
+class QueuedMessages(WorkspaceRows):
     """The messages of which memories are still to be made."""
 
     @writes
-    def put(self, db: apsw.Connection, one: AwaitedMessage, now: float) -> bool:
+    def put(self, db: apsw.Connection, one: QueuedMessage, now: float) -> bool:
         """Note a message at a time in seconds since 1970; return False where too many are noted."""
         if db.execute(_COUNT, (self._workspace,)).get >= AWAITED_MAX:
             return False
@@ -72,16 +72,16 @@ class AwaitedRows(WorkspaceRows):
         if places:
             await self._write_each(_TRIED, [self._key(place) for place in places])
 
-    async def all(self, now: float) -> list[AwaitedMessage]:
+    async def all(self, now: float) -> list[QueuedMessage]:
         """Return what is awaited, the oldest first, and drop what is too old or was tried too often."""
         return await self._left(now) if await self._ledger.read(self._found) else []
 
     @writes
-    def _left(self, db: apsw.Connection, now: float) -> list[AwaitedMessage]:
-        db.execute(_EXPIRE_AWAITED, (self._workspace, now - KEPT_SECONDS, TRIES_MAX))
+    def _left(self, db: apsw.Connection, now: float) -> list[QueuedMessage]:
+        db.execute(_EXPIRE_AWAITED, (self._workspace, now - RETENTION_SECONDS, TRIES_MAX))
         return self._found(db)
 
-    def _found(self, db: apsw.Connection) -> list[AwaitedMessage]:
+    def _found(self, db: apsw.Connection) -> list[QueuedMessage]:
         return [_message(*row) for row in db.execute(_ALL, (self._workspace,))]
 
     def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
@@ -90,8 +90,8 @@ class AwaitedRows(WorkspaceRows):
 
 def _message(
     agent: str, session: str, seq: int, scope: str, channel: str | None, is_direct: int, is_owners: int
-) -> AwaitedMessage:
-    return AwaitedMessage(
+) -> QueuedMessage:
+    return QueuedMessage(
         place=MessagePlace(agent, session, seq),
         scope=scope,
         channel=channel,
@@ -100,7 +100,7 @@ def _message(
     )
 
 
-DELIVERED_MAX: Final = 20_000
+SHOWN_MAX: Final = 20_000
 """Of a workspace; the latest stay."""
 
 _PUT_DELIVERED = """
@@ -120,7 +120,7 @@ _MAKE_KEY = "INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)"
 _KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
 
 
-class DeliveredRow(Struct, frozen=True):
+class ShownSpan(Struct, frozen=True):
     """A span as it was delivered to a session (its keyed hash) at a time, in seconds since 1970."""
 
     agent: str
@@ -129,7 +129,7 @@ class DeliveredRow(Struct, frozen=True):
     at: float
 
 
-class DeliveredRows(WorkspaceRows):
+class ShownSpanRows(WorkspaceRows):
     """The spans that sessions were shown."""
 
     @writes
@@ -139,11 +139,11 @@ class DeliveredRows(WorkspaceRows):
         return bytes(db.execute(_KEY, (self._workspace,)).get)
 
     @writes
-    def put(self, db: apsw.Connection, rows: Sequence[DeliveredRow], now: float) -> None:
+    def put(self, db: apsw.Connection, rows: Sequence[ShownSpan], now: float) -> None:
         """Note spans, and drop those that are too old or too many."""
         db.executemany(_PUT_DELIVERED, map(self._values, rows))
-        db.execute(_EXPIRE_DELIVERED, (self._workspace, now - KEPT_SECONDS))
-        db.execute(_BOUND, (self._workspace, DELIVERED_MAX))
+        db.execute(_EXPIRE_DELIVERED, (self._workspace, now - RETENTION_SECONDS))
+        db.execute(_BOUND, (self._workspace, SHOWN_MAX))
 
     @reads
     def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
@@ -153,7 +153,7 @@ class DeliveredRows(WorkspaceRows):
             for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
         ][::-1]
 
-    def _values(self, row: DeliveredRow) -> tuple[str | bytes | float, ...]:
+    def _values(self, row: ShownSpan) -> tuple[str | bytes | float, ...]:
         span = row.span
         packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
         return (self._workspace, row.agent, row.session, *packed, row.at)

@@ -19,11 +19,11 @@ from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import SqlValue, WorkspaceRows, erases
 
-KEPT_SECONDS: Final = 90 * 86_400
-KEPT_ROWS: Final = CHANGES_MAX
+RETENTION_SECONDS: Final = 90 * 86_400
+MAX_ROWS: Final = CHANGES_MAX
 KEPT_CHARS: Final = 1_000_000
 """Of the lines of one change: with more of them it is listed and cannot be undone."""
-KEPT_TOTAL_BYTES: Final = CHANGE_BYTES_MAX
+MAX_TOTAL_BYTES: Final = CHANGE_BYTES_MAX
 """Of the lines of all changes of a workspace."""
 NOT_KEPT: Final = b"\0"
 """In the stead of the hash of a file in which something stood that is forgotten: short texts could be tried by it."""
@@ -217,9 +217,9 @@ class ChangeLog(WorkspaceRows):
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
     """Add a change within a transaction of this room, drop what is too old or too much, and return its number."""
     number: int = db.execute(_ADD, _values(workspace, row)).get
-    _run(db, _EXPIRE, (workspace, row.at - KEPT_SECONDS))
-    _run(db, _DROP_BEYOND, (workspace, KEPT_ROWS))
-    _run(db, _EMPTY_BEYOND, (workspace, KEPT_TOTAL_BYTES))
+    _run(db, _EXPIRE, (workspace, row.at - RETENTION_SECONDS))
+    _run(db, _DROP_BEYOND, (workspace, MAX_ROWS))
+    _run(db, _EMPTY_BEYOND, (workspace, MAX_TOTAL_BYTES))
     return number
 
 

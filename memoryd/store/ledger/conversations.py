@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memoryd.errors import StoreUnavailable
 
-HELD_FOR: Final = timedelta(days=7)
+PENDING_FOR: Final = timedelta(days=7)
 
 _HOLD = """
 INSERT INTO held_answers (agent, session, seq, answer, held_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -20,7 +20,7 @@ ON CONFLICT (agent, session, seq)
 DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at = excluded.expires_at
 """
 _HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
-_DROP_HELD = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
+_DROP_PENDING = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
 _FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
 _DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
 _OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
@@ -53,7 +53,7 @@ class HoldingLimits(Struct, frozen=True):
     answer_bytes: int = 256 * 2**10
 
 
-class HeldCount(Struct, frozen=True):
+class PendingAnswerCount(Struct, frozen=True):
     """How many answers are held for an agent, and their bytes in UTF-8."""
 
     answers: int = 0
@@ -75,8 +75,8 @@ def hold(
     What has expired or is too much is dropped.
     """
     # first: what expired takes nobody's place, nor does what a clock that was ahead has made the newest
-    expire_held(db, now)
-    db.execute(_HOLD, (agent, session, seq, answer, since, since + HELD_FOR.total_seconds()))
+    expire_pending_answers(db, now)
+    db.execute(_HOLD, (agent, session, seq, answer, since, since + PENDING_FOR.total_seconds()))
     db.execute(_DROP_OLDEST, (agent, limits.answers))
     # to add them up takes some milliseconds, and a file that is smaller holds no more
     if db.execute(_FILE_BYTES).get > limits.total_bytes:
@@ -89,9 +89,9 @@ def held(db: apsw.Connection, agent: str, session: str, seq: int, now: float) ->
     return answer
 
 
-def drop_held(db: apsw.Connection, agent: str, session: str, seq: int) -> bool:
+def drop_pending_answer(db: apsw.Connection, agent: str, session: str, seq: int) -> bool:
     """Delete the answer of a turn; return whether one was held."""
-    db.execute(_DROP_HELD, (agent, session, seq))
+    db.execute(_DROP_PENDING, (agent, session, seq))
     return db.changes() > 0
 
 
@@ -102,32 +102,32 @@ def forget_session(db: apsw.Connection, agent: str, session: str) -> int:
     return db.changes()
 
 
-def count_held_of_session(db: apsw.Connection, agent: str, session: str) -> int:
+def count_pending_of_session(db: apsw.Connection, agent: str, session: str) -> int:
     """Count what is held of a session, expired answers too."""
     counted: int = db.execute(_OF_SESSION, (agent, session)).get
     return counted
 
 
-def expire_held(db: apsw.Connection, now: float) -> int:
+def expire_pending_answers(db: apsw.Connection, now: float) -> int:
     """Delete what has expired and return how many; no clock that was ahead makes the rest stay for more than a week."""
     db.execute(_EXPIRE, (now,))
     expired = db.changes()
-    db.execute(_CUT, (now, now + HELD_FOR.total_seconds()))
+    db.execute(_CUT, (now, now + PENDING_FOR.total_seconds()))
     return expired
 
 
-def count_held(db: apsw.Connection, agent: str, now: float) -> HeldCount:
+def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> PendingAnswerCount:
     """Count what is held for an agent."""
-    return HeldCount(*db.execute(_COUNT, (agent, now)).get)
+    return PendingAnswerCount(*db.execute(_COUNT, (agent, now)).get)
 
 
-MOST_KEYS: Final = 10_000
+MAX_KEYS: Final = 10_000
 """Session keys of one agent that its owner may have marked at once."""
-MOST_AGENTS_KEYS: Final = 100
+MAX_AGENTS_KEYS: Final = 100
 """Session keys that the agent itself may have marked; they take no room of the owner's."""
 
 
-class WithheldKind(StrEnum):
+class ExcludedKind(StrEnum):
     """What a row names."""
 
     TRANSCRIPT = "transcript"
@@ -139,14 +139,14 @@ class WithheldKind(StrEnum):
     """A conversation whose forgetting is not finished."""
 
 
-class Withheld(Struct, frozen=True):
+class Exclusion(Struct, frozen=True):
     """A conversation that is not to be remembered; `since` is in seconds since 1970.
 
     `is_forgotten`: somebody wanted it forgotten; else it is marked. A transcript is known under another name by the
     keyed hash of its first `head_bytes` bytes.
     """
 
-    kind: WithheldKind
+    kind: ExcludedKind
     name: str
     since: float
     is_forgotten: bool = False
@@ -167,17 +167,17 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
     head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
-_KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+_KEYS: Final = (ExcludedKind.KEY, ExcludedKind.AGENTS_KEY)
 _COUNT_OTHERS = "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?"
-_DROP_WITHHELD = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
+_DROP_EXCLUSION = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
-def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool:
+def withhold(db: apsw.Connection, agent: str, one: Exclusion, key: bytes) -> bool:
     """Note a conversation, hashed with a key; return False where as many keys are marked as may be.
 
     Raises StoreUnavailable where there are hashes that are keyed otherwise.
     """
-    most = {WithheldKind.KEY: MOST_KEYS, WithheldKind.AGENTS_KEY: MOST_AGENTS_KEYS}.get(one.kind)
+    most = {ExcludedKind.KEY: MAX_KEYS, ExcludedKind.AGENTS_KEY: MAX_AGENTS_KEYS}.get(one.kind)
     if most is not None and db.execute(_COUNT_OTHERS, (agent, one.kind, one.name)).get >= most:
         return False
     if hash_key(db) != key:
@@ -185,26 +185,26 @@ def withhold(db: apsw.Connection, agent: str, one: Withheld, key: bytes) -> bool
         if has_hashes(db):
             raise StoreUnavailable("the ledger was replaced by another one", hint="restart memoryd")
         set_hash_key(db, key)
-    put_withheld(db, agent, one)
+    put_exclusion(db, agent, one)
     return True
 
 
-def put_withheld(db: apsw.Connection, agent: str, one: Withheld) -> None:
+def put_exclusion(db: apsw.Connection, agent: str, one: Exclusion) -> None:
     """Put a row; a mark does not make what was forgotten a mere mark."""
     given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
     db.execute(_PUT, given)
 
 
-def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> bool:
+def release(db: apsw.Connection, agent: str, kind: ExcludedKind, name: str) -> bool:
     """Drop a row, and return whether there was one."""
-    db.execute(_DROP_WITHHELD, (agent, kind, name))
+    db.execute(_DROP_EXCLUSION, (agent, kind, name))
     return db.changes() > 0
 
 
-def all_withheld(db: apsw.Connection, agent: str) -> list[Withheld]:
+def all_exclusions(db: apsw.Connection, agent: str) -> list[Exclusion]:
     """Return all of an agent."""
     rows = db.execute(_ALL, (agent,))
-    return [Withheld(WithheldKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
+    return [Exclusion(ExcludedKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
 
 
 def hash_key(db: apsw.Connection) -> bytes:

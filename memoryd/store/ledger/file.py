@@ -43,7 +43,7 @@ LEDGER: Final = History("the ledger", 0x6D656D6C, read_migrations("ledger"))
 """`meml`, in the SQLite header of every ledger."""
 SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 """Of the files that SQLite keeps for one database."""
-MOST_SET_ASIDE: Final = 5
+MAX_SET_ASIDE: Final = 5
 """So many damaged ledgers may lie beside each other before no new one is begun."""
 
 
@@ -150,12 +150,12 @@ def set_aside(path: Path) -> Path:
 
     Raises StoreUnavailable when too many lie there already, OSError.
     """
-    if len(aside(path)) >= MOST_SET_ASIDE:
+    if len(aside(path)) >= MAX_SET_ASIDE:
         raise StoreUnavailable(
-            f"{MOST_SET_ASIDE} damaged ledgers lie in {path.parent} already", hint="move them away, or delete them"
+            f"{MAX_SET_ASIDE} damaged ledgers lie in {path.parent} already", hint="move them away, or delete them"
         )
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    number = next(n for n in range(1, MOST_SET_ASIDE + 2) if not os.path.lexists(_aside_name(path, stamp, n)))
+    number = next(n for n in range(1, MAX_SET_ASIDE + 2) if not os.path.lexists(_aside_name(path, stamp, n)))
     target = _aside_name(path, stamp, number)
     # the log first: after a kill in between, the log of a file that is gone would be deleted as one without a file
     for suffix in reversed(SUFFIXES):
@@ -188,7 +188,7 @@ _PUT_TOMBSTONE: Final = (
 )
 
 
-class LedgerFigures(Struct, frozen=True):
+class LedgerStats(Struct, frozen=True):
     """What a ledger is: the version of its tables, and how many rows each workspace has in it, by its real path."""
 
     version: int
@@ -215,7 +215,7 @@ def empty_ledger() -> bytes:
     return new_database(LEDGER, page_bytes=PAGE_BYTES)
 
 
-def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
+def figures(path: Path, *, is_strict: bool = False) -> LedgerStats:
     """Look at a ledger that nobody has open, all of it, and write nothing into it.
 
     Raises ForeignDatabase for what is none, or is of a newer version, and if `is_strict` for one that has anything
@@ -227,7 +227,7 @@ def figures(path: Path, *, is_strict: bool = False) -> LedgerFigures:
             require_own_objects(reader, LEDGER)
         if found := broken_parts(reader):
             raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(found)}", hint=_WORDING.when_damaged)
-        return LedgerFigures(version_of(reader.pragma("user_version")), _rows(reader))
+        return LedgerStats(version_of(reader.pragma("user_version")), _rows(reader))
 
 
 def rows_of(path: Path) -> dict[str, int]:

@@ -20,18 +20,18 @@ from msgspec import Struct, field
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
-from memoryd.store.database_file import Given, Table, TableTransaction, Verb, writes
+from memoryd.store.database_file import Injected, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
-    HELD_FOR,
-    HeldCount,
+    PENDING_FOR,
+    ExcludedKind,
+    Exclusion,
     HoldingLimits,
-    Withheld,
-    WithheldKind,
-    all_withheld,
-    count_held,
-    count_held_of_session,
-    drop_held,
-    expire_held,
+    PendingAnswerCount,
+    all_exclusions,
+    count_pending_answers,
+    count_pending_of_session,
+    drop_pending_answer,
+    expire_pending_answers,
     forget_session,
     hash_key,
     held,
@@ -80,7 +80,7 @@ Run = Callable[[Transaction[Returned]], Awaitable[Returned]]
 class LedgerCount(Struct, frozen=True):
     """What a ledger holds for an agent; `file_bytes` and `refused`, which counts since the start, are of all agents."""
 
-    held: HeldCount
+    held: PendingAnswerCount
     file_bytes: int
     refused: int
     """Answers that were not held: too long, or the ledger could not take them."""
@@ -117,7 +117,7 @@ class Ledger:
         self._failed_at = float("-inf")
         self._aside = SetAsideLedgers(path)
         self._refused = 0
-        self._counted: dict[str, tuple[HeldCount, HistoryCount]] = {}
+        self._counted: dict[str, tuple[PendingAnswerCount, HistoryCount]] = {}
         self._opening = asyncio.Lock()
         self._holding = asyncio.Lock()
         self._hold_failed_at = float("-inf")
@@ -170,7 +170,7 @@ class Ledger:
             return False
         now = self._clock()
         since = now if at is None else min(at.timestamp(), now)
-        if since + HELD_FOR.total_seconds() <= now:
+        if since + PENDING_FOR.total_seconds() <= now:
             return False
         began = time.monotonic()
 
@@ -198,7 +198,7 @@ class Ledger:
 
     async def drop(self, agent: str, session: str, seq: int) -> bool:
         """Delete the answer of a turn; return whether one was held. Raises Denied where nothing may be written."""
-        return await self.write(lambda db: drop_held(db, agent, session, seq), makes_file=False)
+        return await self.write(lambda db: drop_pending_answer(db, agent, session, seq), makes_file=False)
 
     async def forget_session(self, agent: str, session: str) -> int:
         """Delete all answers of a session and return how many; no byte of them is left on disk but in `set_aside`.
@@ -207,11 +207,11 @@ class Ledger:
         """
         return await self.erase(lambda db: forget_session(db, agent, session))
 
-    async def held_of_session(self, agent: str, session: str) -> int:
+    async def pending_of_session(self, agent: str, session: str) -> int:
         """Count the answers that are held of a session."""
-        return await self.read(lambda db: count_held_of_session(db, agent, session))
+        return await self.read(lambda db: count_pending_of_session(db, agent, session))
 
-    async def withhold(self, agent: str, one: Withheld, key: bytes) -> bool:
+    async def withhold(self, agent: str, one: Exclusion, key: bytes) -> bool:
         """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
 
         Raises Denied where nothing may be written, and StoreUnavailable where other hashes are keyed otherwise.
@@ -219,7 +219,7 @@ class Ledger:
         self._allow_writing()
         return await self._use_marks(self._file.write, lambda db: withhold(db, agent, one, key), makes_file=True)
 
-    async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
+    async def release(self, agent: str, kind: ExcludedKind, name: str) -> bool:
         """Drop such a note, of which no byte is left in file or log; return whether there was one.
 
         Raises Denied where nothing may be written.
@@ -229,10 +229,10 @@ class Ledger:
             lambda step: self._file.erase(step, keeps_copies=True), lambda db: release(db, agent, kind, name)
         )
 
-    async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Withheld]]:
+    async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Exclusion]]:
         """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
         return await self._use_marks(
-            self._file.read, lambda db: (hash_key(db), all_withheld(db, agent)), makes_file=makes_file
+            self._file.read, lambda db: (hash_key(db), all_exclusions(db, agent)), makes_file=makes_file
         )
 
     async def sweep(self) -> int:
@@ -243,11 +243,11 @@ class Ledger:
         # after a failure a file is made, where there is none, to see whether it goes again
         expired = await self._use(
             lambda step: self._file.erase(step, keeps_copies=True, busy_ms=SHORT_BUSY_MS),
-            lambda db: expire_held(db, now),
+            lambda db: expire_pending_answers(db, now),
             makes_file=bool(self._failure),
         )
         with self._telling():
-            await asyncio.to_thread(delete_copies, self.path, older_than=now - HELD_FOR.total_seconds())
+            await asyncio.to_thread(delete_copies, self.path, older_than=now - PENDING_FOR.total_seconds())
             await self._aside.look()
         return expired
 
@@ -260,11 +260,13 @@ class Ledger:
         with contextlib.suppress(StoreError):
             if self._file.is_open and not await asyncio.to_thread(self._file.is_replaced):
                 now = self._clock()
-                counted = await self._file.read(lambda db: (count_held(db, agent, now), count_history(db, workspace)))
+                counted = await self._file.read(
+                    lambda db: (count_pending_answers(db, agent, now), count_history(db, workspace))
+                )
                 self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        held, history = self._counted.get(agent, (HeldCount(), HistoryCount()))
+        held, history = self._counted.get(agent, (PendingAnswerCount(), HistoryCount()))
         return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused, history)
 
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
@@ -405,11 +407,11 @@ def _on_nothing(step: Transaction[Returned]) -> Returned:
 AnyRows = TypeVar("AnyRows", bound="WorkspaceRows")
 
 
-def erases(step: TableTransaction[AnyRows, Given, Returned]) -> Verb[AnyRows, Given, Returned]:
+def erases(step: TableTransaction[AnyRows, Injected, Returned]) -> Verb[AnyRows, Injected, Returned]:
     """Have a method be called without its connection, which has a transaction; no byte of what it deletes is left."""
 
     @wraps(step)
-    async def verb(rows: AnyRows, /, *given: Given.args, **named: Given.kwargs) -> Returned:
+    async def verb(rows: AnyRows, /, *given: Injected.args, **named: Injected.kwargs) -> Returned:
         return await rows._ledger.erase(lambda db: step(rows, db, *given, **named))
 
     return verb

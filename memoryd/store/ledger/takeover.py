@@ -13,7 +13,14 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Wording, broken_parts, mapped_errors
-from memoryd.store.ledger.conversations import Withheld, WithheldKind, has_hashes, hash_key, put_withheld, set_hash_key
+from memoryd.store.ledger.conversations import (
+    ExcludedKind,
+    Exclusion,
+    has_hashes,
+    hash_key,
+    put_exclusion,
+    set_hash_key,
+)
 from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
 _WORDING: Final = Wording("a ledger that was set aside", "delete it, or move it away")
@@ -27,7 +34,7 @@ class Marks(Struct, frozen=True):
     """All rows of all agents, and what their hashes are keyed with: no bytes where there is none yet."""
 
     key: bytes = b""
-    rows: tuple[tuple[str, Withheld], ...] = ()
+    rows: tuple[tuple[str, Exclusion], ...] = ()
 
 
 def read_marks(path: Path) -> Marks:
@@ -52,7 +59,7 @@ def take_over(db: apsw.Connection, name: str, marks: Marks) -> None:
         elif any(one.is_hashed for _, one in marks.rows):
             raise StoreUnavailable("other conversations were marked since, and hashed with another key")
     for agent, one in marks.rows:
-        put_withheld(db, agent, one)
+        put_exclusion(db, agent, one)
     db.execute("INSERT INTO taken_over VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
 
@@ -97,8 +104,8 @@ def _connected(path: Path) -> apsw.Connection:
 
 def _mark(
     agent: str, kind: str, name: str, since: float, is_forgotten: int, head_bytes: int, head_hash: bytes
-) -> tuple[str, Withheld]:
+) -> tuple[str, Exclusion]:
     is_sound = is_forgotten in (0, 1) and head_bytes >= 0 and len(head_hash) == (_HASH_BYTES if head_bytes else 0)
     if not (agent and name and is_sound):
         raise DamagedDatabase("a row of it is damaged")
-    return agent, Withheld(WithheldKind(kind), name, since, bool(is_forgotten), head_bytes, head_hash)
+    return agent, Exclusion(ExcludedKind(kind), name, since, bool(is_forgotten), head_bytes, head_hash)

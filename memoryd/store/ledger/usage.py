@@ -16,7 +16,7 @@ from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeRow, add_change
 from memoryd.store.ledger.ledger import WorkspaceRows, erases
 
-MOST_NOTED: Final = 200_000
+MAX_NOTED: Final = 200_000
 """Memories of one workspace of which the day is kept; what comes beyond has the day of its file."""
 
 _EPOCH: Final = date(1970, 1, 1)
@@ -43,7 +43,7 @@ class FirstSeen(WorkspaceRows):
     @writes
     def note(self, db: apsw.Connection, days: Mapping[MemoryId, date]) -> None:
         """Keep these days; of a memory that has one, the earlier."""
-        room = MOST_NOTED - db.execute(_COUNT, (self._workspace,)).get
+        room = MAX_NOTED - db.execute(_COUNT, (self._workspace,)).get
         rows = [(self._workspace, memory, (day - _EPOCH).days) for memory, day in days.items()]
         db.executemany(_NOTE, rows[: max(room, 0)])
 
@@ -66,7 +66,7 @@ _HAS: Final = "SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?"
 _DROP_STATED: Final = "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?"
 
 
-class StatedRows(WorkspaceRows):
+class RetainedHashes(WorkspaceRows):
     """Keyed hashes of what was stated."""
 
     @writes
@@ -86,7 +86,7 @@ class StatedRows(WorkspaceRows):
         db.executemany(_DROP_STATED, [(self._workspace, one) for one in hashes])
 
 
-MOST_KEPT: Final = 200_000
+MAX_USAGE_ROWS: Final = 200_000
 """Memories of one workspace."""
 
 _ALL: Final = """
@@ -114,7 +114,7 @@ class UsageRows(WorkspaceRows):
     @reads
     def all(self, db: apsw.Connection) -> Mapping[MemoryId, Usage]:
         """Return the usage of all memories that have one; none where there is no ledger."""
-        return dict(map(_usage, db.execute(_ALL, (self._workspace, MOST_KEPT))))
+        return dict(map(_usage, db.execute(_ALL, (self._workspace, MAX_USAGE_ROWS))))
 
     async def put(self, usages: Mapping[MemoryId, Usage], listed: Iterable[ChangeRow] = ()) -> None:
         """Keep these as they are now, all or none; what was not judged is left out.
@@ -131,9 +131,7 @@ class UsageRows(WorkspaceRows):
         if rows:
             await self._ledger.write(step)
 
-    async def note_standing(
-        self, standing: Collection[MemoryId], at: float, keep_seconds: float
-    ) -> frozenset[MemoryId]:
+    async def note_stated(self, standing: Collection[MemoryId], at: float, keep_seconds: float) -> frozenset[MemoryId]:
         """Mark the rows of memories that no line states, delete those that were so for long, and return these."""
 
         def step(db: apsw.Connection) -> frozenset[MemoryId]:

@@ -19,13 +19,13 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
-from memoryd.embed.current import EmbedderPhase, EmbedderState, StandIn
+from memoryd.embed.current import EmbedderPhase, EmbedderState, ProviderFallback
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.index.state import SyncState
+from memoryd.qmd.maintenance import MaintenanceState
 from memoryd.qmd.server import ServerPhase
 from memoryd.qmd.sidecar import QmdState
-from memoryd.qmd.upkeep import UpkeepState
 from memoryd.search.protocol import Fallback
 from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.wire import Event
@@ -52,8 +52,8 @@ def healthy() -> AgentState:
             path=Path("index.sqlite"),
             sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
             trouble=None,
-            lane_trouble=None,
-            is_lane_idle=False,
+            embedding_trouble=None,
+            is_embedding_idle=False,
             vector_engine="resident",
             vector_trouble=None,
             watcher=WatcherState("events", True),
@@ -64,7 +64,7 @@ def healthy() -> AgentState:
             takes_media=False,
             embedder=EmbedderState(EmbedderPhase.READY),
             identity=None,
-            stand_in=None,
+            fallback_in_use=None,
         ),
         reranker=None,
         qmd=None,
@@ -86,7 +86,7 @@ def of_embedding(**changes: object) -> AgentState:
     return replace(state, embedding=replace(state.embedding, **changes))
 
 
-def of_qmd(upkeep: UpkeepState, fallback: Fallback | None = None) -> AgentState:
+def of_qmd(maintenance: MaintenanceState, fallback: Fallback | None = None) -> AgentState:
     qmd = QmdState(
         program=None,
         search_mode="search",
@@ -94,7 +94,7 @@ def of_qmd(upkeep: UpkeepState, fallback: Fallback | None = None) -> AgentState:
         server=ServerPhase.IDLE,
         pid=None,
         restarts=0,
-        upkeep=upkeep,
+        maintenance=maintenance,
         exported=None,
         export_trouble="",
         fallback=fallback,
@@ -122,10 +122,13 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     ),
     "vectors that nobody wants": (of_embedding(embedder=EmbedderState(EmbedderPhase.OFF, "none is named")), []),
     "a stand-in": (
-        of_embedding(stand_in=StandIn("openai", "local", "no answer", NOW)),
+        of_embedding(fallback_in_use=ProviderFallback("openai", "local", "no answer", NOW)),
         [Shortfall("provider", "local stands in for openai: no answer")],
     ),
-    "vectors that are late": (of_index(lane_trouble="the disk is full"), [Shortfall("embedding", "the disk is full")]),
+    "vectors that are late": (
+        of_index(embedding_trouble="the disk is full"),
+        [Shortfall("embedding", "the disk is full")],
+    ),
     "a watcher that fails": (
         of_index(watcher=WatcherState("scan", False, "no inotify")),
         [Shortfall("watcher", "no inotify")],
@@ -146,12 +149,12 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
         ],
     ),
     "qmd, and what to do": (
-        of_qmd(UpkeepState(0.0, None, trouble="it is not found", hint="install it")),
+        of_qmd(MaintenanceState(0.0, None, trouble="it is not found", hint="install it")),
         [Shortfall("qmd", "it is not found; install it")],
     ),
-    "qmd that did not answer": (of_qmd(UpkeepState(0.0, None, trouble=None), OUT), [Shortfall("qmd", "it hangs")]),
+    "qmd that did not answer": (of_qmd(MaintenanceState(0.0, None, trouble=None), OUT), [Shortfall("qmd", "it hangs")]),
     "qmd without vectors": (
-        of_qmd(UpkeepState(0.0, "no model", trouble=None)),
+        of_qmd(MaintenanceState(0.0, "no model", trouble=None)),
         [Shortfall("qmd vectors", "no model")],
     ),
     "a ledger that cannot be used": (
@@ -183,11 +186,11 @@ def test_workspace_that_is_gone_is_plainer_than_its_rules() -> None:
 
 
 def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
-    without = of_embedding(stand_in=StandIn("openai", "local", "no answer", NOW))
-    both = replace(without, qmd=of_qmd(UpkeepState(0.0, None), OUT).qmd)
+    without = of_embedding(fallback_in_use=ProviderFallback("openai", "local", "no answer", NOW))
+    both = replace(without, qmd=of_qmd(MaintenanceState(0.0, None), OUT).qmd)
     assert (both.fallback, both.backend) == (OUT, "builtin")
     assert without.fallback == Fallback("openai", "no answer", NOW)
-    assert of_qmd(UpkeepState(0.0, None)).backend == "qmd"
+    assert of_qmd(MaintenanceState(0.0, None)).backend == "qmd"
     assert healthy().fallback is None
 
 

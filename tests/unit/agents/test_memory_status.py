@@ -4,14 +4,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from memoryd.agents.status.figures import SKIPPED_SHOWN, Figures, skipped_replies
+from memoryd.agents.status.figures import SKIPPED_SHOWN, IndexStats, skipped_replies
 from memoryd.agents.status.states import AgentState
 from memoryd.agents.status.status import MemoryStatus
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.store.index.passages import Counts
-from memoryd.store.ledger.conversations import HeldCount
+from memoryd.store.ledger.conversations import PendingAnswerCount
 from memoryd.store.ledger.ledger import LedgerCount
 from tests.fakes import FakeEmbedder
 from tests.unit.agents.test_degraded import healthy, of_embedding, of_index, of_sync
@@ -21,15 +21,15 @@ def skipped(path: str, reason: str) -> SkippedFile:
     return SkippedFile(RelativePath(path), reason)
 
 
-FIGURES = Figures(held=Counts(passages=10), lacking=3, unseen=(skipped("a.png", "too large"),))
+FIGURES = IndexStats(held=Counts(passages=10), lacking=3, unseen=(skipped("a.png", "too large"),))
 
 
 def identity() -> EmbedderIdentity:
     return FakeEmbedder().identity
 
 
-def status(state: AgentState, figures: Figures = FIGURES) -> MemoryStatus:
-    return MemoryStatus(state, figures, None, None, (), LedgerCount(HeldCount(), 0, 0))
+def status(state: AgentState, figures: IndexStats = FIGURES) -> MemoryStatus:
+    return MemoryStatus(state, figures, None, None, (), LedgerCount(PendingAnswerCount(), 0, 0))
 
 
 def test_passage_is_embedded_if_it_neither_lacks_its_vector_nor_was_refused() -> None:
@@ -40,8 +40,8 @@ def test_passage_is_embedded_if_it_neither_lacks_its_vector_nor_was_refused() ->
 
 
 def test_vectors_that_nobody_wants_are_not_pending() -> None:
-    assert status(of_index(is_lane_idle=False)).pending_embeddings == 3
-    assert status(of_index(is_lane_idle=True)).pending_embeddings == 0
+    assert status(of_index(is_embedding_idle=False)).pending_embeddings == 3
+    assert status(of_index(is_embedding_idle=True)).pending_embeddings == 0
 
 
 def test_who_embeds_is_none_without_an_embedder() -> None:

@@ -1,9 +1,9 @@
 """From a section of the configuration to the settings of the parts."""
 
-from memoryd.agents.workspace.settings import index_settings, lane_settings, search_settings
+from memoryd.agents.workspace.settings import embedding_loop_settings, index_settings, search_settings
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.embedding import Choice
-from memoryd.index.pending import LaneSettings
+from memoryd.index.pending import EmbeddingLoopSettings
 
 CHOICE = Choice("openai", "local", "it was named")
 
@@ -13,19 +13,22 @@ def section(**given: object) -> MemorySearchSection:
 
 
 def test_batch_interface_is_given_as_much_as_its_jobs_take() -> None:
-    usual = lane_settings(section(), CHOICE)
-    assert (usual.remote_batch, usual.read_ahead) == (LaneSettings().remote_batch, LaneSettings().read_ahead)
-    batch = lane_settings(
+    usual = embedding_loop_settings(section(), CHOICE)
+    assert (usual.remote_batch, usual.read_ahead) == (
+        EmbeddingLoopSettings().remote_batch,
+        EmbeddingLoopSettings().read_ahead,
+    )
+    batch = embedding_loop_settings(
         section(remote={"batch": {"enabled": True, "concurrency": 3, "pollIntervalMs": 5000}}), CHOICE
     )
     assert (batch.remote_batch, batch.read_ahead, batch.retry) == (3000, 3000, 5.0)
 
 
 def test_vectors_of_both_providers_stay_and_unused_ones_only_with_a_cache() -> None:
-    assert lane_settings(section(), CHOICE).providers == ("openai", "local")
-    assert lane_settings(section(), Choice("local", None, "")).providers == ("local",)
-    assert lane_settings(section(cache={"enabled": False, "maxEntries": 7}), CHOICE).max_unused == 0
-    assert lane_settings(section(cache={"maxEntries": 7}), CHOICE).max_unused == 7
+    assert embedding_loop_settings(section(), CHOICE).providers == ("openai", "local")
+    assert embedding_loop_settings(section(), Choice("local", None, "")).providers == ("local",)
+    assert embedding_loop_settings(section(cache={"enabled": False, "maxEntries": 7}), CHOICE).max_unused == 0
+    assert embedding_loop_settings(section(cache={"maxEntries": 7}), CHOICE).max_unused == 7
 
 
 def test_milliseconds_become_seconds() -> None:

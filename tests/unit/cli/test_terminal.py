@@ -61,11 +61,11 @@ def test_json_keeps_the_value_and_no_raw_control_character(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("octets", "text"),
+    ("content", "text"),
     [(0, "0 B"), (980, "980 B"), (1000, "1.0 kB"), (12_345_678, "12.3 MB"), (250e9, "250 GB"), (3e12, "3.0 TB")],
 )
-def test_size(octets: float, text: str) -> None:
-    assert size(octets) == text
+def test_size(content: float, text: str) -> None:
+    assert size(content) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What happened between two looks at metrics."""
 
-from memoryd.cli.memory.top import figures_between, look_of
+from memoryd.cli.memory.top import metrics_of, row_between
 
 BEFORE = """
 # TYPE memoryd_uptime_seconds gauge
@@ -26,7 +26,7 @@ AFTER = (
 
 
 def test_rates_are_of_the_interval() -> None:
-    found = figures_between(look_of(BEFORE, 0.0), look_of(AFTER, 2.0))
+    found = row_between(metrics_of(BEFORE, 0.0), metrics_of(AFTER, 2.0))
     assert (found["requestsPerSecond"], found["failedPerSecond"]) == (10.0, 0.0)
     assert found["processes"][0]["cpuPercent"] == 50.0
     assert found["arms"] == [{"name": "lexical", "perSecond": 2.0, "p50Ms": 0.5, "p95Ms": 0.95}]
@@ -34,7 +34,7 @@ def test_rates_are_of_the_interval() -> None:
 
 
 def test_restart_counts_from_anew() -> None:
-    found = figures_between(look_of(AFTER, 0.0), look_of(BEFORE.replace("100.0", "4.0"), 10.0))
+    found = row_between(metrics_of(AFTER, 0.0), metrics_of(BEFORE.replace("100.0", "4.0"), 10.0))
     assert found["restarted"]
     assert found["seconds"] == 4.0
     assert found["requestsPerSecond"] == 2.75
@@ -43,5 +43,5 @@ def test_restart_counts_from_anew() -> None:
 
 def test_counter_that_began_anew_is_not_negative() -> None:
     smaller = AFTER.replace('search"} 30.0', 'search"} 3.0')
-    found = figures_between(look_of(BEFORE, 0.0), look_of(smaller, 1.0))
+    found = row_between(metrics_of(BEFORE, 0.0), metrics_of(smaller, 1.0))
     assert found["requestsPerSecond"] == 3.0

@@ -560,7 +560,7 @@ def test_transcripts_that_qmd_finds_are_not_said_to_be_found_by_nobody(write: Wr
     )
     assert load().notices == []
     (agent,) = load().config.resolved_agents()
-    assert agent.asked_sources == (("memory",) if search.endswith("['memory'] }") else ("memory", "sessions"))
+    assert agent.default_sources == (("memory",) if search.endswith("['memory'] }") else ("memory", "sessions"))
 
 
 def test_paths_of_the_file_start_at_its_folder(home: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from memoryd.config.memory import QaSection
-from memoryd.domain.sessions.documents import Keeping
+from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.sequences import TURNS
 
 
@@ -15,17 +15,17 @@ def section(**values: object) -> QaSection:
 
 
 def test_defaults_are_those_of_the_rules() -> None:
-    assert section().keeping() == Keeping()
+    assert section().answer_retention() == AnswerRetention()
     assert section().context_turns == TURNS
     assert section().enabled
     assert not section().from_transcripts
 
 
 def test_values_reach_the_rules() -> None:
-    keeping = section(significance=0.9, archiveDays=7, interests=["discord_config"]).keeping()
-    assert keeping.archive_after == timedelta(days=7)
-    assert not keeping.is_kept(0.85, ["gateway"])
-    assert keeping.is_kept(0.1, ["discord_config"])
+    answer_retention = section(significance=0.9, archiveDays=7, interests=["discord_config"]).answer_retention()
+    assert answer_retention.archive_after == timedelta(days=7)
+    assert not answer_retention.is_kept(0.85, ["gateway"])
+    assert answer_retention.is_kept(0.1, ["discord_config"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.citations import holds_turns, is_conversation, part_path, told_path, transcript_path, turns_path
+from memoryd.domain.citations import (
+    conversation_path,
+    holds_turns,
+    is_conversation,
+    part_path,
+    transcript_path,
+    turns_path,
+)
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.sessions.names import safe_id
 
@@ -35,14 +42,14 @@ def test_name_tells_a_conversation_from_a_note(path: str, is_one: bool) -> None:
 def test_parts_of_turns_are_told_as_their_session(name: str, line: int) -> None:
     path = turns_path(safe_id(name))
     assert holds_turns(path)
-    assert told_path(part_path(path, line)) == path == told_path(path)
+    assert conversation_path(part_path(path, line)) == path == conversation_path(path)
 
 
 @given(agent=NAMES, stem=NAMES, line=LINES)
 def test_parts_of_a_transcript_are_told_as_its_file(agent: str, stem: str, line: int) -> None:
     path = transcript_path(agent, f"{stem}.jsonl")
     assert not holds_turns(path)
-    assert told_path(part_path(path, line)) == path
+    assert conversation_path(part_path(path, line)) == path
 
 
 @given(folder=NAMES, name=NAMES.map(lambda stem: f"{stem}.md"))
@@ -50,4 +57,4 @@ def test_no_note_is_a_conversation_or_a_part_of_one(folder: str, name: str) -> N
     for path in (name, f"sessions/{name}", f"sessions/{folder}/{name}", f"session:{name}"):
         if is_document_name(path.rpartition("/")[2]):
             assert not is_conversation(path)
-            assert told_path(RelativePath(path)) == path
+            assert conversation_path(RelativePath(path)) == path

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.daemon.log_output import MOST_KINDS, OTHERS, FileChoice, LogRate, StandardError, wants_file
+from memoryd.daemon.log_output import MAX_KINDS, OTHERS, FileChoice, LogRate, StandardError, wants_file
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,6 @@ def test_what_is_left_out_at_the_end_is_told_then() -> None:
 
 def test_kinds_without_end_are_one_kind() -> None:
     rate = LogRate(2, lambda: 0.0)
-    admitted = sum(rate.admits(f"event {number}") for number in range(MOST_KINDS + 100))
-    assert admitted == MOST_KINDS + 2
+    admitted = sum(rate.admits(f"event {number}") for number in range(MAX_KINDS + 100))
+    assert admitted == MAX_KINDS + 2
     assert rate.told(is_end=True) == {OTHERS: 98}

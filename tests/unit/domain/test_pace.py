@@ -2,11 +2,11 @@
 
 import pytest
 
-from memoryd.domain.counters import WINDOW_SECONDS, Pace
+from memoryd.domain.counters import WINDOW_SECONDS, RateMeter
 
 
-def paced(*, every: float, done: int, times: int) -> Pace:
-    pace = Pace()
+def paced(*, every: float, done: int, times: int) -> RateMeter:
+    pace = RateMeter()
     for number in range(times):
         pace.note(number * every, done)
     return pace
@@ -22,11 +22,11 @@ def test_pace_of_long_ago_says_nothing() -> None:
 
 def test_one_batch_alone_tells_no_pace() -> None:
     assert paced(every=1.0, done=20, times=1).seconds_left(0.5, 400) is None
-    assert Pace().seconds_left(0.0, 400) is None
+    assert RateMeter().seconds_left(0.0, 400) is None
 
 
 def test_nothing_takes_no_time() -> None:
-    assert Pace().seconds_left(0.0, 0) == 0.0
+    assert RateMeter().seconds_left(0.0, 0) == 0.0
 
 
 def test_queue_that_stands_still_takes_ever_longer() -> None:

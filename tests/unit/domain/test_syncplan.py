@@ -7,7 +7,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known, Observation, Outcome, is_mass_removal, outcome, plan
+from memoryd.domain.syncplan import (
+    RACY_WINDOW_NS,
+    Grace,
+    Known,
+    Observation,
+    RoundResult,
+    is_mass_removal,
+    outcome,
+    plan,
+)
 
 GRACE = Grace(file=2, root=60)
 OLD = 10**18
@@ -200,33 +209,33 @@ def test_two_names_of_one_inode_take_over_one_absent_name_once() -> None:
 
 def ended(
     done: Observation, *, again: bool = False, has_queue: bool = False, hold_ends_in: float | None = None
-) -> Outcome:
+) -> RoundResult:
     todo = plan(done, {A: known(stat())}, GRACE)
     return outcome(todo, again=again, has_queue=has_queue, hold_ends_in=hold_ends_in, settle=0.2)
 
 
 def test_round_that_did_all_sleeps_until_somebody_asks() -> None:
-    assert ended(look({A: stat()})) == Outcome(None, is_settled=True)
+    assert ended(look({A: stat()})) == RoundResult(None, is_settled=True)
 
 
 def test_round_is_followed_by_another_when_the_first_wait_ends() -> None:
-    assert ended(look({})) == Outcome(2, is_settled=False)
-    assert ended(look({}), hold_ends_in=1) == Outcome(1, is_settled=False)
-    assert ended(look({A: stat()}), hold_ends_in=1) == Outcome(1, is_settled=False)
+    assert ended(look({})) == RoundResult(2, is_settled=False)
+    assert ended(look({}), hold_ends_in=1) == RoundResult(1, is_settled=False)
+    assert ended(look({A: stat()}), hold_ends_in=1) == RoundResult(1, is_settled=False)
 
 
 def test_what_changed_while_it_was_read_is_read_again_soon() -> None:
-    assert ended(look({A: stat()}), again=True) == Outcome(0.2, is_settled=False)
-    assert ended(look({}), again=True, hold_ends_in=1) == Outcome(0.2, is_settled=False)
+    assert ended(look({A: stat()}), again=True) == RoundResult(0.2, is_settled=False)
+    assert ended(look({}), again=True, hold_ends_in=1) == RoundResult(0.2, is_settled=False)
 
 
 def test_large_note_that_is_cut_is_waited_for_and_wakes_the_round_itself() -> None:
-    assert ended(look({A: stat()}), has_queue=True) == Outcome(None, is_settled=False)
+    assert ended(look({A: stat()}), has_queue=True) == RoundResult(None, is_settled=False)
 
 
 def test_what_nobody_can_see_is_not_waited_for() -> None:
     seen = look({}, unreadable=frozenset({A}))
-    assert ended(seen) == Outcome(60, is_settled=True)
+    assert ended(seen) == RoundResult(60, is_settled=True)
 
 
 @dataclass

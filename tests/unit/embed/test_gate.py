@@ -6,7 +6,7 @@ from datetime import timedelta
 from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
-from memoryd.embed.remote.gate import EndpointGate
+from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.settings import Credentials
 from memoryd.retry import Retry
 from tests.fakes import FakeClock
@@ -14,12 +14,12 @@ from tests.fakes import FakeClock
 AT_ONCE = BreakerRule(first_delay=0.0, longest_delay=0.0, failures_to_open=3)
 PATIENT = BreakerRule(first_delay=1000.0, longest_delay=2000.0, jitter=0.0, failures_to_open=3)
 ONE, OTHER = Credentials("one-key"), Credentials("other-key")
-AWAY = CallError(FailureKind.OUTAGE, "here: no connection")
+AWAY = CallError(FailureKind.UNAVAILABLE, "here: no connection")
 
 
-def made(rule: BreakerRule, clock: FakeClock | None = None, *, is_admitted: bool = True) -> EndpointGate:
+def made(rule: BreakerRule, clock: FakeClock | None = None, *, is_admitted: bool = True) -> EndpointBreaker:
     retry = Retry(rule, clock=clock or FakeClock(), chance=lambda: 0.0)
-    gate = EndpointGate(retry, hold=timedelta(seconds=30))
+    gate = EndpointBreaker(retry, hold=timedelta(seconds=30))
     gate.enter(ONE)
     if is_admitted:
         gate.admit()
@@ -27,7 +27,7 @@ def made(rule: BreakerRule, clock: FakeClock | None = None, *, is_admitted: bool
 
 
 def fail(
-    gate: EndpointGate,
+    gate: EndpointBreaker,
     times: int = 1,
     error: CallError = AWAY,
     purpose: Purpose = Purpose.DOCUMENT,
@@ -157,7 +157,7 @@ def test_wait_that_is_asked_of_everybody_outlives_another_key_and_failures_do_no
     gate.enter(OTHER)
     assert gate.wait(Purpose.QUERY) == 0
     clock.advance(1)
-    fail(gate, error=CallError(FailureKind.OUTAGE, "503 overloaded", retry_after=1500.0))
+    fail(gate, error=CallError(FailureKind.UNAVAILABLE, "503 overloaded", retry_after=1500.0))
     assert gate.wait(Purpose.QUERY) == 1500
     gate.enter(ONE)
     assert gate.wait(Purpose.QUERY) == 1500

@@ -48,7 +48,7 @@ def test_retry_after_is_read_in_both_forms(header: str, seconds: float | None) -
         (429, "Rate limit reached", FailureKind.BUSY),
         (422, "Input should be a valid string", FailureKind.REFUSED),
         (500, "boom", FailureKind.FAILING),
-        (503, "overloaded", FailureKind.OUTAGE),
+        (503, "overloaded", FailureKind.UNAVAILABLE),
         (302, "", FailureKind.ELSEWHERE),
     ],
 )

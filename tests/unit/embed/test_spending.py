@@ -12,7 +12,7 @@ import pytest
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.gate import MeteredEmbedder, SpendingBook
+from memoryd.embed.remote.gate import MeteredEmbedder, TokenBudget
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 
 HOST = "api.example.com"
@@ -60,15 +60,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def book(tmp_path: Path, clock: Clock) -> SpendingBook:
-    return SpendingBook(tmp_path / "state" / "spending.json", clock=clock)
+def book(tmp_path: Path, clock: Clock) -> TokenBudget:
+    return TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
 
 
-def metered(book: SpendingBook, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
+def metered(book: TokenBudget, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
     return MeteredEmbedder(inner or Counting(), book=book, destination=HOST, limit=limit)
 
 
-async def test_what_was_answered_is_counted_by_destination(book: SpendingBook) -> None:
+async def test_what_was_answered_is_counted_by_destination(book: TokenBudget) -> None:
     embedder = metered(book, None)
     await embedder.embed_documents([TEN, TEN])
     await embedder.embed_query("three more words")
@@ -76,13 +76,13 @@ async def test_what_was_answered_is_counted_by_destination(book: SpendingBook) -
     assert book.spent("other.example.com") == 0
 
 
-async def test_what_failed_costs_nothing(book: SpendingBook) -> None:
+async def test_what_failed_costs_nothing(book: TokenBudget) -> None:
     with pytest.raises(EmbedderUnavailable):
         await metered(book, None, Counting(is_away=True)).embed_documents([TEN])
     assert book.spent(HOST) == 0
 
 
-async def test_batch_beyond_the_limit_says_how_much_of_it_fits(book: SpendingBook) -> None:
+async def test_batch_beyond_the_limit_says_how_much_of_it_fits(book: TokenBudget) -> None:
     inner = Counting()
     embedder = metered(book, 3 * COST, inner)
     with pytest.raises(BudgetSpent, match="tokensPerDay") as caught:
@@ -96,7 +96,7 @@ async def test_batch_beyond_the_limit_says_how_much_of_it_fits(book: SpendingBoo
     assert np.allclose(await embedder.embed_query("still asked"), [1, 0])
 
 
-async def test_limit_below_one_passage_still_sends_one_a_day(book: SpendingBook) -> None:
+async def test_limit_below_one_passage_still_sends_one_a_day(book: TokenBudget) -> None:
     with pytest.raises(BudgetSpent) as caught:
         await metered(book, 1).embed_documents([TEN, TEN])
     assert caught.value.fits == 1
@@ -106,30 +106,30 @@ async def test_limit_below_one_passage_still_sends_one_a_day(book: SpendingBook)
     assert caught.value.fits == 0
 
 
-async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, book: SpendingBook, clock: Clock) -> None:
+async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, book: TokenBudget, clock: Clock) -> None:
     await metered(book, None).embed_documents([TEN])
-    again = SpendingBook(tmp_path / "state" / "spending.json", clock=clock)
+    again = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
     assert again.spent(HOST) == COST
     clock.now = datetime(2026, 11, 21, 0, 1, tzinfo=UTC)
     assert again.spent(HOST) == 0
-    assert SpendingBook(tmp_path / "state" / "spending.json", clock=clock).spent(HOST) == 0
+    assert TokenBudget(tmp_path / "state" / "spending.json", clock=clock).spent(HOST) == 0
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"day": "2026-11-20", "tokens": [1]}', '{"day": 7}', "{" * 99])
 async def test_rubbish_in_the_file_counts_as_nothing(tmp_path: Path, clock: Clock, text: str) -> None:
     path = tmp_path / "spending.json"
     path.write_text(text)
-    assert SpendingBook(path, clock=clock).spent(HOST) == 0
+    assert TokenBudget(path, clock=clock).spent(HOST) == 0
 
 
 async def test_file_that_cannot_be_written_stops_nobody(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
-    book = SpendingBook(tmp_path / "state" / "spending.json", clock=clock)
+    book = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
     await metered(book, None).embed_documents([TEN])
     assert book.spent(HOST) == COST
 
 
-async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(book: SpendingBook) -> None:
+async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(book: TokenBudget) -> None:
     slow = Counting(is_away=True)
     slow.goes_on.clear()
     first = asyncio.ensure_future(metered(book, 3 * COST, slow).embed_documents([TEN] * 2))
@@ -145,7 +145,7 @@ async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(b
     assert book.spent(HOST) == 3 * COST
 
 
-async def test_budget_that_others_may_yet_give_back_is_not_spent(book: SpendingBook) -> None:
+async def test_budget_that_others_may_yet_give_back_is_not_spent(book: TokenBudget) -> None:
     slow = Counting()
     slow.goes_on.clear()
     first = asyncio.ensure_future(metered(book, 2 * COST, slow).embed_documents([TEN] * 2))

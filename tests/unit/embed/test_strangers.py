@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memoryd.embed import calibration
-from memoryd.embed.calibration import SPACED, UNSPACED, Strangers
+from memoryd.embed.calibration import SPACED, UNSPACED, UnrelatedTexts
 from tests.fakes import FakeEmbedder, vector_of
 from tests.waiting import eventually_async
 
@@ -20,8 +20,8 @@ def again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
     embedder = FakeEmbedder()
-    await Strangers(tmp_path).learn(embedder)
-    known = Strangers(tmp_path)
+    await UnrelatedTexts(tmp_path).learn(embedder)
+    known = UnrelatedTexts(tmp_path)
     await known.learn(embedder)
     await known.learn(embedder)
     assert embedder.embedded == [*SPACED, *UNSPACED]
@@ -31,7 +31,7 @@ async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
 
 
 async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> None:
-    known, embedder = Strangers(tmp_path), FakeEmbedder()
+    known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     await known.learn(embedder)
     rows = known.of(embedder, "Mandy 人在哪个国家？")
     assert rows is not None
@@ -39,7 +39,7 @@ async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> No
 
 
 async def test_models_are_told_apart(tmp_path: Path) -> None:
-    known, first, second = Strangers(tmp_path), FakeEmbedder(name="first"), FakeEmbedder(name="second")
+    known, first, second = UnrelatedTexts(tmp_path), FakeEmbedder(name="first"), FakeEmbedder(name="second")
     await known.learn(first)
     assert known.of(second, "Who?") is None
     await known.learn(second)
@@ -50,7 +50,7 @@ async def test_models_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "another model's", "grown", "a pipe", "a folder"])
 async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) -> None:
     embedder, other = FakeEmbedder(), FakeEmbedder(name="other")
-    await Strangers(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).learn(embedder)
     path = tmp_path / embedder.identity.fingerprint
     data = path.read_bytes()
     match damage:
@@ -61,7 +61,7 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
         case "flipped":
             path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
         case "another model's":
-            await Strangers(tmp_path).learn(other)
+            await UnrelatedTexts(tmp_path).learn(other)
             path.write_bytes((tmp_path / other.identity.fingerprint).read_bytes())
         case "grown":
             path.write_bytes(data + b"\0")
@@ -72,7 +72,7 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
         case _:
             path.unlink()
             path.mkdir()
-    known, asked = Strangers(tmp_path), FakeEmbedder()
+    known, asked = UnrelatedTexts(tmp_path), FakeEmbedder()
     await known.learn(asked)
     assert len(asked.embedded) == len(SPACED) + len(UNSPACED)
     assert known.of(asked, "Who?") is not None
@@ -80,9 +80,9 @@ async def test_what_is_no_good_is_measured_again(tmp_path: Path, damage: str) ->
 
 async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = FakeEmbedder()
-    await Strangers(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).learn(embedder)
     monkeypatch.setattr(calibration, "_TEXTS", (*SPACED[:-1], "Another note.", *UNSPACED))
-    await Strangers(tmp_path).learn(embedder)
+    await UnrelatedTexts(tmp_path).learn(embedder)
     assert embedder.embedded.count("Another note.") == 1
 
 
@@ -90,7 +90,7 @@ async def test_other_texts_are_measured_again(tmp_path: Path, monkeypatch: pytes
     "embedder", [FakeEmbedder(is_down=True), FakeEmbedder(unfit=frozenset({"plum"}))], ids=["down", "unfit"]
 )
 async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedder: FakeEmbedder) -> None:
-    known = Strangers(tmp_path)
+    known = UnrelatedTexts(tmp_path)
     await known.learn(embedder)
     assert known.of(embedder, "Who?") is None
     embedder.is_down, embedder.unfit = False, frozenset()
@@ -100,7 +100,7 @@ async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedd
 
 async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "AGAIN_SECONDS", 900.0)
-    known, embedder = Strangers(tmp_path), FakeEmbedder()
+    known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     embedder.goes_on.clear()
     async with asyncio.TaskGroup() as group:
         group.create_task(known.learn(embedder))
@@ -112,7 +112,7 @@ async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
-    known, embedder = Strangers(tmp_path), FakeEmbedder()
+    known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()
     loop = asyncio.create_task(known.run())
     try:
         assert known.of(embedder, "Who?") is None
@@ -124,6 +124,6 @@ async def test_question_has_what_is_missing_learned(tmp_path: Path) -> None:
 
 async def test_folder_that_cannot_be_written_costs_no_strangers(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    known, embedder = Strangers(tmp_path / "file" / "below"), FakeEmbedder()
+    known, embedder = UnrelatedTexts(tmp_path / "file" / "below"), FakeEmbedder()
     await known.learn(embedder)
     assert known.of(embedder, "Who?") is not None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoryd.config.paths import socket_path
 from memoryd.domain.sessions.commands import command_of
-from memoryd.hooks.hook_run import SECONDS, command_in, keep, seconds_since_start, usual_socket
+from memoryd.hooks.hook_run import SECONDS, command_in, default_socket, keep, seconds_since_start
 from tests.waiting import eventually
 
 
@@ -60,7 +60,7 @@ def test_socket_is_where_the_daemon_listens(named: dict[str, str], monkeypatch: 
         monkeypatch.delenv(name, raising=False)
     for name, value in named.items():
         monkeypatch.setenv(name, value)
-    assert usual_socket() == str(socket_path())
+    assert default_socket() == str(socket_path())
 
 
 def test_age_of_the_process_counts_from_its_start() -> None:

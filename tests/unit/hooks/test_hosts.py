@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.cli.local.hooks import hooks_command
 from memoryd.cli.local.init import next_steps
-from memoryd.hooks.hosts import HOSTS, USUAL, SessionMoment
+from memoryd.hooks.hosts import DEFAULT, HOSTS, SessionMoment
 from tests.package_trees import TREES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "agents.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def choices(command: str, argument: str) -> tuple[str, ...]:
 def test_commands_know_every_host_and_no_other() -> None:
     for command in ("install", "remove", "status"):
         assert choices(command, "program") == tuple(HOSTS)
-    assert choices("run", "event") == tuple(USUAL.events)
+    assert choices("run", "event") == tuple(DEFAULT.events)
 
 
 def test_page_names_each_host_with_its_settings_and_session_key() -> None:

@@ -12,8 +12,8 @@ from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.committing import MAX_YIELDS, InterruptibleCommit
 from memoryd.index.large_notes import Cut
-from memoryd.index.reading import Reader, Reading, ReadStatus, Round
-from memoryd.index.triggers import Demands
+from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle
+from memoryd.index.triggers import ScanTriggers
 from tests.waiting import eventually_async
 
 LARGE = RelativePath("memory/large.md")
@@ -25,8 +25,8 @@ class Desk:
     """A commit that goes on until it may end, and a look beside it that says what the test wants."""
 
     def __init__(self, *, has_newcomers: bool = False, failure: Exception | None = None) -> None:
-        self.demands = Demands(Debounce(0.001, 0.002))
-        self.demands.begin()
+        self.triggers = ScanTriggers(Debounce(0.001, 0.002))
+        self.triggers.begin()
         self.may_end = asyncio.Event()
         self.looks = 0
         self.is_looking = False
@@ -34,11 +34,11 @@ class Desk:
         self._failure = failure
 
     async def run(self, yields: int = 0) -> bool:
-        commit = InterruptibleCommit(demands=self.demands, commit=self._commit, has_newcomers=self._look)
+        commit = InterruptibleCommit(triggers=self.triggers, commit=self._commit, has_newcomers=self._look)
         async with asyncio.timeout(60):
             return await commit.run(READING, cut(yields))
 
-    async def _commit(self, readings: Sequence[Reading], _work: Round) -> None:
+    async def _commit(self, readings: Sequence[Reading], _work: ScanCycle) -> None:
         while not self.may_end.is_set():
             assert list(readings[0].chunks) == [ENTRY]
             await asyncio.sleep(0.001)
@@ -57,7 +57,7 @@ class Desk:
 
 def cut(yields: int) -> Cut:
     rules = ScanRules(Path("/"), lambda _path: False)
-    work = Round(Scan(), Reader((), rules, ChunkSettings(400, 80), {}, Path("/")), {}, {}, is_forced=False)
+    work = ScanCycle(Scan(), Reader((), rules, ChunkSettings(400, 80), {}, Path("/")), {}, {}, is_forced=False)
     return Cut(LARGE, work, asyncio.get_running_loop().create_future(), threading.Event(), yields)
 
 
@@ -70,22 +70,22 @@ async def test_commit_that_nobody_disturbs_looks_at_nothing() -> None:
 
 async def test_commit_is_put_off_for_newcomers_who_are_then_heard_of_again() -> None:
     desk = Desk(has_newcomers=True)
-    desk.demands.hint()
+    desk.triggers.hint()
     assert not await desk.run()
-    ticket = desk.demands.ticket
-    await eventually_async(lambda: desk.demands.is_due(ticket))
+    ticket = desk.triggers.ticket
+    await eventually_async(lambda: desk.triggers.is_due(ticket))
 
 
 async def test_commit_goes_on_when_a_hint_meant_nothing() -> None:
     desk = Desk()
-    desk.demands.demand()
+    desk.triggers.demand()
     assert await desk.run()
     assert desk.looks == 1
 
 
 async def test_commit_that_was_put_off_often_enough_is_not_disturbed() -> None:
     desk = Desk(has_newcomers=True)
-    desk.demands.demand()
+    desk.triggers.demand()
     desk.may_end.set()
     assert await desk.run(yields=MAX_YIELDS)
     assert desk.looks == 0
@@ -93,7 +93,7 @@ async def test_commit_that_was_put_off_often_enough_is_not_disturbed() -> None:
 
 async def test_look_has_ended_when_a_failed_commit_is_told_of() -> None:
     desk = Desk(failure=StoreUnavailable("the disk is full"))
-    desk.demands.demand()
+    desk.triggers.demand()
     with pytest.raises(StoreUnavailable):
         await desk.run()
     assert desk.looks == 1

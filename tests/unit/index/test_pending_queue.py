@@ -70,14 +70,14 @@ def test_new_look_at_the_store_replaces_what_waits(queue: PendingQueue) -> None:
 
 def test_file_that_cannot_be_read_waits_its_time(queue: PendingQueue) -> None:
     assert queue.hold_ends_in(0) is None
-    assert queue.why_held is None
+    assert queue.why_waiting is None
     queue.hold(b"p0", "it is being written", until=5)
     queue.hold(b"p1", "no permission", until=9)
-    assert queue.why_held == "it is being written"
+    assert queue.why_waiting == "it is being written"
     assert queue.hold_ends_in(2) == 3
     assert queue.held(4.9) == (b"p0", b"p1")
     assert queue.held(5) == (b"p1",)
-    assert queue.has_held
+    assert queue.has_waiting
     assert queue.hold_ends_in(10) == 0.01, "never at once: the store was just asked without it"
     assert queue.held(9) == ()
-    assert not queue.has_held
+    assert not queue.has_waiting

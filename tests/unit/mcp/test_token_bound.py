@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.mcp.answers import GUTTER, FoundText, beginning, bounded, piece_told, shown, text_cost
+from memoryd.mcp.answers import GUTTER, FoundText, beginning, bounded, render_piece, shown, text_cost
 
 TEXTS = st.lists(st.text(max_size=400), max_size=12)
 
@@ -14,7 +14,7 @@ def test_answer_never_exceeds_its_bound_and_counts_what_is_missing(texts: list[s
     pieces = [FoundText(text=shown(text)[0], corpus="notes", path="a.md") for text in texts]
     kept, cut = bounded(pieces, limit, "{}")
     assert sum(estimate(piece.model_dump_json(exclude_none=True)) for piece in kept) <= limit
-    assert sum(estimate(piece_told(piece)) for piece in kept) <= limit
+    assert sum(estimate(render_piece(piece)) for piece in kept) <= limit
     whole = [piece for piece in kept if not piece.shortened]
     assert whole == pieces[: len(whole)]
     assert len(kept) - len(whole) <= 1
@@ -33,7 +33,7 @@ def test_beginning_of_a_text_ends_with_a_line_where_one_fits(text: str, limit: i
 @given(st.text(max_size=500))
 def test_no_text_leaves_the_gutter(text: str) -> None:
     clean, _ = shown(text)
-    head, *lines = piece_told(FoundText(text=clean, corpus="notes", path="a.md")).splitlines()
+    head, *lines = render_piece(FoundText(text=clean, corpus="notes", path="a.md")).splitlines()
     assert head == "- a.md; notes"
     assert all(line.startswith(GUTTER.rstrip()) for line in lines)
 

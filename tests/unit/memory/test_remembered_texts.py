@@ -3,19 +3,19 @@
 import ast
 from collections.abc import Sequence
 
-from memoryd.agents.retained.recall import KeptMemories
+from memoryd.agents.retained.recall import StableMemories
 from memoryd.agents.turns.uses import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
 from memoryd.domain.memories.line import parse_line, parsed_line
-from memoryd.domain.memories.recall_order import Placed
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.recall_order import RankedCandidate
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
-from memoryd.memory.recall.eligible import BookFacts
+from memoryd.memory.recall.eligible import MemoryFacts
 from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory, SourceState
 from memoryd.search.hits import ChunkEvidence
 from memoryd.search.ranking import commonness
@@ -105,32 +105,32 @@ def test_of_last_answers_the_latest_are_known_and_of_each_its_end() -> None:
 
 async def test_no_part_of_a_stable_block_is_held_when_something_was_forgotten() -> None:
     book = book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]})
-    facts = BookFacts().of(book)
-    kept, reach = KeptMemories(), MemoryReach("main", None, True)
-    first = await kept.of(facts, reach)
-    assert await kept.of(facts, reach) is first
+    facts = MemoryFacts().of(book)
+    kept, visibility = StableMemories(), Visibility("main", None, True)
+    first = await kept.of(facts, visibility)
+    assert await kept.of(facts, visibility) is first
 
     drop_remembered_texts()
 
-    assert await kept.of(facts, reach) is not first
-    assert await kept.of(facts, reach) == first
-    assert (await kept.of(BookFacts(), reach)).stated == []
+    assert await kept.of(facts, visibility) is not first
+    assert await kept.of(facts, visibility) == first
+    assert (await kept.of(MemoryFacts(), visibility)).stated == []
 
 
 async def test_a_stable_block_is_made_once_and_not_held_when_something_was_forgotten() -> None:
-    facts = BookFacts().of(book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]}))
-    kept, reach = KeptMemories(), MemoryReach("main", None, True)
-    parts = await kept.of(facts, reach)
-    first = await kept.block(parts, [], reach, budget=1_200)
+    facts = MemoryFacts().of(book_from({"memory/2026-03-01.md": ["lesson: The quetzalcanary eats figs"]}))
+    kept, visibility = StableMemories(), Visibility("main", None, True)
+    parts = await kept.of(facts, visibility)
+    first = await kept.block(parts, [], visibility, budget=1_200)
     assert "quetzalcanary" in first.text
-    assert await kept.block(parts, [], reach, budget=1_200) is first
-    assert await kept.block(parts, [], reach, budget=1_300) is not first
-    assert "Ada" in (await kept.block(parts, [BundlePart("SOUL.md", "Ada")], reach, budget=1_300)).text
-    last = await kept.block(parts, [], reach, budget=1_200)
+    assert await kept.block(parts, [], visibility, budget=1_200) is first
+    assert await kept.block(parts, [], visibility, budget=1_300) is not first
+    assert "Ada" in (await kept.block(parts, [BundlePart("SOUL.md", "Ada")], visibility, budget=1_300)).text
+    last = await kept.block(parts, [], visibility, budget=1_200)
 
     drop_remembered_texts()
 
-    assert await kept.block(parts, [], reach, budget=1_200) is not last
+    assert await kept.block(parts, [], visibility, budget=1_200) is not last
 
 
 async def test_no_question_of_a_turn_is_held_when_something_was_forgotten() -> None:
@@ -141,7 +141,7 @@ async def test_no_question_of_a_turn_is_held_when_something_was_forgotten() -> N
     uses = TurnUses(recall)  # type: ignore[arg-type]  # as much of it as is asked
 
     for is_forgotten in (False, True):
-        uses.note_told("one", "what does it eat?", outcome_of(memory), at=9.0)
+        uses.note_shown("one", "what does it eat?", outcome_of(memory), at=9.0)
         if is_forgotten:
             drop_remembered_texts()
         await uses.note_answer("one", "Figs, from the blue bowl.", at=9.0)
@@ -171,7 +171,7 @@ class StandInRecall:
 
 
 def outcome_of(memory: Memory) -> Recalled:
-    placed = Placed(1.0, {}, Verdict.WEAK, False, None)
+    placed = RankedCandidate(1.0, {}, Verdict.WEAK, False, None)
     sources = tuple(CheckedSource(one, SourceState.VERIFIED) for one in memory.sources)
     item = RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
     assert not item.is_answer

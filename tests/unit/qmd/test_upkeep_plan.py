@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from memoryd.qmd.upkeep_plan import EMBED_RETRY, NEVER, Schedule, UpkeepRules, first_schedule
+from memoryd.qmd.maintenance_plan import EMBED_RETRY, NEVER, MaintenanceRules, Schedule, first_schedule
 
 NOW = 1000.0
-RULES = UpkeepRules(makes_vectors=True, interval=300, debounce=15, embed_interval=3600, probe_again=60)
+RULES = MaintenanceRules(makes_vectors=True, interval=300, debounce=15, embed_interval=3600, probe_again=60)
 
 
 def settled() -> Schedule:
@@ -63,17 +63,17 @@ def test_waits_of_an_update_and_of_vectors(
 @pytest.mark.parametrize(
     ("rules", "update", "embed"),
     [
-        (UpkeepRules(), 300.0, NEVER),
-        (UpkeepRules(interval=0), NEVER, NEVER),
-        (UpkeepRules(makes_vectors=True), 300.0, 3600.0),
+        (MaintenanceRules(), 300.0, NEVER),
+        (MaintenanceRules(interval=0), NEVER, NEVER),
+        (MaintenanceRules(makes_vectors=True), 300.0, 3600.0),
         (
-            UpkeepRules(makes_vectors=True, embed_interval=0),
+            MaintenanceRules(makes_vectors=True, embed_interval=0),
             300.0,
             NEVER,
         ),
     ],
 )
-def test_interval_of_zero_is_never(rules: UpkeepRules, update: float, embed: float) -> None:
+def test_interval_of_zero_is_never(rules: MaintenanceRules, update: float, embed: float) -> None:
     schedule = first_schedule(rules, NOW).update_begun(NOW).embed_begun().embed_succeeded(NOW).succeeded()
     assert (schedule.update_in(NOW), schedule.embed_in(NOW)) == (update, embed)
 
@@ -89,12 +89,12 @@ def test_interval_of_zero_is_never(rules: UpkeepRules, update: float, embed: flo
 def test_start_looks_for_the_program_and_may_put_off_the_first_update(
     boot_delay: float | None, pause: float, update: float
 ) -> None:
-    first = first_schedule(UpkeepRules(boot_delay=boot_delay), NOW)
+    first = first_schedule(MaintenanceRules(boot_delay=boot_delay), NOW)
     assert (first.wait(NOW), first.update_in(NOW)) == (pause, update)
 
 
 def test_delay_at_the_start_ends_when_somebody_waits_for_an_update() -> None:
-    first = first_schedule(UpkeepRules(boot_delay=120), NOW)
+    first = first_schedule(MaintenanceRules(boot_delay=120), NOW)
     assert first.demanded().changed().wait(NOW) == 120
     assert first.followed(embeds=False).wait(NOW) == 0.0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.qmd.upkeep import UpkeepState
+from memoryd.qmd.maintenance import MaintenanceState
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from memoryd.qmd.upkeep import UpkeepState
 def test_moment_up_to_which_changes_are_found(
     changed: float, updated: float | None, embedded: float | None, by_words: float | None, by_meaning: float | None
 ) -> None:
-    state = UpkeepState(changed, None, updated_at=updated, embedded_at=embedded)
+    state = MaintenanceState(changed, None, updated_at=updated, embedded_at=embedded)
     assert state.as_of(by_words=True) == by_words
     assert state.as_of(by_words=False) == by_meaning
     assert state.is_current == (by_words is None)
@@ -31,4 +31,4 @@ def test_moment_up_to_which_changes_are_found(
 def test_update_owes_vectors_until_an_embedding_has_begun_after_it(
     updated: float | None, embedded: float | None, owes: bool
 ) -> None:
-    assert UpkeepState(0, None, updated_at=updated, embedded_at=embedded).owes_vectors == owes
+    assert MaintenanceState(0, None, updated_at=updated, embedded_at=embedded).owes_vectors == owes

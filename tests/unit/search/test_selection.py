@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
+from memoryd.domain.ranking.calibration import Idf, Thresholds, Verdict
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import SearchSettings, Selected, select
@@ -18,7 +18,7 @@ from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 6, tzinfo=UTC)
 LIMIT = 6
-FLOORS = Floors(Idf(), Noise(0.0, 0.1), vectors=100, share=0.0, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
+FLOORS = Thresholds(Idf(), Noise(0.0, 0.1), vectors=100, share=0.0, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
 DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
 RULES: Sequence[Mapping[str, object]] = [{}, {"mmr": {"enabled": True, "lambda": 0.3}}, DECAY]
 

@@ -4,14 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.calibration import Floors, Verdict, idf
+from memoryd.domain.ranking.calibration import Thresholds, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hits import Hit, best_verdict
 from memoryd.search.protocol import judged, why_no_better
 from memoryd.store.index.passages import ChunkRow
 
 IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})
-FLOORS = Floors(IDF, Noise(0.0, 0.1), vectors=100, share=0.2, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
+FLOORS = Thresholds(IDF, Noise(0.0, 0.1), vectors=100, share=0.2, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
 HIT = Hit(ChunkRow(1, RelativePath("a.md"), Source.MEMORY, 1, 2, "", "text"), 0.5, 0.5)
 WORD = replace(HIT, terms=("lease",))
 

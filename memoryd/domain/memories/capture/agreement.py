@@ -88,10 +88,10 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], said: frozen
         any(_is_of_more(one, text, words, said) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
-        or _changes_what_is_not_told(revision, text, words)
+        or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, said)
         or bool(subject and _has_other_role(revision, subject, text, words, said))
-        or (_tells_once(revision) and not tells_what_happened(text))
+        or (_is_single_event(revision) and not tells_what_happened(text))
     )
 
 
@@ -172,14 +172,14 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
     return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
 
 
-def _changes_what_is_not_told(revision: Revision, text: str, words: frozenset[str]) -> bool:
+def _changes_unknown(revision: Revision, text: str, words: frozenset[str]) -> bool:
     """Tell whether somebody changes something of which a memory of that person says nothing."""
     is_of_person = _OTHER_PERSON.match(subject_of(text)) or _BARE_NAME.match(text) or _OF_KIN.match(text)
     if revision.old or CHANGE not in revision.forms or not is_of_person:
         return False
     subject = content(subject_of(text))
-    is_told = (content(revision.rest) - subject) & words or new_value(text, revision.plain)
-    return not is_told and not (MOVES.search(revision.plain) and HOME.search(text))
+    has_form = (content(revision.rest) - subject) & words or new_value(text, revision.plain)
+    return not has_form and not (MOVES.search(revision.plain) and HOME.search(text))
 
 
 def _is_anothers(subject: str, text: str, said: frozenset[str]) -> bool:
@@ -206,7 +206,7 @@ def _has_other_role(revision: Revision, subject: str, text: str, words: frozense
     return is_in_value and not about & said
 
 
-def _tells_once(revision: Revision) -> bool:
+def _is_single_event(revision: Revision) -> bool:
     """Tell whether a sentence is about one time that is past, and changes nothing since."""
     forms, plain = set(revision.forms), revision.plain
     if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):

@@ -18,15 +18,15 @@ from memoryd.domain.memories.capture.corrections import (
     NAME_FORMS,
     NOT_ADDRESSED,
     found_correction,
+    is_for_agent,
     is_lead,
-    is_told_to_agent,
 )
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
-from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_said_of
-from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_told, why_unfit
+from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_stated_of
+from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_stated, why_unfit
 from memoryd.domain.memories.capture.revisions import revision_gate
 from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
-from memoryd.domain.memories.kinds import Kind, ShortId, usual_importance
+from memoryd.domain.memories.kinds import Kind, ShortId, default_importance
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.skips import SkipReason
 
@@ -58,7 +58,7 @@ _ORDER: Final = caseless(
 )
 
 
-class Company(Enum):
+class SentenceContext(Enum):
     """What a sentence beside a statement is."""
 
     COURTESY = "courtesy"
@@ -67,31 +67,31 @@ class Company(Enum):
     OTHER = "other"
 
 
-def company_of(sentence: SpokenSentence, *, is_told: bool = False) -> Company:
-    """Return what a sentence is to those beside it. `is_told`: it has a form of its own, behind nothing else."""
+def context_of(sentence: SpokenSentence, *, has_form: bool = False) -> SentenceContext:
+    """Return what a sentence is to those beside it. `has_form`: it has a form of its own, behind nothing else."""
     plain = sentence.plain
     if _COURTESY.fullmatch(plain) or is_lead(plain):
-        return Company.COURTESY
+        return SentenceContext.COURTESY
     why = why_not_plain(sentence)
     if why == SkipReason.QUESTION or _ORDER.match(plain):
-        return Company.OTHER if _OF_TEXT.search(plain) else Company.REQUEST
+        return SentenceContext.OTHER if _OF_TEXT.search(plain) else SentenceContext.REQUEST
     if why in (SkipReason.CONDITION, SkipReason.REPORTED):
-        return Company.OTHER
-    return Company.OWN if is_told or is_own_clause(plain) else Company.OTHER
+        return SentenceContext.OTHER
+    return SentenceContext.OWN if has_form or is_own_clause(plain) else SentenceContext.OTHER
 
 
-def why_not_in_company(text: str, kinds: Sequence[Company], at: int) -> str:
+def why_not_in_context(text: str, kinds: Sequence[SentenceContext], at: int) -> str:
     """Say why the sentence `at` does not count beside the others of its message; empty if it does."""
     if is_laid_out(text):
         return SkipReason.LAID_OUT
-    before = {Company.COURTESY, Company.OWN}
-    is_harmless = before.issuperset(kinds[:at]) and Company.OTHER not in kinds[at + 1 :]
+    before = {SentenceContext.COURTESY, SentenceContext.OWN}
+    is_harmless = before.issuperset(kinds[:at]) and SentenceContext.OTHER not in kinds[at + 1 :]
     return "" if is_harmless else SkipReason.OTHER_COMPANY
 
 
-def is_alone(kinds: Sequence[Company], at: int) -> bool:
+def is_alone(kinds: Sequence[SentenceContext], at: int) -> bool:
     """Tell whether nothing but courtesies stand beside the sentence `at`."""
-    return all(kind is Company.COURTESY for place, kind in enumerate(kinds) if place != at)
+    return all(kind is SentenceContext.COURTESY for place, kind in enumerate(kinds) if place != at)
 
 
 def is_laid_out(text: str) -> bool:
@@ -133,7 +133,7 @@ class CapturedItem(Struct, frozen=True):
     @property
     def weight(self) -> float:
         """Its importance, 0 to 1."""
-        return usual_importance(self.kind) if self.importance is None else self.importance
+        return default_importance(self.kind) if self.importance is None else self.importance
 
     def line(self, scope: str = "") -> RetainedLine:
         """Return the line that states it; raises ValueError where no line can."""
@@ -214,11 +214,11 @@ def with_model(
 
 FAILURE_SIGNS: Final = 500
 """Of what is said of a failure."""
-SHOWN_SIGNS: Final = 200
-_LEAST_REPEATED: Final = 12
+SHOWN_CHARS: Final = 200
+_MIN_REPEATED: Final = 12
 RULES: Final = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
 """Forms of lessons that correct no answer, and count as other statements do."""
-_TOLD_TO_KEEP: Final = frozenset(language.remember.name for language in LANGUAGES)
+_REMEMBER_FORMS: Final = frozenset(language.remember.name for language in LANGUAGES)
 """What its author asks to be kept stands by itself."""
 
 
@@ -236,7 +236,7 @@ class CaptureRules(Struct, frozen=True, kw_only=True):
     in_groups: bool = False
 
 
-USUAL_RULES: Final = CaptureRules()
+DEFAULT_RULES: Final = CaptureRules()
 
 
 def marker_of(text: str, *, has_answer: bool = False) -> str:
@@ -245,7 +245,7 @@ def marker_of(text: str, *, has_answer: bool = False) -> str:
 
 
 def captured(
-    text: str, *, answer_before: str = "", is_direct: bool = True, rules: CaptureRules = USUAL_RULES
+    text: str, *, answer_before: str = "", is_direct: bool = True, rules: CaptureRules = DEFAULT_RULES
 ) -> CaptureVerdict:
     """Return what is kept of a message of the user, secrets in it masked already, and what is not, with the reasons.
 
@@ -255,12 +255,12 @@ def captured(
     if not marker:
         return CaptureVerdict()
     if why := why_unfit(text):
-        return CaptureVerdict(dropped=(DroppedItem(text[:SHOWN_SIGNS], why),), gate=marker)
+        return CaptureVerdict(dropped=(DroppedItem(text[:SHOWN_CHARS], why),), gate=marker)
     found = list(_each(text, answer_before, rules))
     kept = tuple(one for one in found if isinstance(one, CapturedItem))
     dropped = tuple(one for one in found if isinstance(one, DroppedItem))
     if not found:
-        dropped = (DroppedItem(text[:SHOWN_SIGNS], SkipReason.NO_FORM),)
+        dropped = (DroppedItem(text[:SHOWN_CHARS], SkipReason.NO_FORM),)
     if not is_direct:
         kept = tuple(replace(one, is_pinned=False) for one in kept)
     return CaptureVerdict(kept, dropped, marker).bounded()
@@ -274,13 +274,13 @@ def distillable(text: str) -> list[str]:
     if why_unfit(text):
         return []
     sentences = sentences_of(text)
-    items = [_item(one, is_led=False, has_answer=False, rules=USUAL_RULES) for one in sentences]
+    items = [_item(one, is_led=False, has_answer=False, rules=DEFAULT_RULES) for one in sentences]
     kinds = _company(sentences, items)
     told = [
         one.plain.replace(BLANK, "").strip()
         for at, (one, unfit) in enumerate(zip(sentences, why_each_unfit(sentences), strict=True))
-        if not (unfit or why_not_plain(one) or why_unreal(one.plain) or why_not_in_company(text, kinds, at))
-        and kinds[at] not in (Company.COURTESY, Company.REQUEST)
+        if not (unfit or why_not_plain(one) or why_unreal(one.plain) or why_not_in_context(text, kinds, at))
+        and kinds[at] not in (SentenceContext.COURTESY, SentenceContext.REQUEST)
         and not (isinstance(dropped := items[at], DroppedItem) and dropped.reason == SkipReason.NOT_TO_PASS_ON)
     ]
     return [one for one in told if one]
@@ -304,15 +304,17 @@ def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[Captur
         is_led = bool(repeated) and is_lead(sentence.plain)
     kinds = _company(sentences, items)
     # who tells several of their own numbers tells each to the agent
-    beside_numbers = [Company.COURTESY if _is_number(one) else kind for one, kind in zip(items, kinds, strict=True)]
+    beside_numbers = [
+        SentenceContext.COURTESY if _is_number(one) else kind for one, kind in zip(items, kinds, strict=True)
+    ]
     for at, (sentence, item, unfit) in enumerate(zip(sentences, items, why_each_unfit(sentences), strict=True)):
         if isinstance(item, CapturedItem):
             why = unfit or _why_not(sentence, item) or _why_repeated(sentence, repeated)
-            if not why and _is_stated(item) and not (at == 0 and item.form in _TOLD_TO_KEEP):
-                why = why_not_in_company(text, kinds, at)
+            if not why and _is_stated(item) and not (at == 0 and item.form in _REMEMBER_FORMS):
+                why = why_not_in_context(text, kinds, at)
             is_free = is_alone(beside_numbers if _is_number(item) else kinds, at)
             kept = replace(item, is_pinned=item.is_pinned and is_free)
-            has_courtesy = Company.COURTESY in (*kinds[:at], *kinds[at + 1 :])
+            has_courtesy = SentenceContext.COURTESY in (*kinds[:at], *kinds[at + 1 :])
             yield (
                 DroppedItem(item.text, why, item.form) if why else _trusted(kept, sentence, answer_before, has_courtesy)
             )
@@ -324,14 +326,16 @@ def _is_number(item: CapturedItem | DroppedItem | None) -> bool:
     return isinstance(item, CapturedItem) and item.is_pinned and item.form in IDENTIFIERS
 
 
-def _company(sentences: Sequence[SpokenSentence], items: Sequence[CapturedItem | DroppedItem | None]) -> list[Company]:
-    return [company_of(one, is_told=_is_stated(item)) for one, item in zip(sentences, items, strict=True)]
+def _company(
+    sentences: Sequence[SpokenSentence], items: Sequence[CapturedItem | DroppedItem | None]
+) -> list[SentenceContext]:
+    return [context_of(one, has_form=_is_stated(item)) for one, item in zip(sentences, items, strict=True)]
 
 
 def _trusted(item: CapturedItem, sentence: SpokenSentence, answer_before: str, has_courtesy: bool) -> CapturedItem:
     """Return an item without a pin where it is a name, and nothing says that it is told to the agent."""
     is_name = item.is_pinned and item.form in NAME_FORMS
-    if not is_name or is_told_to_agent(sentence.plain, answer_before, has_courtesy=has_courtesy):
+    if not is_name or is_for_agent(sentence.plain, answer_before, has_courtesy=has_courtesy):
         return item
     return replace(item, is_pinned=False, note=NOT_ADDRESSED)
 
@@ -343,10 +347,10 @@ def _is_stated(item: CapturedItem | DroppedItem | None) -> bool:
 def _why_not(sentence: SpokenSentence, item: CapturedItem) -> str:
     """Say why a sentence tells nothing of what its form says; empty if it does."""
     if not _is_stated(item):
-        return why_not_told(sentence)
+        return why_not_stated(sentence)
     if why := why_not_plain(sentence):
         return why
-    return "" if item.form in _TOLD_TO_KEEP else why_unreal(sentence.plain)
+    return "" if item.form in _REMEMBER_FORMS else why_unreal(sentence.plain)
 
 
 def _item(
@@ -355,7 +359,7 @@ def _item(
     """Return what a sentence states by its form alone; None if it has none."""
     identifier = found_identifier(sentence.plain, _starts(sentence.plain))
     if identifier is not None:
-        if why := why_not_said_of(sentence.plain, identifier, _starts(sentence.plain)):
+        if why := why_not_stated_of(sentence.plain, identifier, _starts(sentence.plain)):
             return DroppedItem(sentence.text, why, identifier.what)
         if not rules.identifiers:
             return DroppedItem(sentence.text, SkipReason.IDENTIFIERS_OFF, identifier.what)
@@ -387,7 +391,7 @@ def _statement(sentence: SpokenSentence) -> FoundForm | None:
 
 def _why_repeated(sentence: SpokenSentence, answer: str) -> str:
     told = _folded(sentence.text)
-    return SkipReason.FROM_ANSWER if len(told) >= _LEAST_REPEATED and told in answer else ""
+    return SkipReason.FROM_ANSWER if len(told) >= _MIN_REPEATED and told in answer else ""
 
 
 def _folded(text: str) -> str:

@@ -58,7 +58,7 @@ _WRONG: Final = expression(
     r"|actually)\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_TOLD: Final = caseless(
+_TELLS_AGENT: Final = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
     r"| meant| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
     r"|they are)\b.*\bnow\b)"
@@ -78,7 +78,7 @@ _CHINESE_WRONG: Final = expression(
     r"|你(?:误会|理解错)了?|我说的是|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
     re.DOTALL,
 )
-_CHINESE_TOLD: Final = expression(
+_CHINESE_TELLS_AGENT: Final = expression(
     r"\A\W*(?!应该|是|要|有|在|还|这|那|它|就)[^，,。.!！]{1,12}?(?:应该)?(?:是|在|叫|有|要用|改)|现在(?:是|在|叫"
     r"|有|改)"
 )
@@ -95,7 +95,7 @@ _CHINESE_FROM_NOW: Final = expression(
     r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
-_LEAST_WORDS: Final = 2
+_MIN_WORDS: Final = 2
 
 
 def is_lead(plain: str) -> bool:
@@ -122,14 +122,14 @@ def found_correction(plain: str, *, is_led: bool = False) -> str:
     if (
         _MEANT.match(plain)
         or _VERDICT.search(plain)
-        or (is_led and (_TOLD.match(plain) or _CHINESE_TOLD.search(plain)))
+        or (is_led and (_TELLS_AGENT.match(plain) or _CHINESE_TELLS_AGENT.search(plain)))
     ):
         return "a correction"
     wrong = _WRONG.match(plain)
-    if wrong and len(wrong["rest"].split()) >= _LEAST_WORDS and _TOLD.match(wrong["rest"]):
+    if wrong and len(wrong["rest"].split()) >= _MIN_WORDS and _TELLS_AGENT.match(wrong["rest"]):
         return "a correction"
     chinese = _CHINESE_WRONG.match(plain)
-    if chinese and len(chinese["rest"]) > _LEAST_WORDS and _CHINESE_TOLD.search(chinese["rest"]):
+    if chinese and len(chinese["rest"]) > _MIN_WORDS and _CHINESE_TELLS_AGENT.search(chinese["rest"]):
         return "a correction"
     return ""
 
@@ -154,12 +154,12 @@ _ASKS_NAME: Final = caseless(
 )
 
 
-def is_told_to_agent(sentence: str, answer_before: str, *, has_courtesy: bool) -> bool:
+def is_for_agent(sentence: str, answer_before: str, *, has_courtesy: bool) -> bool:
     """Tell whether a name is told to the agent: by a greeting in or beside its sentence, or as it was asked for."""
     return has_courtesy or bool(_ADDRESSES.search(sentence)) or bool(_ASKS_NAME.search(answer_before))
 
 
-def pins_beyond(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
+def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
     """Return the captured pins that newer ones of their kind leave no room for.
 
     What a person pins has no bound, but where it says in the words of the same forms who or by what number one is.
@@ -188,7 +188,7 @@ def pin_kind(text: str) -> str:
     return NAME if name is not None and not name.reason else ""
 
 
-SIGNS_MAX: Final = 500
+CHARS_MAX: Final = 500
 """Longer texts are no plain statements."""
 _SINGLE: Final = frozenset(
     {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
@@ -223,7 +223,7 @@ def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> lis
 
 def slots_of(text: str) -> frozenset[tuple[str, str]]:
     """Return what a statement has the one value of; empty if it states nothing, or also what has many values."""
-    if len(text) > SIGNS_MAX:
+    if len(text) > CHARS_MAX:
         return frozenset()
     found = [
         _slot(*told, text)

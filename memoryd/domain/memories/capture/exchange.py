@@ -174,10 +174,10 @@ _NAME: Final = expression(
     r"|ruary|ch|il|e|y|ust)?\b)[A-Z][\w-]+"
 )
 _HAN_RUN: Final = expression(f"[{HAN}]+")
-_LEAST_SIGNS: Final = 2
+_MIN_CHARS: Final = 2
 _KIN_ENDINGS: Final = frozenset(["ist", "ian", "al", "anc", "enc", "ion", "ur", "ag", "t"])
 """What a stem may have more than another of the same word, where that has five letters."""
-_LEAST: Final = 5
+_MIN: Final = 5
 _FAMILIES: Final = tuple(
     frozenset(map(stem, words.split()))
     for words in (
@@ -208,7 +208,7 @@ class NewValue(Struct, frozen=True):
             return False
         if not _HAN_RUN.search(self.bare):
             return _are_in(self.said, words)
-        heads = all(one[:_LEAST_SIGNS] in text for one in _HAN_RUN.findall(self.rest))
+        heads = all(one[:_MIN_CHARS] in text for one in _HAN_RUN.findall(self.rest))
         return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
 
 
@@ -278,7 +278,7 @@ def _are_in(said: Iterable[str], words: frozenset[str]) -> bool:
 def _are_akin(one: str, other: str) -> bool:
     """Tell whether two stems are of one word, or tell of one event."""
     short, long = sorted((one, other), key=len)
-    if len(short) >= _LEAST and long.startswith(short) and long[len(short) :] in _KIN_ENDINGS:
+    if len(short) >= _MIN and long.startswith(short) and long[len(short) :] in _KIN_ENDINGS:
         return True
     return any(one in family and other in family for family in _FAMILIES)
 

@@ -22,10 +22,10 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
 
 HASH_BYTES: Final = 8
-SIGNS_MAX: Final = 2000
+CHARS_MAX: Final = 2000
 """Of a longer span the beginning counts."""
 RUN: Final = 3
-LEAST_WORDS: Final = 3
+MIN_WORDS: Final = 3
 """Fewer are an echo of what says just that alone."""
 _EMPTY: Final = frozenset(
     {"a", "an", "the", "and", "so", "that", "just", "also", "well", "still", "please", "indeed", *"还仍的了呢吧啊呀"}
@@ -90,7 +90,7 @@ def keyed(key: bytes) -> SpanHash:
 
 def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
     """Return the print of a span; None if it says nothing."""
-    told = text[:SIGNS_MAX]
+    told = text[:CHARS_MAX]
     units = _units(told)
     if not units:
         return None
@@ -106,7 +106,7 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
 
 def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     """Tell whether a sentence says what was delivered, and nothing else."""
-    told, spans = text[:SIGNS_MAX], list(delivered)
+    told, spans = text[:CHARS_MAX], list(delivered)
     if _is_of_one(told, spans, hashed):
         return True
     clauses = [one for one in _JOINED.split(_unframed(told)) if _units(_unframed(one))]
@@ -115,7 +115,7 @@ def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool
 
 def _is_of_one(told: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
-    is_long = len(_telling(_units(_unframed(told)))) >= LEAST_WORDS
+    is_long = len(_telling(_units(_unframed(told)))) >= MIN_WORDS
     return any(
         one.whole == span.whole
         or (is_long and one.is_negated == span.is_negated and bool(one.runs) and one.runs <= span.runs)
@@ -146,11 +146,11 @@ _WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
 _NUMBER: Final = expression(r"\d+")
 _CLAUSES: Final = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
 _FIRST_PERSON: Final = caseless(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]")
-_UNTOLD_WORDS: Final = frozenset(
+_COMMON_WORDS: Final = frozenset(
     STOP_WORDS | {"user", "users", "person", "author", "named", "called", "name", "wants", "said", "one"}
 )
 """What tells of somebody, in any message."""
-_TELLING_SIGNS: Final = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
+_COMMON_HAN: Final = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
 _STEM: Final = 4
 _DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
 """Words that say which of two is which."""
@@ -178,8 +178,8 @@ def why_ungrounded(text: str, message: str) -> str:
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(message)):
         return SkipReason.INVENTED
     said = {word[:_STEM] for word in _words(message)}
-    told = {word[:_STEM] for word in _words(text) if word not in _UNTOLD_WORDS}
-    signs = set(_HAN.findall(text)) - _TELLING_SIGNS - set(_HAN.findall(message))
+    told = {word[:_STEM] for word in _words(text) if word not in _COMMON_WORDS}
+    signs = set(_HAN.findall(text)) - _COMMON_HAN - set(_HAN.findall(message))
     if signs or not told <= said or not _is_in_order(text, message):
         return SkipReason.INVENTED
     return SkipReason.INVERTED if _is_inverted(text, message) else ""
@@ -188,7 +188,7 @@ def why_ungrounded(text: str, message: str) -> str:
 def _is_in_order(text: str, message: str) -> bool:
     """Tell whether the telling words of a memory come in the message one behind the other: else roles are turned."""
     said = iter(word[:_STEM] for word in _ordered(message))
-    return all(word[:_STEM] in said for word in _ordered(text) if word not in _UNTOLD_WORDS or word in _DIRECTIONS)
+    return all(word[:_STEM] in said for word in _ordered(text) if word not in _COMMON_WORDS or word in _DIRECTIONS)
 
 
 def _ordered(text: str) -> list[str]:
@@ -198,8 +198,8 @@ def _ordered(text: str) -> list[str]:
 
 def _is_inverted(text: str, message: str) -> bool:
     """Tell whether each clause that a memory may be of says the contrary, tells what was, or tells of somebody else."""
-    told = {word[:_STEM] for word in _words(text) if word not in _UNTOLD_WORDS}
-    signs = set(_HAN.findall(text)) - _TELLING_SIGNS
+    told = {word[:_STEM] for word in _words(text) if word not in _COMMON_WORDS}
+    signs = set(_HAN.findall(text)) - _COMMON_HAN
     shared = {one: _shared(one, told, signs) for one in _CLAUSES.split(message)}
     return all(_is_turned(text, one) for one, count in shared.items() if count == max(shared.values()))
 

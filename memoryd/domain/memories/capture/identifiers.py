@@ -37,7 +37,7 @@ _OTHER_NUMBER: Final = caseless(
 _DATE: Final = expression(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
 _RESIDENT: Final = expression(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
 _WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-_CHECK_SIGNS: Final = "10X98765432"
+_CHECK_CHARS: Final = "10X98765432"
 _OWN_DOCUMENT: Final = caseless(
     r"\bmy (?:new |current )?(?:passport|id(?:entity)?(?: card)?|national id|driver['’]?s? licen[cs]e"
     r"|driving licen[cs]e|licen[cs]e|residence permit|social security|ssn|tax(?: id)?|national insurance"
@@ -124,7 +124,7 @@ def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | Non
     return FoundIdentifier(what, is_own, is_own and is_clean(plain, said[0], added=_ADDED))
 
 
-def why_not_said_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
+def why_not_stated_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
     """Say why an identifier is not kept: no main clause says whose it is; empty if one does."""
     if _SECRET.search(plain):
         return SkipReason.NOT_TO_PASS_ON
@@ -166,4 +166,4 @@ def is_resident_id(text: str) -> bool:
     except ValueError:
         return False
     total = sum(int(sign) * weight for sign, weight in zip(text[:17], _WEIGHTS, strict=True))
-    return _CHECK_SIGNS[total % 11] == text[17].upper()
+    return _CHECK_CHARS[total % 11] == text[17].upper()

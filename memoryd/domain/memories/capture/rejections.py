@@ -187,7 +187,7 @@ def says_secret(text: str) -> bool:
 
 def why_not_plain(sentence: SpokenSentence) -> str:
     """Say why a sentence is no plain statement; empty if it is one."""
-    if why := why_not_told(sentence):
+    if why := why_not_stated(sentence):
         return why
     plain = sentence.plain
     if _SUPPOSES.search(_POLITE.sub("", plain)) or _IN_CASE.match(plain):
@@ -198,7 +198,7 @@ def why_not_plain(sentence: SpokenSentence) -> str:
     return ""
 
 
-def why_not_told(sentence: SpokenSentence) -> str:
+def why_not_stated(sentence: SpokenSentence) -> str:
     """Say why nothing at all is told by a sentence, a correction neither: a question, a secret, too long."""
     plain = sentence.plain
     if len(sentence.text) > SENTENCE_CHARACTERS_MAX:

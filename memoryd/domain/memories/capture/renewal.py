@@ -15,9 +15,9 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CapturedItem,
     CaptureVerdict,
-    Company,
     DroppedItem,
-    company_of,
+    SentenceContext,
+    context_of,
     is_laid_out,
 )
 from memoryd.domain.memories.capture.corrections import with_succession
@@ -29,7 +29,7 @@ from memoryd.domain.memories.capture.targets import Target, is_owners, target_of
 from memoryd.domain.memories.kinds import Kind, ShortId, short_id
 from memoryd.domain.skips import SkipReason
 
-_SHOWN_SIGNS: Final = 80
+_SHOWN_CHARS: Final = 80
 """Of what is superseded, for a person."""
 
 
@@ -56,7 +56,13 @@ def with_revisions(verdict: CaptureVerdict, message: RevisingMessage, book: Book
         target = None
         if not reason and isinstance(one, Revision):
             target = target_of(one, book, scope=message.scope, day=message.day, answer_before=message.answer_before)
-        if target is None and not reason and isinstance(one, Revision) and message.may_supersede and one.stands_alone:
+        if (
+            target is None
+            and not reason
+            and isinstance(one, Revision)
+            and message.may_supersede
+            and one.is_self_contained
+        ):
             verdict = _with_plain(verdict, one)
         elif target is None:
             verdict = _without(verdict, one, reason or SkipReason.NOTHING_REVISED)
@@ -86,7 +92,7 @@ def _why_not_in_company(text: str, found: Sequence[Revision | UnreadRevision]) -
         return SkipReason.LAID_OUT
     revised = " ".join(one.text for one in found)
     for sentence in sentences_of(text):
-        if sentence.text in revised or company_of(sentence) is not Company.OTHER:
+        if sentence.text in revised or context_of(sentence) is not SentenceContext.OTHER:
             continue
         if why_not_plain(sentence) or is_staged(sentence.plain):
             return SkipReason.OTHER_COMPANY
@@ -144,5 +150,5 @@ def _ids(memories: Sequence[Memory]) -> tuple[ShortId, ...]:
 
 
 def _told(what: str, memories: Sequence[Memory]) -> str:
-    shown = ", ".join(f"{short_id(one.id)} {one.line.text[:_SHOWN_SIGNS]!r}" for one in memories)
+    shown = ", ".join(f"{short_id(one.id)} {one.line.text[:_SHOWN_CHARS]!r}" for one in memories)
     return f"{what} {shown}" if shown else ""

@@ -38,7 +38,7 @@ _PARTS: Final = expression(r"[,;，；]\s*|\s(?:and|but)\s")
 _TIMES: Final = frozenset(["time", "days", "date", "daypart"])
 _NEAR: Final = 12
 """Signs at its beginning by which a statement is Chinese or not."""
-_SUBJECT_SIGNS: Final = 120
+_SUBJECT_CHARS: Final = 120
 _WORD: Final = expression(r"[\w'’.-]+|[,;:]")
 _VERB: Final = caseless(
     r"(?:is|are|was|were|am|has|have|had|do|does|did|can|could|will|would|should|must|may|might|isn['’]t|aren['’]t"
@@ -177,7 +177,7 @@ class Revision(Struct, frozen=True):
         return bool(content(" ".join(clauses)).difference(content(self.about), content(self.subject)))
 
     @property
-    def stands_alone(self) -> bool:
+    def is_self_contained(self) -> bool:
         """Whether its author says what of theirs changed, and to what: it needs no memory of what was before."""
         if not self.is_authors:
             are_named = bool(self.new) and all(_NAMED.match(one) for one in (self.new, *self.old))
@@ -278,7 +278,7 @@ def subject_of(text: str) -> str:
         ends = [one.start for one in values_in(text) if one.start and one.kind in _TIMES]
         return _HAN_VERB.split(text[: min(ends, default=len(text))], maxsplit=1)[0]
     held = list[str]()
-    words = _WORD.findall(text[:_SUBJECT_SIGNS])
+    words = _WORD.findall(text[:_SUBJECT_CHARS])
     for word, following in pairwise((*words, "")):
         is_noun = bool(held) and _BEFORE_NOUN.match(held[-1]) and word.isalpha()
         is_like_verb = _is_like_verb(word, following) and any(content(one) for one in held)

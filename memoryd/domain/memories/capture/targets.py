@@ -44,8 +44,8 @@ _REVISED: Final = frozenset(
 )
 """What was done once, learned or summed up is as it was."""
 _HALF: Final = 0.5
-_MOST: Final = 0.6
-_LEAST: Final = 0.1
+_MAX: Final = 0.6
+_MIN: Final = 0.1
 """What fits by its kind alone, without a word in common."""
 _WHOLE: Final = 0.95
 _SUBJECT: Final = 0.4
@@ -55,7 +55,7 @@ _CLEARLY: Final = 0.75
 _FOREIGN: Final = 2
 """For each word that it shares with a memory a sentence may say so many others, or it speaks of something else."""
 _DISPUTED_MAX: Final = 3
-_LEAST_SIGNS: Final = 3
+_MIN_CHARS: Final = 3
 _NEGATIVE: Final = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
@@ -173,9 +173,9 @@ class _Search:
             fits(one)
             for fits in (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
         ):
-            return 0.0 if not self._is_told_wrong(one) else self._rarity.weight(one.words & self._answer)
+            return 0.0 if not self._was_answered_wrong(one) else self._rarity.weight(one.words & self._answer)
         said = self._rest.union(*(words for _, words in self._old)) & one.words
-        fits = _LEAST + self._rarity.weight(said) * (_HALF + _HALF * self._rarity.share(said, one.words))
+        fits = _MIN + self._rarity.weight(said) * (_HALF + _HALF * self._rarity.share(said, one.words))
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.memory.line.text)
         return 2 * fits if is_home else fits
 
@@ -203,7 +203,7 @@ class _Search:
 
     def _says_old(self, one: _Candidate) -> bool:
         """Tell whether a memory says what is denied, of the same."""
-        least = _WHOLE if NO_LONGER not in self._revision.forms and self._is_bare_denial else _MOST
+        least = _WHOLE if NO_LONGER not in self._revision.forms and self._is_bare_denial else _MAX
         text = one.memory.line.text
         hits = [
             old
@@ -216,11 +216,11 @@ class _Search:
         if not hits or not self._is_same_subject(one) or _NEGATIVE.search(text):
             return False
         # of what is named nowhere else, the value alone says which one is meant
-        is_about = bool(self._about or (self._rest - self._said_new() | self._context) & one.words)
+        is_about = bool(self._about or (self._rest - self._has_new_value() | self._context) & one.words)
         told = text.casefold()
         is_about = is_about or any(" " in old and old.casefold() in told for old in self._revision.old)
         return is_about or (
-            (self._is_telling or len(hits[0]) > 1)
+            (self._is_significant or len(hits[0]) > 1)
             # their words first, which are known: their subjects have to be read
             and not any(
                 hits[0] <= other.words and self._is_same_subject(other) for other in self._standing if other is not one
@@ -233,13 +233,13 @@ class _Search:
         return NOT_BUT in self._revision.forms and not self._revision.has_contrast
 
     @property
-    def _is_telling(self) -> bool:
+    def _is_significant(self) -> bool:
         """Whether what is denied is no plain word: a name, a number."""
         return any(map(_NAME.search, self._revision.old)) and not (
             self._revision.has_pronoun and not self._context and not self._revision.has_contrast
         )
 
-    def _said_new(self) -> frozenset[str]:
+    def _has_new_value(self) -> frozenset[str]:
         return content(self._revision.new)
 
     def _has_other_value(self, one: _Candidate) -> bool:
@@ -256,7 +256,7 @@ class _Search:
             return False
         subject, fixed = self._subject_in(text), one.words - content(pair[0].text)
         is_about = bool(subject) and self._rarity.share(subject & said, subject) >= _SUBJECT
-        return is_about or (bool(fixed) and self._rarity.share(fixed & said, fixed) >= _MOST)
+        return is_about or (bool(fixed) and self._rarity.share(fixed & said, fixed) >= _MAX)
 
     def _is_of_other_clause(self, value: TypedValue, words: frozenset[str]) -> bool:
         """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
@@ -282,15 +282,15 @@ class _Search:
             return False
         if CHANGE in revision.forms and not (revision.new and _is_value(revision)):
             return False
-        new = self._said_new()
+        new = self._has_new_value()
         if new and new <= one.words:
             return False
         text = one.memory.line.text
         if not about:
             return self._is_home_left(one)
         subject = self._subject_in(text)
-        is_whole = self._rarity.share(about & one.words, about) >= _MOST
-        is_about = bool(subject) and self._rarity.share(subject & about, subject) >= _MOST
+        is_whole = self._rarity.share(about & one.words, about) >= _MAX
+        is_about = bool(subject) and self._rarity.share(subject & about, subject) >= _MAX
         if not (is_whole and is_about and self._is_same_subject(one)):
             return False
         # a date is no time of day
@@ -309,12 +309,12 @@ class _Search:
     def _came_between(self, one: _Candidate) -> bool:
         return any(
             _says(self._clause, _difference(other.memory.line.text, one.memory.line.text))
-            for other in self._said_again.get(one.memory.line.slugs, ())
+            for other in self._restated.get(one.memory.line.slugs, ())
             if other is not one and are_same_but_one(other.memory, one.memory)
         )
 
     @cached_property
-    def _said_again(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
+    def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
         """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
         words, signs = content(self._clause), frozenset(_HAN.findall(self._clause))
         return grouped(
@@ -323,7 +323,7 @@ class _Search:
             if not one.words.isdisjoint(words) or not signs.isdisjoint(one.memory.line.text)
         )
 
-    def _is_told_wrong(self, one: _Candidate) -> bool:
+    def _was_answered_wrong(self, one: _Candidate) -> bool:
         """Tell whether the answer before said what a memory says, and the sentence has another value for it."""
         pair = None
         if self._is_answer:
@@ -348,7 +348,7 @@ def _least(words: frozenset[str], least: float) -> float:
 
 def _stands_in(said: str, text: str) -> bool:
     """Tell whether a text has more than two Chinese signs as they are said: pairs of them lie across its words."""
-    return len(said) >= _LEAST_SIGNS and bool(_HAN.match(said)) and said in text
+    return len(said) >= _MIN_CHARS and bool(_HAN.match(said)) and said in text
 
 
 def _is_name(memory: Memory) -> bool:

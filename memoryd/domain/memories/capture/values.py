@@ -225,7 +225,7 @@ _HAN_NAMED: Final = expression(
     rf"(?P<noun>[{HAN}]{{2,8}}?)(?:已经|现在|也)?(?:是|为|叫|在|用的是|(?:换|改|变|搬|移|调|挪)(?:成|到|为|在|去))了?"
     rf"(?P<value>[{HAN}\w]{{1,12}}?)(?:了)?(?=[，,。；;！!]|\Z)"
 )
-_LEAST_NOUN: Final = 2
+_MIN_NOUN: Final = 2
 
 
 def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
@@ -233,7 +233,7 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
             noun = _common_end(earlier["noun"], later["noun"])
-            if len(noun) >= _LEAST_NOUN and earlier["value"] != later["value"]:
+            if len(noun) >= _MIN_NOUN and earlier["value"] != later["value"]:
                 yield tuple(  # type: ignore[misc]  # two of them
                     TypedValue(f"name {noun}", one["value"], one.start("value"), one.end("value"), noun)
                     for one in (earlier, later)

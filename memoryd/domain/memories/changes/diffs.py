@@ -274,14 +274,14 @@ def taken_back(text: str, hunks: Sequence[Hunk]) -> str:
     if len(hunks) == 1:
         # of several, one may have written, or bring back, what stands below the heading of another
         begin, end = places[0]
-        places = [(begin + _kept_heading(lines[end:], hunks[0]), end)]
+        places = [(begin + _heading_to_keep(lines[end:], hunks[0]), end)]
     # from below, so that the places above stay what they are
     for (begin, end), hunk in reversed(list(zip(places, hunks, strict=True))):
         lines[begin:end] = hunk.removed
     return "\n".join(lines)
 
 
-def _kept_heading(below: Sequence[str], hunk: Hunk) -> int:
+def _heading_to_keep(below: Sequence[str], hunk: Hunk) -> int:
     """Return how many of the first lines of a hunk are to stay: up to a heading below which stands what came later."""
     told = next((line for line in below if line.strip()), "")
     was_there = next((line for line in hunk.below if line.strip()), "")
@@ -350,8 +350,8 @@ def _fits(lines: Sequence[str], hunk: Hunk, at: int, around: int) -> bool:
     wanted = hunk.above[-around:], hunk.below[:around]
     found = tuple(lines[max(0, at - around) : at]), tuple(lines[below : below + around])
     # a gap between two blank lines is anywhere
-    is_telling = around == CONTEXT or any(map(str.strip, (*hunk.above[-around:], *hunk.below[:around], *hunk.added)))
-    return wanted == found and is_telling
+    has_context = around == CONTEXT or any(map(str.strip, (*hunk.above[-around:], *hunk.below[:around], *hunk.added)))
+    return wanted == found and has_context
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

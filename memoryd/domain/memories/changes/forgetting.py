@@ -17,7 +17,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
-from memoryd.domain.memories.changes.tombstones import END_MARKS, LEAST_CHARS, SaidWords
+from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
@@ -88,14 +88,14 @@ def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
     stated = _stated(book, asked)
     if stated:
         return stated
-    row = SaidWords(asked, least=0)
+    row = TextMatcher(asked, least=0)
     scattered = saying(book, asked)
-    found = newest_first(memory for memory in scattered if row.stand_in(memory.line.text)) or scattered
+    found = newest_first(memory for memory in scattered if row.occurs_in(memory.line.text)) or scattered
     if not found:
         raise ValueError(f"no memory says {asked!r}")
     if len(found) > MOST:
         raise ValueError(f"{len(found):,} memories say {asked!r}: at most {MOST} go at once; name more of the words")
-    if len(found) > 1 and len(_words(asked)) > 1 and not row.stand_in(found[0].line.text):
+    if len(found) > 1 and len(_words(asked)) > 1 and not row.occurs_in(found[0].line.text):
         named = ", ".join(short_id(memory.id) for memory in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
         raise ValueError(
             f"{len(found)} memories hold these words, none of them in this order: name one by its id ({named}), "
@@ -169,7 +169,7 @@ _AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
 class Traces(Struct, frozen=True, dict=True):
     """Of memories by the words they say, and by their ids, as links on pages name them."""
 
-    said: tuple[SaidWords, ...]
+    said: tuple[TextMatcher, ...]
     ids: Set[ShortId] = frozenset()
 
     def are_in(self, text: str) -> bool:
@@ -177,13 +177,13 @@ class Traces(Struct, frozen=True, dict=True):
         composed = text if text.isascii() else unicodedata.normalize("NFC", text)
         return (
             self.are_named_in(text)
-            or any(words.stand_in(text) for words in self._long)
+            or any(words.occurs_in(text) for words in self._long)
             or (self._short is not None and self._short.search(composed) is not None)
         )
 
-    def are_told_in(self, line: str) -> bool:
+    def are_mentioned_in(self, line: str) -> bool:
         """Tell whether a line that was generated names one of them, or says one."""
-        return self.are_named_in(line) or any(words.stand_in(line) for words in self.said)
+        return self.are_named_in(line) or any(words.occurs_in(line) for words in self.said)
 
     def are_named_in(self, text: str) -> bool:
         """Tell whether a link in a text names one of them."""
@@ -195,8 +195,8 @@ class Traces(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys(filter(None, lines)))
 
     @cached_property
-    def _long(self) -> tuple[SaidWords, ...]:
-        return (*self.said, *(SaidWords(piece) for piece in self._pieces if not _is_short(piece)))
+    def _long(self) -> tuple[TextMatcher, ...]:
+        return (*self.said, *(TextMatcher(piece) for piece in self._pieces if not _is_short(piece)))
 
     @cached_property
     def _short(self) -> re.Pattern[str] | None:
@@ -216,7 +216,7 @@ def _without_end_marks(text: str) -> str:
 
 
 def _is_short(text: str) -> bool:
-    return sum(map(len, text.split())) < LEAST_CHARS
+    return sum(map(len, text.split())) < MIN_CHARS
 
 
 ENTITY_PAGES: Final = "bank/entities/"
@@ -236,7 +236,7 @@ def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], tra
     data = padded(text)
     sections = memory_sections(data, path)
     stated = [(one.start, one.end) for one in sections.lines if one.line.id in memories]
-    made = [span for place in sections.generated for span in _generated(data, place, traces.are_told_in)]
+    made = [span for place in sections.generated for span in _generated(data, place, traces.are_mentioned_in)]
     return _without(text, [*stated, *made])
 
 
@@ -272,7 +272,7 @@ def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
     return None if at is None else "\n".join([*now[:at], *now[at + count :]])
 
 
-def without_words(text: str, said: Collection[SaidWords]) -> str | None:
+def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
     """Return a note with `[forgotten]` where the words stood, None if they stand nowhere in it."""
     cut = text
     for words in said:
@@ -280,16 +280,16 @@ def without_words(text: str, said: Collection[SaidWords]) -> str | None:
     return cut if cut != text else None
 
 
-def telling_sessions(book: Book, said: Collection[SaidWords]) -> list[Memory]:
+def session_memories_with(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
     """Return the memories that were made of sessions, their ends and summaries, in which the words stand."""
     return [
         memory
         for memory in book.memories.values()
-        if is_of_session(memory.line) and any(words.stand_in(memory.line.text) for words in said)
+        if is_of_session(memory.line) and any(words.occurs_in(memory.line.text) for words in said)
     ]
 
 
-def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[SaidWords]) -> str | None:
+def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[TextMatcher]) -> str | None:
     """Return a note with `[forgotten]` where the words stood in lines of these memories, None if they do in none."""
     data = padded(text)
     spans = [(one.start, one.end) for one in memory_sections(data, path).lines if one.line.id in ids]
@@ -298,9 +298,9 @@ def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Co
     return left if left != text else None
 
 
-def told_without(said: Collection[SaidWords], line: str) -> str:
+def with_forgotten(said: Collection[TextMatcher], line: str) -> str:
     """Return the end or a summary of a session with `[forgotten]` where the words stood, any other line as it is."""
-    if not any(words.stand_in(line) for words in said):
+    if not any(words.occurs_in(line) for words in said):
         return line
     placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), _ANY_LOG).lines
     if not any(is_of_session(one.line) for one in placed):

@@ -119,7 +119,7 @@ class MemoryReplacement(Struct, frozen=True):
         return None if line.id == self.new else line
 
 
-def stands_in_for(said: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
+def with_missing_parts(said: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
     """Return a statement with what it does not say itself taken from the memory that it replaces.
 
     That is: whom and what it is about, whom it is for, how important it is, tags, and a pin; what is said in place

@@ -49,7 +49,7 @@ class Tombstones(Struct, frozen=True):
 
     def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
         """Return the hashes of a memory, by its id, by its text, and by the words of that."""
-        return *self._exact(memory, text), self._hash("words", _run(words_said(text)))
+        return *self._exact(memory, text), self._hash("words", _run(bare_words(text)))
 
     def hold(self, memory: str, text: str) -> bool:
         """Tell whether this memory, or one that says the same, is forgotten."""
@@ -59,9 +59,9 @@ class Tombstones(Struct, frozen=True):
         """Tell whether something forgotten is all that a text says, or one or several clauses of it in a row."""
         if not self.hashes:
             return False
-        if self._hash("text", as_said(text)) in self.hashes:
+        if self._hash("text", normalized_statement(text)) in self.hashes:
             return True
-        told = filter(None, map(words_said, parts_of(text)))
+        told = filter(None, map(bare_words, parts_of(text)))
         # of what was forgotten before there was one of the words, the other hash may be of the same
         return any(
             self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in told
@@ -88,7 +88,7 @@ class Tombstones(Struct, frozen=True):
             run = word[0].casefold()
             made.update(run.encode("utf-8", "surrogatepass"))
             chars += len(run)
-            if chars >= LEAST_CHARS and made.copy().digest()[:HASH_BYTES] in self.hashes:
+            if chars >= MIN_CHARS and made.copy().digest()[:HASH_BYTES] in self.hashes:
                 found = count
         return found
 
@@ -105,7 +105,7 @@ class Tombstones(Struct, frozen=True):
         return type(self)(self.key, self.hashes - frozenset(hashes))
 
     def _exact(self, memory: str, text: str) -> tuple[bytes, bytes]:
-        return self._hash("id", memory), self._hash("text", as_said(text))
+        return self._hash("id", memory), self._hash("text", normalized_statement(text))
 
     def _hash(self, kind: str, value: str) -> bytes:
         message = f"{kind}\0{value}".encode("utf-8", "surrogatepass")
@@ -130,16 +130,16 @@ def _hash_of(line: str) -> bytes:
     return found if len(found) == HASH_BYTES else b""
 
 
-def as_said(text: str) -> str:
+def normalized_statement(text: str) -> str:
     """Return what texts that say the same have in common: without layout, case and the mark at the end."""
     said = gist(text) or text
     # who says it again may leave out the mark at its end
     return " ".join(said.split()).casefold().rstrip(".!。！ ")
 
 
-def words_said(text: str) -> str:
+def bare_words(text: str) -> str:
     """Return the words of a text alone, without the marks, the quotation marks, and a greeting before them."""
-    words = " ".join(_WORD.findall(as_said(text)))
+    words = " ".join(_WORD.findall(normalized_statement(text)))
     return _CHINESE_BEFORE.sub("", _BEFORE.sub("", words, count=1), count=1)
 
 
@@ -161,7 +161,7 @@ def parts_of(text: str) -> Iterator[str]:
 
 FORGOTTEN: Final = "[forgotten]"
 """What stands where the words of a forgotten memory stood."""
-LEAST_CHARS: Final = 6
+MIN_CHARS: Final = 6
 """A shorter text stands in many sentences that say something else; it is found only where it is all that is said."""
 END_MARKS: Final = ".!?…,;:。！？，；：、"
 """What may end a sentence or a part of one: who says it again may leave it out, or put another."""
@@ -175,7 +175,7 @@ _LETTER: Final = f"[^\\W{UNSPACED}]"
 _IS_LETTER: Final = expression(_LETTER)
 
 
-class SaidWords(Struct, frozen=True, dict=True):
+class TextMatcher(Struct, frozen=True, dict=True):
     """A text that may stand inside others. Composed letters count as their compositions (NFC), case not at all.
 
     Neither do the marks at its end, nor quotation marks around its words.
@@ -183,14 +183,14 @@ class SaidWords(Struct, frozen=True, dict=True):
     """
 
     text: str
-    least: int = LEAST_CHARS
+    least: int = MIN_CHARS
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to look for."""
         return not self.text.split()
 
-    def stand_in(self, other: str) -> bool:
+    def occurs_in(self, other: str) -> bool:
         """Tell whether the words stand in another text, whole and in a row."""
         return not self.is_empty and self._pattern.search(_composed(other)) is not None
 

@@ -17,7 +17,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.facts.tenses import PARTICIPLE, PRESENT, tells_what_happened
 
-MOST_SIGNS: Final = 240
+MAX_CHARS: Final = 240
 """What is longer is no plain statement."""
 _HAN: Final = expression("[\u4e00-\u9fff]")
 _WORDS: Final = expression(r"\w+")
@@ -40,7 +40,7 @@ _OPEN: Final = caseless(
 """Leaves room for other values, or says nothing that is so."""
 
 
-class FactSlot(Struct, frozen=True):
+class FactKey(Struct, frozen=True):
     """What a statement fills: `key` names the slot, `subject` is empty where the line's entities are meant."""
 
     key: str
@@ -55,7 +55,7 @@ class FactSlot(Struct, frozen=True):
         return f"-{slug}-" in said or (not slug.isascii() and slug in said)
 
 
-def contradict(one: FactSlot, other: FactSlot) -> bool:
+def contradict(one: FactKey, other: FactKey) -> bool:
     """Tell whether two values of one slot exclude each other; one that only says more does not."""
     mine, others = set(_WORDS.findall(one.value)), set(_WORDS.findall(other.value))
     if mine <= others or others <= mine:
@@ -64,7 +64,7 @@ def contradict(one: FactSlot, other: FactSlot) -> bool:
     return not (_HAN.search(said) and (said in told or told in said))
 
 
-def agree_in_kind(one: FactSlot, other: FactSlot) -> bool:
+def agree_in_kind(one: FactKey, other: FactKey) -> bool:
     """Tell whether it is sure that two values are of one kind, so that the newer takes the place of the older."""
     if not (one.is_sure and other.is_sure):
         return False
@@ -76,9 +76,9 @@ def agree_in_kind(one: FactSlot, other: FactSlot) -> bool:
     return are_latin or mine[-1:] == others[-1:] or (mine[0] == others[0] and mine[0] in "小老阿")
 
 
-def fact_slot(text: str) -> FactSlot | None:
+def fact_key(text: str) -> FactKey | None:
     """Return the slot that a statement fills; None for what fills none, or says too much."""
-    if len(text) > MOST_SIGNS or not _MAY_FILL.search(text):
+    if len(text) > MAX_CHARS or not _MAY_FILL.search(text):
         return None
     plain = " ".join(unicodedata.normalize("NFC", text).split()).rstrip(" .。!！;；")
     plain = _NOW.sub("", _LEAD.sub("", plain)).strip()
@@ -220,11 +220,11 @@ _TAIL: Final = caseless(
 )
 
 
-def _english(plain: str) -> FactSlot | None:
+def _english(plain: str) -> FactKey | None:
     if _OPEN.search(plain):
         return None
     if (charge := _CHARGE.match(plain)) is not None:
-        return FactSlot(f"{charge['verb']} {_folded(charge['what'])}", charge["who"], _folded(charge["who"]), False)
+        return FactKey(f"{charge['verb']} {_folded(charge['what'])}", charge["who"], _folded(charge["who"]), False)
     found = _RELATION.match(plain)
     if found is None or _FINITE_WITHIN.search(found["subject"]):
         return None
@@ -238,7 +238,7 @@ def _english(plain: str) -> FactSlot | None:
     return _of_identity(subject, verb, rest)
 
 
-def _of_light_verb(subject: str, verb: str, rest: str) -> FactSlot | None:
+def _of_light_verb(subject: str, verb: str, rest: str) -> FactKey | None:
     told = _PLACED.match(rest)
     one_of = next(prepositions for verbs, prepositions in _ONE_OF_LIGHT if verb in verbs)
     if told is None or told["prep"] not in one_of or (not subject and not verb.endswith("s")):
@@ -249,7 +249,7 @@ def _of_light_verb(subject: str, verb: str, rest: str) -> FactSlot | None:
     return _slot(subject, f"{verb.rstrip('s')} {told['prep']}", told["value"], takes_things=is_place)
 
 
-def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str) -> FactSlot | None:
+def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str) -> FactKey | None:
     """Return the slot of what is done by, kept at, called or placed."""
     is_thing = _DETERMINED.match(subject) is not None
     relation = " ".join(filter(None, ("be", part, preposition)))
@@ -264,13 +264,13 @@ def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str)
     return _slot(subject, relation, value, takes_things=is_thing and not part and verb == "is", is_sure=is_sure)
 
 
-def _of_identity(subject: str, verb: str, value: str) -> FactSlot | None:
+def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
     """Return the slot of what or who somebody or something is: `the manager is Ann`, or `Ann is the manager`."""
     if (role := _ROLE.match(value)) is not None and _IS_NAME.match(subject) and not _DETERMINED.match(subject):
         if _MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
             return None
         key, is_sure = f"{_folded(value).removeprefix('the ')} be name", not value.startswith("our")
-        return FactSlot(key, subject, _folded(subject), is_sure)
+        return FactKey(key, subject, _folded(subject), is_sure)
     if not _DETERMINED.match(subject):
         return _of_kind(subject, value)
     owned = _OWNER.sub("", subject, count=1)
@@ -281,14 +281,14 @@ def _of_identity(subject: str, verb: str, value: str) -> FactSlot | None:
     return _slot(subject, "be", value, is_sure=is_sure, takes_plain=is_attribute)
 
 
-def _of_kind(subject: str, value: str) -> FactSlot | None:
+def _of_kind(subject: str, value: str) -> FactKey | None:
     """Return the slot of which thing of a kind a named one is: `Device A is a Synology NAS`."""
     told = _KIND.match(value) if _IS_NAME.match(subject) else None
     if told is None or not _NAMED.match(told["name"]):
         return None
     # a person may be of several of a kind: a member, a citizen
     is_thing = _DESIGNATED.search(subject) is not None
-    return FactSlot(f"{_folded(subject)} be a {_folded(told['kind'])}", subject, _folded(told["name"]), is_thing)
+    return FactKey(f"{_folded(subject)} be a {_folded(told['kind'])}", subject, _folded(told["name"]), is_thing)
 
 
 def _slot(
@@ -299,7 +299,7 @@ def _slot(
     takes_things: bool = False,
     takes_plain: bool = False,
     is_sure: bool = True,
-) -> FactSlot | None:
+) -> FactKey | None:
     """Return the slot, by what the value looks like: a name; `takes_things`: also `the cellar`; `takes_plain`: any."""
     said, comma, beyond = rest.partition(",")
     tail = _TAIL.search(said)
@@ -322,7 +322,7 @@ def _slot(
         key.append(_folded(tail[0]))
     is_one = is_sure and not (comma and _FINITE_WITHIN.search(beyond))
     is_pronoun = subject.lower() in ("", "he", "she", "it", "they")
-    return FactSlot(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _folded(bare), is_one)
+    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _folded(bare), is_one)
 
 
 _BY: Final = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")
@@ -350,39 +350,39 @@ _HAN_KIND: Final = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生
 """Says what somebody is, not who."""
 
 
-def _chinese(plain: str) -> FactSlot | None:
+def _chinese(plain: str) -> FactKey | None:
     if _OPEN.search(plain):
         return None
     clause, _, beyond = plain.replace(",", "，").partition("，")
     is_whole = not _HAN_RELATION.search(beyond)
     if (by := _BY.match(clause)) is not None:
         # where a name ends and the verb begins no sign tells: the verb is what two statements end on
-        return FactSlot(f"{by['subject']}由…{by['value'][-1]}", by["subject"], by["value"][:-1], is_whole)
+        return FactKey(f"{by['subject']}由…{by['value'][-1]}", by["subject"], by["value"][:-1], is_whole)
     if (charge := _HAN_CHARGE.match(clause)) is not None:
-        return FactSlot(f"{charge['verb']}{charge['what']}", charge["value"], charge["value"], False)
+        return FactKey(f"{charge['verb']}{charge['what']}", charge["value"], charge["value"], False)
     for pattern in (_AT_WORK, _STAYS, _AT, _HAN_CALLED, _HAN_IS):
         if (told := pattern.match(clause)) is not None:
             return _of_han(pattern, told, is_whole=is_whole)
     return None
 
 
-def _of_han(pattern: re.Pattern[str], told: re.Match[str], *, is_whole: bool) -> FactSlot | None:
+def _of_han(pattern: re.Pattern[str], told: re.Match[str], *, is_whole: bool) -> FactKey | None:
     subject, value = told["subject"], told["value"]
     if _HAN_TIME.search(value) or _HAN_LIST.search(value):
         return None
     if pattern is _AT_WORK:
         if told["verb"] in _HAN_EMPLOYED and not is_workplace(value):
             return None
-        return FactSlot(f"{subject}在…{told['verb']}", subject, value, is_whole)
+        return FactKey(f"{subject}在…{told['verb']}", subject, value, is_whole)
     if pattern is _STAYS or pattern is _AT:
-        return FactSlot(f"{subject}在", subject, value, is_whole) if _PLACE.search(value) else None
+        return FactKey(f"{subject}在", subject, value, is_whole) if _PLACE.search(value) else None
     is_one = is_whole and not _HAN_MANY.search(subject)
     if not is_of_type(subject, value):
         return None
     if pattern is _HAN_CALLED:
-        return FactSlot(f"{subject}叫", subject, value, is_one and ("的" in subject or subject == "我"))
+        return FactKey(f"{subject}叫", subject, value, is_one and ("的" in subject or subject == "我"))
     if _HAN_KIND.search(value) or len(value.removesuffix("的")) < 2:
         return None
     if value.endswith("的"):
-        return FactSlot(f"{subject}是…的\x00", subject, value, is_one)
-    return FactSlot(f"{subject}是" if "的" in subject else f"{subject}是\x00?", subject, value, is_one)
+        return FactKey(f"{subject}是…的\x00", subject, value, is_one)
+    return FactKey(f"{subject}是" if "的" in subject else f"{subject}是\x00?", subject, value, is_one)

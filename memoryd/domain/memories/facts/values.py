@@ -16,11 +16,11 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.facts.tenses import tells_what_happened
 
-MOST_VALUES: Final = 8
+MAX_VALUES: Final = 8
 """Of a statement that can have versions: what lists more is a table."""
-_MOST_NUMBERS: Final = 32
+_MAX_NUMBERS: Final = 32
 """Of a statement, names among them: what stands before each is looked at."""
-MOST_SIGNS: Final = 2_000
+MAX_CHARS: Final = 2_000
 _SLOT: Final = "\x00"
 
 _MONTH: Final = (
@@ -96,7 +96,7 @@ _QUANTITY: Final = caseless(
     r"\s(?:of\s)?[^\w\s]?\Z"
 )
 _CODE_WORD: Final = caseless(r"\b(?:code|password|passcode|pin|passphrase)\s\Z")
-_CODE_SIGNS: Final = 4
+_CODE_CHARS: Final = 4
 """Fewer behind `pin` are the number of a pin."""
 _HAN_VERB: Final = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
 _HAN_AMOUNT: Final = expression(
@@ -144,10 +144,10 @@ class FactSkeleton(Struct, frozen=True):
 
 def fact_skeleton(text: str) -> FactSkeleton | None:
     """Take a statement apart; None if it says too much to have versions."""
-    if len(text) > MOST_SIGNS or _SLOT in text:
+    if len(text) > MAX_CHARS or _SLOT in text:
         return None
     plain, negations = _affirmed(" ".join(unicodedata.normalize("NFC", text).translate(_WIDE).split()))
-    if next(islice(_VALUE.finditer(plain.lower()), _MOST_NUMBERS, None), None) is not None:
+    if next(islice(_VALUE.finditer(plain.lower()), _MAX_NUMBERS, None), None) is not None:
         return None
     values: list[str] = []
 
@@ -158,7 +158,7 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
         return f" {_SLOT} "
 
     held = _VALUE.sub(slot, _CODE.sub(slot, plain).lower() if _CODED.search(plain) else plain.lower())
-    if len(values) > MOST_VALUES or tells_what_happened(plain):
+    if len(values) > MAX_VALUES or tells_what_happened(plain):
         return None
     words = " ".join(_WORDS.findall(held))
     return FactSkeleton(words, (*values, str(negations)))
@@ -186,7 +186,7 @@ def _names_a_thing(match: re.Match[str]) -> bool:
         # of what has no verb at all it is the value
         return _VERB.search(text, match.end()) is not None
     before = text[max(0, start - _LONGEST_DESIGNATOR) : start]
-    is_code = len(match[0]) >= _CODE_SIGNS and _CODE_WORD.search(before)
+    is_code = len(match[0]) >= _CODE_CHARS and _CODE_WORD.search(before)
     return not (is_code or _AMOUNT.match(text, match.end()) or _QUANTITY.search(before))
 
 

@@ -191,7 +191,7 @@ def _stale(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
 
 BULLET: Final = expression(r"\A[ \t]*[-*+][ \t]+")
 _EMPHASIS: Final = expression(r"[*_`]+")
-_MOST_LINES: Final = 1_000
+_MAX_LINES: Final = 1_000
 """Of the core file that are looked at."""
 
 
@@ -206,7 +206,7 @@ class StaleLine(Struct, frozen=True):
 
 def stale_lines(text: str, shared: SharedMemories, spoken: Callable[[Memory], str]) -> Iterator[StaleLine]:
     """Yield the bullets of a text that are out of date; `spoken` says how a memory is written there."""
-    bullets = [(at, line) for at, line in enumerate(text.split("\n")[:_MOST_LINES]) if BULLET.match(line)]
+    bullets = [(at, line) for at, line in enumerate(text.split("\n")[:_MAX_LINES]) if BULLET.match(line)]
     pairs = list(_superseded(shared)) if bullets else []
     verbatim = {said: pair for pair in pairs for said in (folded(spoken(pair[0])), folded(pair[0].line.text))}
     by_value = _by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})

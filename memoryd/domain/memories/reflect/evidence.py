@@ -36,14 +36,14 @@ from memoryd.domain.memories.reflect.opinions import (
 )
 from memoryd.domain.memories.scopes import covers
 from memoryd.domain.text.duplicates import gist
-from memoryd.domain.text.words import Statement, is_secret, one_sign, statement_of
+from memoryd.domain.text.words import Statement, is_secret, plain_characters, statement_of
 
 Alike = Callable[[Memory], Sequence[MemoryId]]
 """Gives the opinions that are near a memory by meaning, the nearest first: a few, by vectors."""
 
 MAX_VISITED: Final = 48
 """Opinions held against one memory."""
-LEAST_SHARED: Final = 2
+MIN_SHARED: Final = 2
 """Telling words that two statements share, unless all are shared."""
 
 
@@ -131,7 +131,7 @@ class SimilarOpinions:
         """Return the share of all their words that stands in both, 0 if those are too few to say anything."""
         words = self._stated[opinion].words
         shared = len(words & statement.words)
-        if shared < LEAST_SHARED and words != statement.words:
+        if shared < MIN_SHARED and words != statement.words:
             return 0.0
         return shared / (len(words) + len(statement.words) - shared) if shared else 0.0
 
@@ -232,7 +232,7 @@ class OpinionLabels:
 
     def _key(self, memory: Memory) -> tuple[frozenset[EntitySlug], str]:
         """Return what memories that say the same have in common, and what is quickly had."""
-        told = one_sign(memory.line.text).casefold()
+        told = plain_characters(memory.line.text).casefold()
         return self._similar.entities(memory), "".join(filter(str.isalnum, told))
 
     def _says_the_same(self, opinion: Memory, memory: Memory) -> bool:

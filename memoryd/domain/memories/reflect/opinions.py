@@ -35,7 +35,7 @@ from memoryd.domain.memories.kinds import MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.ranking.filters import date_in_name
 
-UNTOLD: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 """The confidence of an opinion whose lines name none."""
 
 
@@ -59,7 +59,7 @@ def base_of(memory: Memory) -> OpinionBase:
         return OpinionBase(_told(by_hand), dated[0].day if dated else None)
     telling = [one for one in dated if _tells(one)]
     if not telling:
-        return OpinionBase(UNTOLD, dated[0].day if dated else None)
+        return OpinionBase(DEFAULT_CONFIDENCE, dated[0].day if dated else None)
     newest = max(telling, key=lambda one: (one.day, *_place(one)))
     since = _since(dated, newest)
     return OpinionBase(_told(newest), since, since if since > dated[0].day else None)
@@ -96,7 +96,7 @@ def _tells(source: MemorySource) -> bool:
 
 def _told(source: MemorySource) -> float:
     given = source.line.attributes.confidence
-    return UNTOLD if given is None else given
+    return DEFAULT_CONFIDENCE if given is None else given
 
 
 def _place(source: MemorySource) -> tuple[str, int]:
@@ -224,7 +224,7 @@ _FOR: Final = frozenset({Label.REINFORCE})
 _AGAINST: Final = frozenset({Label.WEAKEN, Label.CONTRADICT})
 
 
-class OpinionStanding(Struct, frozen=True):
+class OpinionState(Struct, frozen=True):
     """How an opinion stands now. `set_aside` has the steps from before a person gave it another confidence."""
 
     opinion: MemoryId
@@ -256,12 +256,12 @@ class OpinionStanding(Struct, frozen=True):
         return tuple(step for step in self.steps if step.label in _AGAINST)
 
 
-def standing_of(memory: Memory, steps: Iterable[Step]) -> OpinionStanding:
+def opinion_state_of(memory: Memory, steps: Iterable[Step]) -> OpinionState:
     """Return how an opinion stands after all steps on record, in the order in which they were made."""
     base, recorded = base_of(memory), tuple(steps)
     others = [number for number, step in enumerate(recorded, 1) if step.base != base.confidence]
     first = others[-1] if others else 0
-    return OpinionStanding(memory.id, base, recorded[first:], recorded[:first])
+    return OpinionState(memory.id, base, recorded[first:], recorded[:first])
 
 
 def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[Step], *, run: str) -> tuple[Step, ...]:
@@ -280,7 +280,7 @@ def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[S
 
 
 def _planned(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
-    standing = standing_of(memory, known)
+    standing = opinion_state_of(memory, known)
     fresh = in_order(_uncounted(memory, offered, known))
     if fresh and any(step.run == run for step in known):
         raise ValueError(f"the run {run} has made its steps; what came since is for another one")
@@ -319,19 +319,19 @@ def by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
     return grouped((one.opinion, one) for one in given)
 
 
-class StatedEvidence(Struct, frozen=True):
+class LineEvidence(Struct, frozen=True):
     """A memory whose line says that it speaks for or against an opinion."""
 
     memory: Memory
     label: Label
 
 
-def stated_evidence(
+def line_evidence(
     book: Book, opinions: Collection[MemoryId], filters: RecallFilters
-) -> Mapping[MemoryId, tuple[StatedEvidence, ...]]:
+) -> Mapping[MemoryId, tuple[LineEvidence, ...]]:
     """Return what lines state for and against these opinions, the oldest first, as far as the asker may know."""
     named = {short_id(one): one for one in opinions}
-    found: dict[MemoryId, tuple[StatedEvidence, ...]] = {}
+    found: dict[MemoryId, tuple[LineEvidence, ...]] = {}
     for memory in book.stating if named else ():
         if not filters.standing(memory):
             continue
@@ -339,5 +339,5 @@ def stated_evidence(
         said = ((attributes.supports, Label.REINFORCE), (attributes.contradicts, Label.CONTRADICT))
         for short, label in ((short, label) for shorts, label in said for short in shorts):
             if (opinion := named.get(short)) is not None:
-                found[opinion] = (*found.get(opinion, ()), StatedEvidence(memory, label))
+                found[opinion] = (*found.get(opinion, ()), LineEvidence(memory, label))
     return found

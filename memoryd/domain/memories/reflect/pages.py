@@ -21,7 +21,7 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, PageSource, citations_in, cut
 from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
-from memoryd.domain.memories.reflect.opinions import OpinionStanding, Step
+from memoryd.domain.memories.reflect.opinions import OpinionState, Step
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.versions import Disagreement, KnownVersions
 from memoryd.domain.ranking.filters import date_in_name
@@ -46,7 +46,7 @@ class SharedMemories(Struct, frozen=True):
     before: Mapping[MemoryId, tuple[MemoryId, ...]]
     """What each supersedes, newer to older."""
     outdated: frozenset[MemoryId]
-    beliefs: Mapping[MemoryId, OpinionStanding]
+    beliefs: Mapping[MemoryId, OpinionState]
     disagreements: tuple[Disagreement, ...] = ()
 
     def confidence(self, memory: Memory) -> float:
@@ -62,7 +62,7 @@ def is_shared(memory: Memory) -> bool:
     return all(source.line.attributes.scope in ("", GLOBAL) for source in memory.sources)
 
 
-def shared_memories(book: Book, beliefs: Mapping[MemoryId, OpinionStanding]) -> SharedMemories:
+def shared_memories(book: Book, beliefs: Mapping[MemoryId, OpinionState]) -> SharedMemories:
     """Return what may stand on pages; versions are told of these alone."""
     found = sorted(filter(is_shared, book.memories.values()), key=_newest_first)
     every = {one.id: one for one in found}
@@ -133,10 +133,10 @@ def _section(
 
 def _entry(shared: SharedMemories, memory: Memory) -> PageEntry:
     earlier = [shared.memories[one] for one in shared.before.get(memory.id, ())]
-    told = _told_day(memory)
+    told = _stated_day(memory)
     if is_belief(memory.kind):
         told = f"{told}, confidence {shared.confidence(memory):.2f}"
-    below = tuple(_plain(one, f"until then{_told_day(one)}") for one in earlier[:MAX_BEFORE])
+    below = tuple(_plain(one, f"until then{_stated_day(one)}") for one in earlier[:MAX_BEFORE])
     return _plain(memory, told.removeprefix(", "), below)
 
 
@@ -163,7 +163,7 @@ def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: Mem
     # what is for one agent alone moves the opinion, and is not told to the others
     told = [shared.memories[one] for one in ids if one in shared.memories and one != but]
     for memory in sorted(told, key=_newest_first)[:MAX_EVIDENCE]:
-        yield _plain(memory, f"{word}{_told_day(memory)}")
+        yield _plain(memory, f"{word}{_stated_day(memory)}")
 
 
 def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
@@ -195,7 +195,7 @@ def _day(memory: Memory) -> date | None:
     return max((source.day for source in memory.sources if date_in_name(source.path)), default=None)
 
 
-def _told_day(memory: Memory) -> str:
+def _stated_day(memory: Memory) -> str:
     day = _day(memory)
     return "" if day is None else f", {day}"
 
@@ -214,7 +214,7 @@ _HEADINGS: Final = {
 }
 
 
-MOST_LOST: Final = 0.25
+MAX_LOST_SHARE: Final = 0.25
 """Share of the entries of a page that one run may take away."""
 FEW: Final = 2
 """Entries that may go, whatever their share: of a small page a person takes one line out, and that is its half."""
@@ -248,7 +248,7 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
         return f"it cites {min(gone)}{others}, which is no longer there"
     lost = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
     count = len(lost) - _edited(lost, cited, page)
-    if count > max(FEW, MOST_LOST * len(cited)):
+    if count > max(FEW, MAX_LOST_SHARE * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 

@@ -25,7 +25,7 @@ from memoryd.domain.memories.reflect.pages import SharedMemories
 ProposalId = NewType("ProposalId", str)
 """Twelve hexadecimal digits."""
 
-ID_SIGNS: Final = 12
+ID_CHARS: Final = 12
 MAX_DIFF_CHARS: Final = 8_000
 """What a person reads in one go."""
 MAX_OPEN: Final = 100
@@ -72,7 +72,7 @@ class ProposedChange(Struct, frozen=True):
     def id(self) -> ProposalId:
         """Return its id, of the lines that change alone: it outlives an edit elsewhere in the file."""
         named = "\0".join((self.kind, self.path, changed_lines(self.diff)))
-        return ProposalId(sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:ID_SIGNS])
+        return ProposalId(sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:ID_CHARS])
 
 
 class Proposal(Struct, frozen=True):
@@ -181,7 +181,7 @@ def _instead(text: str, source: MemorySource, memory: MemoryId, bullet: str) -> 
 
 def _states(lines: list[str], source: MemorySource, memory: MemoryId) -> bool:
     """Tell whether the lines of a source still state its memory: the file may have changed since it was indexed."""
-    found = parse_line("\n".join(lines[source.start_line - 1 : source.end_line]), usual_kind=source.line.kind)
+    found = parse_line("\n".join(lines[source.start_line - 1 : source.end_line]), default_kind=source.line.kind)
     return isinstance(found, RetainedLine) and found.id == memory
 
 

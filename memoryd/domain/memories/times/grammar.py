@@ -177,7 +177,7 @@ def bearing_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> Bearing:
     return _beside(clause, before, behind, others, is_over=is_over, is_date=word.is_date)
 
 
-def asked_text(plain: str, clauses: Sequence[Clause]) -> str:
+def question_part(plain: str, clauses: Sequence[Clause]) -> str:
     """Return what of a text asks something, all of it where nothing does."""
     return " ".join(one.text for one in clauses if one.mood is Mood.ASKS) or plain
 

@@ -16,7 +16,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import english_lean, english_times
-from memoryd.domain.memories.times.grammar import Bearing, DayWord, asked_text, asks_ahead, bearing_of, clauses_of
+from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
 from memoryd.domain.memories.times.mentions import (
     MONTH,
     Calendar,
@@ -32,9 +32,9 @@ from memoryd.domain.memories.times.spans import DaySpan, in_year, shifted, week_
 from memoryd.domain.text.dates import placed_dates
 from memoryd.domain.text.words import normalised
 
-MOST_SPANS: Final = 16
+MAX_SPANS: Final = 16
 """Of one text."""
-MOST_SIGNS: Final = 20_000
+MAX_CHARS: Final = 20_000
 """Of a text that are looked at: a memory that is longer tells its times at the beginning."""
 AROUND: Final = 3
 """Days on both sides of what is asked about with `around`."""
@@ -75,14 +75,14 @@ _QUESTION_FUTURE: Final = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming
 
 
 def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
-    """Return the distinct spans of days that a text of this day names, in order, the first `MOST_SPANS` of them.
+    """Return the distinct spans of days that a text of this day names, in order, the first `MAX_SPANS` of them.
 
     What is `since` a day goes on to the day of the text, what is `until` one begins there.
     """
     plain = without_repeated(without_titles(without_places(_plain(text))))
     lean = (chinese_lean if holds_chinese(plain) else english_lean)(plain) if _MAY_HOLD_WEEKDAYS.search(plain) else 0
     found = (_stretched(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
-    return tuple(islice(dict.fromkeys(found), MOST_SPANS))
+    return tuple(islice(dict.fromkeys(found), MAX_SPANS))
 
 
 def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
@@ -100,14 +100,14 @@ def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
     return hull if (hull.last - hull.first).days <= LONGEST_EVENT else spans[0]
 
 
-class AskedDays(Struct, frozen=True):
+class QueryDays(Struct, frozen=True):
     """The days that a question speaks of; `is_matter`: it is about them, else they only say a little more."""
 
     span: DaySpan
     is_matter: bool
 
 
-def asked_days(question: str, today: date) -> AskedDays | None:
+def query_days(question: str, today: date) -> QueryDays | None:
     """Return the days that a question asks about; None if it names no time, or only that of somebody's plan.
 
     `since`, `after`, `before` and `until` leave an end open: `date.min` or `date.max`. `around` takes three days on
@@ -119,7 +119,7 @@ def asked_days(question: str, today: date) -> AskedDays | None:
     if not found:
         return None
     clauses = clauses_of(plain)
-    if _QUESTION_FUTURE.search(asked_text(plain, clauses)):
+    if _QUESTION_FUTURE.search(question_part(plain, clauses)):
         found = _times(plain, Calendar(today, Lean.FUTURE))
     elif asks_ahead(clauses):
         found = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
@@ -128,11 +128,11 @@ def asked_days(question: str, today: date) -> AskedDays | None:
     if best is Bearing.PASSING:
         return None
     spans = [_asked(plain, one) for one, bearing in zip(found, bearings, strict=True) if bearing is best]
-    return AskedDays(_together(spans), best is Bearing.MATTER)
+    return QueryDays(_together(spans), best is Bearing.MATTER)
 
 
 def _times(plain: str, calendar: Calendar) -> list[TimeMention]:
-    return list(islice(_mentions(plain, calendar), MOST_SPANS))
+    return list(islice(_mentions(plain, calendar), MAX_SPANS))
 
 
 def _together(spans: Sequence[DaySpan]) -> DaySpan:
@@ -155,7 +155,7 @@ def _day_word(plain: str, mention: TimeMention, today: date) -> DayWord:
 
 
 def _plain(text: str) -> str:
-    return normalised(text[:MOST_SIGNS]).replace("..", " – ")
+    return normalised(text[:MAX_CHARS]).replace("..", " – ")
 
 
 def _mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:

@@ -144,6 +144,6 @@ def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
 
 
 def _years_around(near: date, month: int, day: int | None) -> Iterator[DaySpan | None]:
-    reach = 8 if (month, day) == (2, 29) else 1
-    for year in range(near.year - reach, near.year + reach + 1):
+    visibility = 8 if (month, day) == (2, 29) else 1
+    for year in range(near.year - visibility, near.year + visibility + 1):
         yield in_year(year, month, day)

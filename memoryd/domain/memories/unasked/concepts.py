@@ -142,9 +142,9 @@ customer client clients customers | 客户 订单
 _ROWS: Final = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
 NARROW, WIDE = 8, 24
 """So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
-FULL, LEAST = 3.0, 1.5
+FULL, MIN = 3.0, 1.5
 """What a narrow and a wide concept weigh, beside words that weigh up to 7."""
-EXPANDED_MOST: Final = 16
+EXPANDED_MAX: Final = 16
 """Words of a concept that are looked for beside the one that is said; a wider one is only recognised."""
 _WEAK_ENGLISH: Final = """
 monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
@@ -175,14 +175,16 @@ def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept
     Those are roots of English words, and words of scripts without spaces.
     """
     small = text.lower()
-    found = {one for word in _WORD.findall(small) for one in _told_by(root_of(word), beside)}
+    found = {one for word in _WORD.findall(small) for one in _is_shared_by(root_of(word), beside)}
     if UNSPACED_RUN.search(small):
-        found |= {one for match in _unspaced_words().finditer(small) for one in _told_by(match[0], beside)}
-    found |= {one for word, value in _VALUES.items() if value.search(small) for one in _told_by(root_of(word), beside)}
+        found |= {one for match in _unspaced_words().finditer(small) for one in _is_shared_by(match[0], beside)}
+    found |= {
+        one for word, value in _VALUES.items() if value.search(small) for one in _is_shared_by(root_of(word), beside)
+    }
     return frozenset(found)
 
 
-def telling_words(text: str) -> frozenset[str]:
+def significant_words(text: str) -> frozenset[str]:
     """Return the words by which a text speaks of concepts, as `concepts_in` takes those beside another one."""
     small = text.lower()
     spaced = {root_of(word) for word in _WORD.findall(small)}
@@ -191,14 +193,14 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(word for word in {*spaced, *pairs} if word in _table())
 
 
-def _told_by(word: str, beside: Collection[str]) -> tuple[Concept, ...]:
+def _is_shared_by(word: str, beside: Collection[str]) -> tuple[Concept, ...]:
     return () if word in beside else _table().get(word, ())
 
 
 def words_beside(text: str, most: int) -> tuple[str, ...]:
     """Return at most so many words that say what a text says in others, of narrow concepts alone."""
     said = concepts_in(text)
-    narrow = (one for one in sorted(said) if len(_words_of(_ROWS[one])) <= EXPANDED_MOST)
+    narrow = (one for one in sorted(said) if len(_words_of(_ROWS[one])) <= EXPANDED_MAX)
     beside = dict.fromkeys(word for one in narrow for word in _words_of(_ROWS[one]) if word not in text.lower())
     return tuple(beside)[:most]
 
@@ -207,7 +209,7 @@ def width_weight(concept: Concept) -> float:
     """Return what a concept weighs at most: less, the more words it has."""
     width = len(_words_of(_ROWS[concept]))
     share = min(1.0, max(0.0, (width - NARROW) / (WIDE - NARROW)))
-    return FULL - share * (FULL - LEAST)
+    return FULL - share * (FULL - MIN)
 
 
 def is_of_people(concept: Concept) -> bool:

@@ -20,14 +20,14 @@ from memoryd.domain.memories.unasked.concepts import (
     concepts_in,
     is_of_people,
     root_of,
-    telling_words,
+    significant_words,
 )
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 NAMED, PART_OF_NAME, KIN, DESCRIBED = 1.0, 0.8, 0.75, 0.7
 """How surely a message means an entity: by its name, by a part of it, by what it is to somebody, by its description."""
 Key = TypeVar("Key", str, Concept)
-MOST_ALIKE: Final = 2
+MAX_ALIKE: Final = 2
 """What is said of more entities than these means none of them."""
 _SHORTEST_PART: Final = 4
 _IS: Final = caseless(
@@ -97,7 +97,7 @@ class Descriptions(Struct, frozen=True):
     def calling(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
         """Return the words of a message by which it may mean each of the entities: they say only whom."""
         unspaced = [word for word in self.words if not word.isascii() and word in text]
-        unspaced += sorted(word for word in telling_words(text) if not word.isascii())
+        unspaced += sorted(word for word in significant_words(text) if not word.isascii())
         pieces = dict.fromkeys([*_WORD.findall(text.lower()), *unspaced])
         return {one: " ".join(piece for piece in pieces if self._calls(piece, one)) for one in entities}
 
@@ -110,7 +110,7 @@ class Descriptions(Struct, frozen=True):
 def _told(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> Iterator[EntitySlug]:
     for key in keys:
         entities = table.get(key, frozenset())
-        if len(entities) <= MOST_ALIKE:
+        if len(entities) <= MAX_ALIKE:
             yield from sorted(entities)
 
 

@@ -22,7 +22,7 @@ from memoryd.domain.memories.unasked.concepts import (
     Concept,
     concepts_in,
     is_of_people,
-    telling_words,
+    significant_words,
     width_weight,
 )
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
@@ -30,11 +30,11 @@ from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
-LEAST: Final[Mapping[Aim, float]] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
+MIN: Final[Mapping[Aim, float]] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
-LEAST_OF_VALUE: Final = 5.4
+MIN_OF_VALUE: Final = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
-LEAST_OF_FURTHER: Final = 2.8
+MIN_OF_FURTHER: Final = 2.8
 """The same for each item but the best, whatever the message is about."""
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
@@ -52,11 +52,11 @@ WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
 """Of further pairs of one run of signs, and of what other parts of the message say."""
 INITIALS: Final = 3.5
-FULL_ENTITY, LEAST_ENTITY, FEW_LINES = 3.0, 1.5, 3
+FULL_ENTITY, MIN_ENTITY, FEW_LINES = 3.0, 1.5, 3
 """What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
 MENTIONED: Final = 0.7
 """Of that, for a line which is about another one and names it."""
-NEAR_FROM, NEAR_WEIGHT, NEAR_MOST = 1.5, 0.8, 3.5
+NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
 NEAR_ALONE: Final = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
@@ -67,9 +67,9 @@ RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
 OF_DAYS: Final = 5.0
 """Times the lift of the days that are asked about, where something else speaks for the item."""
 ANSWERS_FROM: Final = 1.5
-ALL_WORDS, ALL_WORDS_SHARE, MOST_WORDS_SHARE = 2.0, 0.6, 0.8
+ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 """For two words and more that are so much of what the message's words weigh."""
-TELLING, TELLING_NEAR = 2.5, 2.0
+SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
 _PARTICLES: Final = frozenset(
@@ -128,7 +128,7 @@ class Worth(Struct, frozen=True):
 
     score: float
     part: int
-    is_told: bool
+    is_included: bool
     because: str
 
 
@@ -175,7 +175,7 @@ class MessageEvidence:
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
         self._text = " ".join(message.parts)
-        self._concepts, self._telling = concepts_in(self._text), telling_words(self._text)
+        self._concepts, self._telling = concepts_in(self._text), significant_words(self._text)
         small = self._text.lower()
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
@@ -191,16 +191,17 @@ class MessageEvidence:
         for one in found:
             best[one.part] = max(best.get(one.part, 0.0), one.score)
         first = max(best.values(), default=0.0)
-        third = sorted((one.score for one in found if one.is_told), reverse=True)[:FIRST_ONES][-1:]
+        third = sorted((one.score for one in found if one.is_included), reverse=True)[:FIRST_ONES][-1:]
         later = SHARE_OF_LATER * min(first, BEST)
         least = (max(self._least(one, first, best[one.part]), min([*third, later])) for one in found)
         return [
-            replace(one, is_told=one.is_told and one.score >= enough) for one, enough in zip(found, least, strict=True)
+            replace(one, is_included=one.is_included and one.score >= enough)
+            for one, enough in zip(found, least, strict=True)
         ]
 
     def _least(self, one: Worth, first: float, of_part: float) -> float:
         least = max(SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(of_part, BEST))
-        return least if one.score >= first else max(least, LEAST_OF_FURTHER)
+        return least if one.score >= first else max(least, MIN_OF_FURTHER)
 
     def _shared(self, text: str) -> frozenset[Concept]:
         return concepts_in(text, beside=self._telling) & self._concepts if self._concepts else frozenset()
@@ -233,18 +234,16 @@ class MessageEvidence:
         )
 
     def _is_told(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
-        if self._message.aim is Aim.OPEN and (
-            near >= CLEARLY_NEAR or (score >= LEAST_OF_VALUE and self._answers(small))
-        ):
+        if self._message.aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
         if self._message.aim is not Aim.GENERAL:
-            return score >= LEAST[self._message.aim]
-        if self._holds_all(held, MOST_WORDS_SHARE):
+            return score >= MIN[self._message.aim]
+        if self._holds_all(held, MAX_WORDS_SHARE):
             return True
-        if score < LEAST[Aim.GENERAL]:
+        if score < MIN[Aim.GENERAL]:
             return False
-        telling = sum(self._weights.get(term, 0.0) >= TELLING for term in held)
-        return telling + (meant >= 1) + (near >= TELLING_NEAR) >= 2
+        telling = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in held)
+        return telling + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
 
     def _stands(self, term: str, small: str, text: str) -> bool:
         """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""
@@ -296,7 +295,7 @@ class MessageEvidence:
         if cosine is None:
             return 0.0
         rise = self._noise.deviations(cosine)
-        near = min(NEAR_MOST, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
+        near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         return near if has_other or rise >= self._clear else NEAR_ALONE * near
 
     def _more(self, small: str, entity: float, other: float, held: Collection[str]) -> float:
@@ -344,7 +343,7 @@ def term_weight(term: str, weight: float) -> float:
 
 
 def _entity_weight(lines: int) -> float:
-    return max(LEAST_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
+    return max(MIN_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
 
 
 def parts_first(parts: Iterable[int]) -> list[int]:

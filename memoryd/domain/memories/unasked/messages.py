@@ -17,11 +17,11 @@ from memoryd.domain.memories.capture.sentences import sentences_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
 
-MOST_SIGNS: Final = 20_000
+MAX_CHARS: Final = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
 SHORTEST: Final = 3
 """Signs of a script without spaces."""
-MOST_PARTS: Final = 12
+MAX_PARTS: Final = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
 
 _IDLE: Final = """
@@ -216,7 +216,7 @@ class UnaskedMessage(Struct, frozen=True):
 
 def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
     """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows."""
-    plain = normalised(text[:MOST_SIGNS]).strip()
+    plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
         return UnaskedMessage(silence=SkipReason.NO_CONTENT)
     if _is_idle(plain):
@@ -233,8 +233,8 @@ def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
     parts = [part for part in _clauses(spoken) if not _is_idle(part)]
     if not parts or (not names_entity and _is_too_short(spoken)):
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
-    if len(parts) > MOST_PARTS:
-        parts = [*parts[: MOST_PARTS // 2], *parts[-(MOST_PARTS // 2) :]]
+    if len(parts) > MAX_PARTS:
+        parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
     return UnaskedMessage(tuple(parts), _aim_of(spoken, names_entity=names_entity))
 
 

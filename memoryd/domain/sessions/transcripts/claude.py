@@ -34,7 +34,7 @@ _NOTIFICATION: Final = "task-notification"
 _REMINDER_OPEN, _REMINDER_CLOSE = "<system-reminder>", "</system-reminder>"
 
 
-def claude_said(record: Mapping[str, object]) -> Utterance | LeftOut:
+def claude_text(record: Mapping[str, object]) -> Utterance | LeftOut:
     """Return what a record says: the text blocks of a message; thinking, tools and their results left out."""
     speaker = speaker_of(record.get("type"))
     if speaker is None:

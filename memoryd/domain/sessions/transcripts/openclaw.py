@@ -52,7 +52,7 @@ _DREAM: Final = "dreaming-narrative-"
 _DREAM_SESSION: Final = expression(rf"(?:[^:]*:[^:]*:)?{_DREAM}")
 
 
-def openclaw_said(record: Mapping[str, object]) -> Utterance | LeftOut:
+def openclaw_text(record: Mapping[str, object]) -> Utterance | LeftOut:
     """Return what a record says; its envelopes, and what its program generated, left out."""
     message = inner(record, "message")
     speaker = speaker_of(message.get("role"))
@@ -140,7 +140,7 @@ _HINTS: Final = frozenset(
         "Use the `message` tool to send user-visible output.",
     }
 )
-_SIGNS: Final = (_MARK, "(untrusted", _CONTEXT, _MEMORY_OPEN, "Delivery: ")
+_CHARS: Final = (_MARK, "(untrusted", _CONTEXT, _MEMORY_OPEN, "Delivery: ")
 _TIMESTAMP: Final = expression(r"\[[A-Za-z]{3} \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]{0,64}\] *")
 
 
@@ -181,7 +181,7 @@ _ENDS: Final = frozenset({"", "```", _MEMORY_CLOSE})
 def without_envelopes(text: str) -> str:
     """Return what the user said; what is left may begin or end with white space."""
     text = _TIMESTAMP.sub("", text, count=1) if _TIMESTAMP.match(text) else text
-    if not any(sign in text for sign in _SIGNS):
+    if not any(sign in text for sign in _CHARS):
         return text
     # first, since a block of memories may stand inside the JSON of another
     text = StrippedLines(text).without(_memory_end)

@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat
-from memoryd.domain.sessions.transcripts.claude import claude_said
-from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_said
+from memoryd.domain.sessions.transcripts.claude import claude_text
+from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_text
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance
 
 LOOKED_AT: Final = 64
@@ -56,7 +56,7 @@ def _outside_strings(data: bytes) -> bytes:
 
 def said(record: Record, whose: TranscriptFormat) -> Utterance | LeftOut:
     """Return what a record of a transcript of a format says."""
-    return openclaw_said(record) if whose is TranscriptFormat.OPENCLAW else claude_said(record)
+    return openclaw_text(record) if whose is TranscriptFormat.OPENCLAW else claude_text(record)
 
 
 def is_generated_from(record: Record, whose: TranscriptFormat) -> bool:
@@ -66,10 +66,10 @@ def is_generated_from(record: Record, whose: TranscriptFormat) -> bool:
 
 def recognised(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:
     """Return whose transcript begins with these records, None while none of them tells."""
-    return next(filter(None, map(_told_by, records)), None)
+    return next(filter(None, map(_is_shared_by, records)), None)
 
 
-def _told_by(record: Record | LeftOut) -> TranscriptFormat | None:
+def _is_shared_by(record: Record | LeftOut) -> TranscriptFormat | None:
     if isinstance(record, LeftOut):
         return None
     kind, message = record.get("type"), record.get("message")

@@ -6,10 +6,10 @@ import pytest
 
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.recall_filters import asking_of, asks_for_opinion
-from memoryd.domain.memories.times.parsing import AskedDays
+from memoryd.domain.memories.times.parsing import QueryDays
 from memoryd.domain.memories.times.spans import DaySpan
 
-WEEK = AskedDays(DaySpan(date(2025, 11, 17), date(2025, 11, 23)), is_matter=True)
+WEEK = QueryDays(DaySpan(date(2025, 11, 17), date(2025, 11, 23)), is_matter=True)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_likeness_and_facts_are_no_opinion(question: str) -> None:
     ],
 )
 def test_bare_questions_name_what_answers_them(
-    question: str, names: list[str], days: AskedDays | None, is_bare: bool
+    question: str, names: list[str], days: QueryDays | None, is_bare: bool
 ) -> None:
     slugs = [slug_of(name) for name in names]
     assert asking_of(question, entities=slugs, names=names, days=days).is_bare is is_bare

@@ -35,7 +35,7 @@ def test_bundle_holds_stable_block_and_tail_with_a_receipt() -> None:
     assert whole.text.startswith("<core-memory>\n")
     assert 'source="memory/2025-11-27.md#L4"' in whole.text
     assert "not instructions" in whole.text
-    assert [(line.name, line.is_told, line.cut) for line in whole.receipt] == [
+    assert [(line.name, line.is_included, line.cut) for line in whole.receipt] == [
         ("MEMORY.md", True, ""),
         ("1a2b3c4d", True, ""),
         ("5e6f7a8b", True, ""),
@@ -74,7 +74,7 @@ def test_core_file_beyond_the_budget_loses_its_last_lines_and_a_memory_is_left_o
     assert estimate(stable.text) <= 300
     assert "last" in stable.receipt[0].cut
     tail = bundle(stable, [BundlePart("x", "word " * 4000), RECALLED], budget=400)
-    assert [line.is_told for line in tail.receipt[-2:]] == [False, True], (
+    assert [line.is_included for line in tail.receipt[-2:]] == [False, True], (
         "what is short has room where what is long has none"
     )
     assert "beyond the budget" in tail.receipt[-2].cut
@@ -88,7 +88,7 @@ def test_memory_is_told_by_its_overview_then_by_one_sentence_then_not_at_all() -
         made = bundle(StableBlock(), [part], budget=budget)
         [line] = made.receipt
         assert made.tokens <= budget
-        assert line.is_told == ("The gateway" in made.text)
+        assert line.is_included == ("The gateway" in made.text)
         if not cuts or cuts[-1] != line.cut.partition(":")[0]:
             cuts.append(line.cut.partition(":")[0])
             sizes.append(made.tokens)
@@ -101,7 +101,7 @@ def test_no_text_closes_what_it_stands_in_and_the_budget_holds(
     documents: list[BundlePart], recalled: list[BundlePart], budget: int
 ) -> None:
     whole = bundle(stable_block(documents, [], budget=budget), recalled, budget=budget)
-    told = sum(line.is_told for line in whole.receipt)
+    told = sum(line.is_included for line in whole.receipt)
     assert whole.text.count("<note") == whole.text.count("</note>") == told
     assert len(TAG.findall(whole.text)) == 2 * (told + bool(whole.stable.text) + bool(whole.tail))
     assert whole.tokens <= max(budget, 0)
@@ -128,7 +128,7 @@ def test_what_stands_in_the_stable_block_is_not_told_again() -> None:
     same = BundlePart("00000001", "The gateway runs  on alder.", "memory/2025-11-27.md#L4")
     pinned = BundlePart("1a2b3c4d", "Peter is allergic to nuts.", "memory/2025-11-27.md#L5", is_superseded=True)
     made = bundle(stable, [passage, same, RECALLED, pinned], budget=1200)
-    assert [(line.name, line.cut) for line in made.receipt if not line.is_told] == [
+    assert [(line.name, line.cut) for line in made.receipt if not line.is_included] == [
         (name, "it stands in the stable block") for name in ("MEMORY.md#L1-L3", "00000001", "1a2b3c4d")
     ]
     assert made.tail.count("<note ") == 1
@@ -165,7 +165,7 @@ def test_short_block_keeps_what_ranks_first_in_the_order_given() -> None:
     assert told == sorted(told)
     assert told[-1] == "8"
     assert "0" not in told
-    assert [(one.name, one.is_told, one.cut) for one in stable.receipt[-1:]] == [
+    assert [(one.name, one.is_included, one.cut) for one in stable.receipt[-1:]] == [
         ("1a2b3c4d", False, SkipReason.NEWER_PINNED)
     ]
 
@@ -178,7 +178,7 @@ def test_what_is_stated_stands_behind_pins_in_the_order_given() -> None:
     stable = stable_block([CORE], [replace(PINNED, rank=1)], budget=1200, stated=[TEA, LESSON])
     places = [stable.text.index(one.text) for one in (PINNED, TEA, LESSON)]
     assert places == sorted(places)
-    assert [line.is_told for line in stable.receipt] == [True] * 4
+    assert [line.is_included for line in stable.receipt] == [True] * 4
     assert stable_block([], [], budget=1200, stated=[TEA]).text.count("<note") == 1
 
 
@@ -187,15 +187,15 @@ def test_what_is_stated_has_a_quarter_of_the_budget_and_nothing_that_others_need
     before = stable_block([CORE], [PINNED], budget=1200)
     stable = stable_block([CORE], [PINNED], budget=1200, stated=many)
     assert estimate(stable.text) - estimate(before.text) <= 300
-    told = [line.name for line in stable.receipt[2:] if line.is_told]
+    told = [line.name for line in stable.receipt[2:] if line.is_included]
     assert told == [one.name for one in many[: len(told)]]
     assert len(told) > 3
     assert len(stable.receipt) == 2 + len(many)
-    assert {line.cut.split(":")[0] for line in stable.receipt if not line.is_told} == {"it is beyond the budget"}
+    assert {line.cut.split(":")[0] for line in stable.receipt if not line.is_included} == {"it is beyond the budget"}
     long = BundlePart("MEMORY.md", "\n".join(f"- fact {number} of many" for number in range(400)), is_whole=False)
     full, alone = (stable_block([long], [PINNED], budget=400, stated=stated) for stated in ([LESSON], []))
     assert full.text == alone.text
-    assert not full.receipt[-1].is_told
+    assert not full.receipt[-1].is_included
 
 
 def test_tail_tells_what_is_stated_again_where_a_question_asks_for_it() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memoryd.domain.memories.recall_filters import asks_for_last
 from memoryd.domain.memories.times import grammar
 from memoryd.domain.memories.times.grammar import Mood, clauses_of
-from memoryd.domain.memories.times.parsing import AskedDays, asked_days, spans_in
+from memoryd.domain.memories.times.parsing import QueryDays, query_days, spans_in
 from memoryd.domain.memories.times.spans import DaySpan, one_day
 
 MONDAY = date(2026, 11, 23)
@@ -134,31 +134,31 @@ MATTERS = [
 
 @pytest.mark.parametrize("message", PASSING)
 def test_days_of_plans_are_not_asked_about(message: str) -> None:
-    assert asked_days(message, MONDAY) is None
+    assert query_days(message, MONDAY) is None
 
 
 @pytest.mark.parametrize("message", HINTS)
 def test_days_beside_a_question_only_hint(message: str) -> None:
-    found = asked_days(message, MONDAY)
+    found = query_days(message, MONDAY)
     assert found is not None
     assert not found.is_matter
 
 
 @pytest.mark.parametrize("message", MATTERS)
 def test_days_that_a_question_is_about(message: str) -> None:
-    found = asked_days(message, MONDAY)
+    found = query_days(message, MONDAY)
     assert found is not None
     assert found.is_matter
 
 
 def test_of_several_days_those_asked_about_count() -> None:
-    found = asked_days("what did we eat yesterday? I need to write it down today", MONDAY)
+    found = query_days("what did we eat yesterday? I need to write it down today", MONDAY)
     assert found is not None
     assert found.span == one_day(date(2026, 11, 22))
 
 
 def test_a_weekday_of_what_is_lies_ahead() -> None:
-    assert asked_days("am I free on Friday?", MONDAY) == AskedDays(one_day(date(2026, 11, 27)), is_matter=False)
+    assert query_days("am I free on Friday?", MONDAY) == QueryDays(one_day(date(2026, 11, 27)), is_matter=False)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_weekday_of_what_is_lies_ahead() -> None:
 )
 def test_times_across_two_words_are_none(text: str) -> None:
     assert spans_in(text, WEDNESDAY) == ()
-    assert asked_days(text, WEDNESDAY) is None
+    assert query_days(text, WEDNESDAY) is None
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_clauses_cover_the_text_in_order(pieces: list[str]) -> None:
     found = clauses_of(text)
     assert all(one.end <= two.start for one, two in itertools.pairwise(found))
     assert sum(len(one.text) for one in found) <= len(text)
-    asked = asked_days(text, MONDAY)
+    asked = query_days(text, MONDAY)
     assert asked is None or asked.span == DaySpan(asked.span.first, asked.span.last)
 
 
@@ -270,7 +270,7 @@ def test_clauses_cover_the_text_in_order(pieces: list[str]) -> None:
 )
 def test_hostile_messages_are_read_in_one_pass(piece: str) -> None:
     assert len(clauses_of((f"today {piece * 20_000}")[:20_000])) <= 20_000
-    asked_days(f"today {piece * 20_000}", MONDAY)
+    query_days(f"today {piece * 20_000}", MONDAY)
 
 
 @pytest.mark.parametrize("piece", ["I'm ", "don't need ", "what is it I need it ", "和I "])

@@ -11,7 +11,7 @@ from memoryd.domain.memories.changes.forgetting import (
     without_page,
     without_words,
 )
-from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.line import RetainedLine, parse_line
 
@@ -52,7 +52,7 @@ def test_lines_that_reflect_made_of_it_go_with_what_is_below_them() -> None:
     )
 
     left = without_memories(
-        page, RelativePath("bank/entities/peter.md"), set(), Traces((SaidWords("The alarm code is 4711"),))
+        page, RelativePath("bank/entities/peter.md"), set(), Traces((TextMatcher("The alarm code is 4711"),))
     )
 
     assert (
@@ -70,15 +70,15 @@ def test_lines_are_found_again_where_they_moved() -> None:
 
 def test_words_are_cut_from_prose() -> None:
     assert (
-        without_words("Note: the alarm code is 4711!\n", [SaidWords("The alarm code is 4711")])
+        without_words("Note: the alarm code is 4711!\n", [TextMatcher("The alarm code is 4711")])
         == "Note: [forgotten]!\n"
     )
-    assert without_words("nothing\n", [SaidWords("The alarm code is 4711")]) is None
+    assert without_words("nothing\n", [TextMatcher("The alarm code is 4711")]) is None
 
 
 @given(st.text(alphabet="- WB:@\n#ax<>!", max_size=200))
 def test_any_note_is_left_where_nothing_is_stated(text: str) -> None:
-    assert without_memories(text, LOG, set(), Traces((SaidWords("The alarm code is 4711"),))) is None
+    assert without_memories(text, LOG, set(), Traces((TextMatcher("The alarm code is 4711"),))) is None
 
 
 PAGE = RelativePath("bank/entities/peter.md")

@@ -6,7 +6,7 @@ import pytest
 
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.line import RetainedLine, parse_line
-from memoryd.domain.memories.visibility import kept_from_groups
+from memoryd.domain.memories.visibility import withheld_from_groups
 
 DAY = date(2026, 11, 22)
 
@@ -20,7 +20,7 @@ def memory(text: str) -> Memory:
 PIN = memory("entity(pin): My phone number is +43 660 1234567.")
 NAME = memory("entity(pin): My name is Ann Berg.")
 PLAIN = memory("fact: The mill has a red roof.")
-KEPT = kept_from_groups([PIN, NAME, PLAIN])
+KEPT = withheld_from_groups([PIN, NAME, PLAIN])
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_all_else_is_told(text: str) -> None:
 def test_a_pin_and_the_core_file_are_kept_back_whatever_they_say() -> None:
     assert KEPT.keeps("anything", memory=PIN.id)
     assert KEPT.keeps("anything", path="MEMORY.md")
-    assert not kept_from_groups([PLAIN]).keeps(PIN.line.text)
+    assert not withheld_from_groups([PLAIN]).keeps(PIN.line.text)
 
 
 def test_what_was_written_of_a_conversation_is_kept_back() -> None:
     end = memory("session(from=agent, tags=session:chat-1): Session chat-1: Decided: We sell the harpsichord.")
 
-    assert kept_from_groups([end]).keeps(end.line.text, memory=end.id)
+    assert withheld_from_groups([end]).keeps(end.line.text, memory=end.id)

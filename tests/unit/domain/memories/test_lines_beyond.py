@@ -3,8 +3,8 @@
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.memories.visibility import lines_beyond
+from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.text.lines import padded
 
 LOG = RelativePath("memory/2025-11-27.md")
@@ -16,22 +16,22 @@ NOTE = (
 )
 
 
-def hidden(reach: MemoryReach, path: RelativePath = LOG) -> set[int]:
-    return set(lines_beyond(padded(NOTE), path, reach))
+def hidden(visibility: Visibility, path: RelativePath = LOG) -> set[int]:
+    return set(hidden_lines(padded(NOTE), path, visibility))
 
 
 def test_an_agent_reads_what_reaches_it() -> None:
-    assert hidden(MemoryReach("main")) == {6, 7, 10, 11}
-    assert hidden(MemoryReach("main", "telegram")) == {6, 7, 11}
-    assert hidden(MemoryReach("other")) == {8, 10, 11}
+    assert hidden(Visibility("main")) == {6, 7, 10, 11}
+    assert hidden(Visibility("main", "telegram")) == {6, 7, 11}
+    assert hidden(Visibility("other")) == {8, 10, 11}
 
 
 def test_the_owner_reads_all() -> None:
-    assert hidden(MemoryReach("main", is_owner=True)) == set()
+    assert hidden(Visibility("main", is_owner=True)) == set()
 
 
 def test_other_notes_have_no_memories() -> None:
-    assert hidden(MemoryReach("main"), RelativePath("MEMORY.md")) == set()
+    assert hidden(Visibility("main"), RelativePath("MEMORY.md")) == set()
 
 
 DOUBTFUL = (
@@ -52,21 +52,21 @@ DOUBTFUL = (
 @pytest.mark.parametrize("bullet", DOUBTFUL)
 def test_in_doubt_a_bullet_with_a_scope_is_private(bullet: str, heading: str) -> None:
     note = padded(f"# Day\n\n{heading}\n{bullet}\n  more\nlazy\n\n  a paragraph of it\n\nThe scope of it: clear.\n")
-    assert lines_beyond(note, LOG, MemoryReach("main")) == {4, 5, 6, 8}
-    assert not lines_beyond(note, LOG, MemoryReach("main", is_owner=True))
+    assert hidden_lines(note, LOG, Visibility("main")) == {4, 5, 6, 8}
+    assert not hidden_lines(note, LOG, Visibility("main", is_owner=True))
 
 
 def test_what_belongs_to_a_hidden_memory_is_hidden_with_it() -> None:
     text = "## Retain\n- W(scope=agent:other) @Peter: his\nlazy\n\n  paragraph\n  - nested\n- W: ours\n\n# More\ntext\n"
-    assert lines_beyond(padded(text), LOG, MemoryReach("main")) == {2, 3, 5, 6}
+    assert hidden_lines(padded(text), LOG, Visibility("main")) == {2, 3, 5, 6}
 
 
 def test_prose_about_scopes_is_told() -> None:
     text = "- The scope of this: clear\n- call f(x) in the scope: it is bound there\n\ndef f(scope=1): pass\n"
-    assert not lines_beyond(padded(text), LOG, MemoryReach("main"))
+    assert not hidden_lines(padded(text), LOG, Visibility("main"))
 
 
 def test_hostile_lines_are_read_in_one_pass() -> None:
     for sign in ("(", "- W(", "scope", "(scope", " ", "- ", "* * ", "#"):
         data = padded(sign * (100_000 // len(sign)) + "\nscope")
-        assert not lines_beyond(data, LOG, MemoryReach("main"))
+        assert not hidden_lines(data, LOG, Visibility("main"))

@@ -16,8 +16,8 @@ from memoryd.domain.memories.documents import (
     decay_of,
     named,
     page_of,
+    shown_scope,
     stats_of,
-    told_scope,
 )
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine
@@ -35,7 +35,7 @@ def document(number: int, *, scope: str = "", age: float = 0.0, is_alone: bool =
     facts = TierFacts(0.6, said.is_pinned, 0, age)
     return MemoryDocument(
         memory=Memory(line.id, (source,)),
-        scope=told_scope(scope, "main", is_alone=is_alone),
+        scope=shown_scope(scope, "main", is_alone=is_alone),
         created_at=0.0,
         accessed_at=0.0,
         accessed_day=DAY,

@@ -12,7 +12,7 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.transfer import (
-    PAGE_SIGNS,
+    PAGE_CHARS,
     TransferredMemory,
     days_of_memory,
     missing_days,
@@ -52,7 +52,7 @@ def test_pages_have_every_memory_once_in_order(days: list[int], limit: int) -> N
 def test_page_of_long_memories_is_cut_and_one_alone_is_told() -> None:
     known = [memory(f"{number} " + "x" * 16_000, TODAY) for number in range(20)]
     page = page_behind(book(known), lambda _one: True, "", 500)
-    assert 1 < len(page.memories) < PAGE_SIGNS // 16_000 + 1
+    assert 1 < len(page.memories) < PAGE_CHARS // 16_000 + 1
     assert page.cursor
     assert page_behind(Book(), lambda _one: True, "", 5).memories == ()
     assert page_behind(book(known), lambda one: one is known[3], "", 5).memories == (known[3],)

@@ -26,10 +26,10 @@ from memoryd.domain.memories.reflect.opinions import (
     chained,
     in_order,
     moved,
+    opinion_state_of,
     plan_steps,
     replayed,
     run_of,
-    standing_of,
 )
 from tests.unit.domain.memories.opinion_lines import book, day, line_of
 
@@ -81,7 +81,7 @@ def planned(world: Book, steps: tuple[Step, ...] = (), run: str = "r1") -> tuple
 
 
 def confidence(world: Book, steps: tuple[Step, ...], opinion: MemoryId = TEA_ID) -> float:
-    return standing_of(world.memories[opinion], [step for step in steps if step.opinion == opinion]).confidence
+    return opinion_state_of(world.memories[opinion], [step for step in steps if step.opinion == opinion]).confidence
 
 
 def against(number: int) -> str:
@@ -201,7 +201,7 @@ def test_another_confidence_in_the_line_sets_the_steps_before_it_aside() -> None
     first = about(("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
     steps = planned(first)
     edited = book(("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-02", "O @Peter: prefers tea"), ("01-03", against(1)))
-    standing = standing_of(edited.memories[TEA_ID], steps)
+    standing = opinion_state_of(edited.memories[TEA_ID], steps)
     assert (standing.confidence, standing.steps, standing.set_aside) == (0.9, (), steps)
     assert planned(edited, steps, "r2") == ()
     later = book(("01-01", "O(c=0.9) @Peter: prefers tea"), ("01-03", against(1)), ("01-04", "O @Peter: prefers tea"))

@@ -10,8 +10,8 @@ from memoryd.domain.memories.book import EntityPage, Memory, MemorySource, book_
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import Kind, network_of
 from memoryd.domain.memories.line import Attributes, RetainedLine
-from memoryd.domain.memories.recall_filters import RecallFilters, beyond_reach, kinds_named, named_entity
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.recall_filters import RecallFilters, invisible_memories, kinds_named, named_entity
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.times.spans import DaySpan
 
 FIRST = date(2025, 9, 1)
@@ -20,8 +20,8 @@ spans = st.tuples(days, days).map(lambda pair: DaySpan(min(pair), max(pair)))
 scopes = st.sampled_from(
     ["", "global", "agent:alpha", "agent:beta", "agent:alpha:cron", "agent:beta:cron", "team", "agent:"]
 )
-reaches = st.builds(
-    MemoryReach, st.sampled_from(["alpha", "beta"]), st.sampled_from([None, "cron", "telegram"]), st.booleans()
+scope_admits = st.builds(
+    Visibility, st.sampled_from(["alpha", "beta"]), st.sampled_from([None, "cron", "telegram"]), st.booleans()
 )
 
 
@@ -38,7 +38,7 @@ def sources(draw: st.DrawFn) -> MemorySource:
 books = st.lists(sources(), max_size=12).map(book_of)
 filters = st.builds(
     RecallFilters,
-    reach=reaches,
+    visibility=scope_admits,
     since=st.none() | days,
     until=st.none() | days,
     as_of=st.none() | days,
@@ -56,7 +56,7 @@ def test_filters_never_let_an_excluded_line_through(lines: list[MemorySource], g
         for source in given.eligible(memory):
             assert source in given.standing(memory)
             scope, happened = source.line.attributes.scope, source.event or DaySpan(source.day, source.day)
-            assert given.reach.admits(scope)
+            assert given.visibility.admits(scope)
             assert given.since is None or happened.last >= given.since
             assert given.until is None or happened.first <= given.until
             assert given.known_by is None or source.day <= given.known_by
@@ -70,32 +70,32 @@ def test_filters_never_let_an_excluded_line_through(lines: list[MemorySource], g
             assert given.kinds is None or memory.kind in given.kinds
 
 
-@given(st.lists(sources(), max_size=12), reaches)
-def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], reach: MemoryReach) -> None:
+@given(st.lists(sources(), max_size=12), scope_admits)
+def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], visibility: Visibility) -> None:
     book = book_of(lines)
-    beyond = beyond_reach(book, reach)
-    other = "beta" if reach.agent == "alpha" else "alpha"
+    beyond = invisible_memories(book, visibility)
+    other = "beta" if visibility.agent == "alpha" else "alpha"
     for key, memory in book.memories.items():
         scope = memory.line.attributes.scope
         if scope.startswith(f"agent:{other}"):
             assert key in beyond
-        if scope in ("", "global", f"agent:{reach.agent}"):
+        if scope in ("", "global", f"agent:{visibility.agent}"):
             assert key not in beyond
-        assert (key in beyond) == (not RecallFilters(reach=reach).standing(memory))
+        assert (key in beyond) == (not RecallFilters(visibility=visibility).standing(memory))
 
 
 @pytest.mark.parametrize(
-    ("reach", "seen"),
+    ("visibility", "seen"),
     [
-        (MemoryReach("alpha"), {"", "global", "agent:alpha"}),
-        (MemoryReach("alpha", "cron"), {"", "global", "agent:alpha", "agent:alpha:cron"}),
-        (MemoryReach("alpha", is_owner=True), {"", "global", "agent:alpha", "agent:alpha:cron", "team"}),
-        (MemoryReach("beta"), {"", "global", "agent:beta"}),
+        (Visibility("alpha"), {"", "global", "agent:alpha"}),
+        (Visibility("alpha", "cron"), {"", "global", "agent:alpha", "agent:alpha:cron"}),
+        (Visibility("alpha", is_owner=True), {"", "global", "agent:alpha", "agent:alpha:cron", "team"}),
+        (Visibility("beta"), {"", "global", "agent:beta"}),
     ],
 )
-def test_scope_by_scope(reach: MemoryReach, seen: set[str]) -> None:
+def test_scope_by_scope(visibility: Visibility, seen: set[str]) -> None:
     asked = ("", "global", "agent:alpha", "agent:alpha:cron", "agent:beta", " Agent:Beta", "team")
-    assert {scope for scope in asked if reach.admits(scope)} == seen
+    assert {scope for scope in asked if visibility.admits(scope)} == seen
 
 
 def memory_of(scope: str) -> Memory:
@@ -104,10 +104,12 @@ def memory_of(scope: str) -> Memory:
 
 
 def test_scope_of_an_agent_that_is_alone_holds_what_has_no_scope() -> None:
-    own = RecallFilters(reach=MemoryReach("alpha"), scope="agent:alpha")
+    own = RecallFilters(visibility=Visibility("alpha"), scope="agent:alpha")
     assert own.eligible(memory_of(""))
-    assert not RecallFilters(reach=MemoryReach("alpha"), scope="agent:alpha", is_alone=False).eligible(memory_of(""))
-    assert not RecallFilters(reach=MemoryReach("alpha"), scope="workspace").eligible(memory_of("agent:alpha"))
+    assert not RecallFilters(visibility=Visibility("alpha"), scope="agent:alpha", is_alone=False).eligible(
+        memory_of("")
+    )
+    assert not RecallFilters(visibility=Visibility("alpha"), scope="workspace").eligible(memory_of("agent:alpha"))
 
 
 def test_kind_is_a_network_or_an_exact_kind() -> None:

@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.recall_filters import AskedFor
+from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
-    Lifts,
-    Placed,
+    Boosts,
+    RankedCandidate,
     current_first,
     facts_first,
     latest_first,
     newer_of,
-    place_key,
+    sort_key,
     verdict_of,
 )
 from memoryd.domain.memories.times.spans import DaySpan
@@ -26,32 +26,32 @@ from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatche
 SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))
 
 
-def placed(score: float, day: int, *arms: str, is_noise: bool = False) -> Placed:
+def placed(score: float, day: int, *arms: str, is_noise: bool = False) -> RankedCandidate:
     verdict = Verdict.NONE if is_noise else Verdict.WEAK
-    return Placed(score, dict.fromkeys(arms, 0.2), verdict, is_noise, date(2025, 11, day))
+    return RankedCandidate(score, dict.fromkeys(arms, 0.2), verdict, is_noise, date(2025, 11, day))
 
 
-def order(asking: AskedFor, *candidates: Placed) -> list[int]:
-    return sorted(range(len(candidates)), key=lambda at: place_key(candidates[at], asking))
+def order(asking: QueryIntent, *candidates: RankedCandidate) -> list[int]:
+    return sorted(range(len(candidates)), key=lambda at: sort_key(candidates[at], asking))
 
 
 def test_days_that_are_asked_about_come_first() -> None:
-    inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
+    inside, silent = placed(0.1, 21, Boosts.TEMPORAL), placed(0.0, 22, Boosts.TEMPORAL, is_noise=True)
     outside, noise = placed(0.9, 2), placed(0.3, 3, is_noise=True)
-    assert order(AskedFor(span=SPAN, is_of_days=True), noise, outside, silent, inside) == [3, 2, 1, 0]
+    assert order(QueryIntent(span=SPAN, is_of_days=True), noise, outside, silent, inside) == [3, 2, 1, 0]
 
 
 def test_answer_comes_before_what_only_the_days_speak_for() -> None:
-    inside, silent = placed(0.1, 21, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
+    inside, silent = placed(0.1, 21, Boosts.TEMPORAL), placed(0.0, 22, Boosts.TEMPORAL, is_noise=True)
     answer = replace(placed(0.9, 2), verdict=Verdict.ANSWERABLE)
-    assert order(AskedFor(span=SPAN, is_of_days=True), silent, answer, inside) == [2, 1, 0]
-    assert order(AskedFor(), placed(0.95, 3), answer) == [0, 1], "where no day is named, the worth decides"
+    assert order(QueryIntent(span=SPAN, is_of_days=True), silent, answer, inside) == [2, 1, 0]
+    assert order(QueryIntent(), placed(0.95, 3), answer) == [0, 1], "where no day is named, the worth decides"
 
 
 def test_days_beside_a_question_only_lift() -> None:
-    inside, other = placed(0.3, 21, Lifts.TEMPORAL), placed(0.9, 2)
-    near, silent = placed(0.8, 22, Lifts.TEMPORAL), placed(0.0, 22, Lifts.TEMPORAL, is_noise=True)
-    assert order(AskedFor(span=SPAN), silent, inside, other, near) == [3, 2, 1, 0]
+    inside, other = placed(0.3, 21, Boosts.TEMPORAL), placed(0.9, 2)
+    near, silent = placed(0.8, 22, Boosts.TEMPORAL), placed(0.0, 22, Boosts.TEMPORAL, is_noise=True)
+    assert order(QueryIntent(span=SPAN), silent, inside, other, near) == [3, 2, 1, 0]
 
 
 def test_last_time_is_the_newest_of_what_says_nearly_as_much() -> None:
@@ -62,34 +62,34 @@ def test_last_time_is_the_newest_of_what_says_nearly_as_much() -> None:
 
 
 def test_bare_question_is_answered_by_the_newest() -> None:
-    asking = AskedFor(frozenset({slug_of("castle")}), is_bare=True)
-    assert order(asking, placed(0.9, 1, Lifts.ENTITY), placed(0.0, 9, Lifts.ENTITY), placed(0.9, 12)) == [1, 0, 2]
+    asking = QueryIntent(frozenset({slug_of("castle")}), is_bare=True)
+    assert order(asking, placed(0.9, 1, Boosts.ENTITY), placed(0.0, 9, Boosts.ENTITY), placed(0.9, 12)) == [1, 0, 2]
 
 
 def test_bare_question_for_an_opinion_is_answered_by_the_best() -> None:
-    asking = AskedFor(frozenset({slug_of("castle")}), is_of_opinion=True, is_bare=True)
-    both = (Lifts.ENTITY, Lifts.OPINION)
-    candidates = placed(0.2, 9, *both), placed(0.6, 1, *both), placed(0.9, 12, Lifts.ENTITY), placed(0.6, 2, *both)
+    asking = QueryIntent(frozenset({slug_of("castle")}), is_of_opinion=True, is_bare=True)
+    both = (Boosts.ENTITY, Boosts.OPINION)
+    candidates = placed(0.2, 9, *both), placed(0.6, 1, *both), placed(0.9, 12, Boosts.ENTITY), placed(0.6, 2, *both)
     assert order(asking, *candidates) == [3, 1, 0, 2]
 
 
 def test_lift_alone_does_not_come_before_what_words_found() -> None:
-    asking = AskedFor(frozenset({slug_of("castle")}))
-    assert order(asking, placed(0.0, 9, Lifts.ENTITY, is_noise=True), placed(0.05, 1)) == [1, 0]
+    asking = QueryIntent(frozenset({slug_of("castle")}))
+    assert order(asking, placed(0.0, 9, Boosts.ENTITY, is_noise=True), placed(0.05, 1)) == [1, 0]
 
 
 def test_more_evidence_comes_first_though_both_have_all_that_can_be_told() -> None:
-    asking = AskedFor(frozenset({slug_of("castle")}))
-    more, less = placed(1.0, 1, Lifts.ENTITY), placed(0.9, 9, Lifts.ENTITY)
+    asking = QueryIntent(frozenset({slug_of("castle")}))
+    more, less = placed(1.0, 1, Boosts.ENTITY), placed(0.9, 9, Boosts.ENTITY)
     assert (more.score, less.score) == (1.0, 1.0)
     assert order(asking, less, more) == [1, 0]
 
 
 def test_verdict_of_what_a_bare_question_names() -> None:
-    asking = AskedFor(frozenset({slug_of("castle")}), is_bare=True)
-    assert verdict_of(Verdict.NONE, {Lifts.ENTITY: 0.2}, asking) is Verdict.ANSWERABLE
+    asking = QueryIntent(frozenset({slug_of("castle")}), is_bare=True)
+    assert verdict_of(Verdict.NONE, {Boosts.ENTITY: 0.2}, asking) is Verdict.ANSWERABLE
     assert verdict_of(Verdict.NONE, {}, asking) is Verdict.NONE
-    assert verdict_of(Verdict.NONE, {Lifts.ENTITY: 0.2}, AskedFor(asking.entities)) is Verdict.WEAK
+    assert verdict_of(Verdict.NONE, {Boosts.ENTITY: 0.2}, QueryIntent(asking.entities)) is Verdict.WEAK
 
 
 def test_current_version_comes_first_and_is_brought_in() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.changes.replacing import is_of_owner, replaced, replacement, stands_in_for
-from memoryd.domain.memories.edits import StatedText, stated_line, with_lines
+from memoryd.domain.memories.changes.replacing import is_of_owner, replaced, replacement, with_missing_parts
+from memoryd.domain.memories.edits import MemoryDraft, parse_statement, with_lines
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.recall_order import current_above, newer_of
@@ -25,7 +25,7 @@ Notes = dict[RelativePath, str]
 
 
 def line(bullet: str, usual: None = None) -> RetainedLine:
-    found = parse_line(bullet, usual_kind=usual)
+    found = parse_line(bullet, default_kind=usual)
     assert isinstance(found, RetainedLine)
     return found
 
@@ -43,8 +43,8 @@ def written(notes: Notes, old: str, new: str, *, is_in_place: bool = False) -> N
     """Return the notes after the memory that says `old` was replaced."""
     known = book(notes)
     memory = next(one for one in known.memories.values() if one.line.text == old)
-    stated = stated_line(StatedText(text=new, usual_kind=memory.kind))
-    said = stands_in_for(stated, memory, is_in_place=is_in_place)
+    stated = parse_statement(MemoryDraft(text=new, default_kind=memory.kind))
+    said = with_missing_parts(stated, memory, is_in_place=is_in_place)
     plan = replacement(known, memory, said, is_in_place=is_in_place)
     after = dict(notes)
     for path in plan.paths(known):
@@ -76,7 +76,7 @@ def test_new_line_takes_over_what_it_does_not_say_itself() -> None:
 
 def test_what_the_text_says_itself_holds() -> None:
     memory = next(iter(book({OLD: "## Retain\n- W(i=0.3, scope=agent:main) @A: tea\n"}).memories.values()))
-    said = stands_in_for(line("- O(i=0.9, scope=global) @C: coffee"), memory)
+    said = with_missing_parts(line("- O(i=0.9, scope=global) @C: coffee"), memory)
     assert (said.kind.value, said.entities, said.importance, said.attributes.scope) == (
         "opinion",
         ("C",),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.kinds import Kind, Network, ShortId, is_belief, kind_named, network_of
 from memoryd.domain.memories.line import MAX_TEXT, Attributes, Provenance, RetainedLine, parse_line, render
-from memoryd.domain.memories.near_misses import NearMiss
+from memoryd.domain.memories.malformed_lines import MalformedLine
 
 
 def parsed(text: str) -> RetainedLine:
@@ -90,7 +90,7 @@ def test_line_has_one_canonical_spelling(written: str, canonical: str) -> None:
 )
 def test_near_miss_says_what_is_wrong(text: str, reason: str) -> None:
     found = parse_line(text)
-    assert isinstance(found, NearMiss)
+    assert isinstance(found, MalformedLine)
     assert reason in found.reason
 
 
@@ -124,14 +124,14 @@ def test_prose_is_prose(text: str) -> None:
     ],
 )
 def test_page_gives_the_kind_that_is_not_written(text: str, expected: RetainedLine) -> None:
-    assert parse_line(text, usual_kind=Kind.OPINION) == expected
+    assert parse_line(text, default_kind=Kind.OPINION) == expected
 
 
 def test_page_takes_no_rule_and_no_slip_for_a_memory() -> None:
-    assert parse_line("* * *", usual_kind=Kind.WORLD) is None
-    assert parse_line("-", usual_kind=Kind.WORLD) is None
-    assert isinstance(parse_line("- Opnion @Peter: x", usual_kind=Kind.WORLD), NearMiss)
-    assert isinstance(parse_line("- (c=7): x", usual_kind=Kind.WORLD), NearMiss)
+    assert parse_line("* * *", default_kind=Kind.WORLD) is None
+    assert parse_line("-", default_kind=Kind.WORLD) is None
+    assert isinstance(parse_line("- Opnion @Peter: x", default_kind=Kind.WORLD), MalformedLine)
+    assert isinstance(parse_line("- (c=7): x", default_kind=Kind.WORLD), MalformedLine)
 
 
 TEXTS = st.text() | st.text(
@@ -194,7 +194,7 @@ def test_most_that_can_be_said_is_read() -> None:
 @given(TEXTS)
 def test_reading_never_fails_and_what_it_reads_can_be_written(text: str) -> None:
     for usual in (None, Kind.WORLD):
-        found = parse_line(text, usual_kind=usual)
+        found = parse_line(text, default_kind=usual)
         if isinstance(found, RetainedLine):
             assert parse_line(render(found)) == found
 
@@ -210,10 +210,10 @@ def test_long_text_is_one_memory_up_to_what_a_memory_may_have() -> None:
     line = RetainedLine(Kind.WORLD, ("字 and words: " * 8_000)[:MAX_TEXT])
     assert parse_line(render(line)) == line
     for usual in (None, Kind.WORLD):
-        longer = parse_line(f"- W @Peter: {'字' * (MAX_TEXT + 1)}", usual_kind=usual)
-        assert isinstance(longer, NearMiss)
+        longer = parse_line(f"- W @Peter: {'字' * (MAX_TEXT + 1)}", default_kind=usual)
+        assert isinstance(longer, MalformedLine)
         assert "at most" in longer.reason
-    assert isinstance(parse_line(f"- plain {'字' * MAX_TEXT}", usual_kind=Kind.WORLD), NearMiss)
+    assert isinstance(parse_line(f"- plain {'字' * MAX_TEXT}", default_kind=Kind.WORLD), MalformedLine)
 
 
 @pytest.mark.parametrize(
@@ -286,5 +286,5 @@ def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
     for head in ("- ", "- W", "- W ", "- W @", "- W @[", "- W(", "- O(c=", "- (", "- @", "- W @a ", "- W: "):
         text = (head + piece * 100_000)[:100_000]
         for usual in (None, Kind.WORLD):
-            found = parse_line(text, usual_kind=usual)
-            assert not isinstance(found, NearMiss) or len(found.text) <= 200
+            found = parse_line(text, default_kind=usual)
+            assert not isinstance(found, MalformedLine) or len(found.text) <= 200

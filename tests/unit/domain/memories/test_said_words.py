@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.tombstones import FORGOTTEN, SaidWords
+from memoryd.domain.memories.changes.tombstones import FORGOTTEN, TextMatcher
 
-SAID = SaidWords("The alarm code is 4711")
+SAID = TextMatcher("The alarm code is 4711")
 
 
 @pytest.mark.parametrize(
@@ -19,47 +19,47 @@ SAID = SaidWords("The alarm code is 4711")
     ],
 )
 def test_words_are_found_whatever_the_white_space_and_case(text: str) -> None:
-    assert SAID.stand_in(text)
+    assert SAID.occurs_in(text)
     assert FORGOTTEN in SAID.cut_from(text)
-    assert not SAID.stand_in(SAID.cut_from(text))
+    assert not SAID.occurs_in(SAID.cut_from(text))
 
 
 @pytest.mark.parametrize("text", ["The alarm code is 47110", "bathe alarm code is 4711", "The alarm code was 4711", ""])
 def test_other_words_are_left(text: str) -> None:
-    assert not SAID.stand_in(text)
+    assert not SAID.occurs_in(text)
     assert SAID.cut_from(text) == text
 
 
 def test_chinese_words_have_no_edges() -> None:
-    said = SaidWords("门锁密码是 4711")
+    said = TextMatcher("门锁密码是 4711")
 
     assert said.cut_from("妈妈说门锁密码是 4711。") == f"妈妈说{FORGOTTEN}。"
-    assert SaidWords("我家的门锁密码").stand_in("他知道我家的门锁密码了")
+    assert TextMatcher("我家的门锁密码").occurs_in("他知道我家的门锁密码了")
 
 
 def test_short_words_are_found_only_alone() -> None:
-    said = SaidWords("tea")
+    said = TextMatcher("tea")
 
-    assert said.stand_in(" Tea\n")
-    assert not said.stand_in("Anna drinks tea")
+    assert said.occurs_in(" Tea\n")
+    assert not said.occurs_in("Anna drinks tea")
 
 
 def test_letters_count_as_composed() -> None:
-    assert SaidWords("Caf\u00e9 Central at noon").stand_in("Cafe\u0301 Central at noon")
+    assert TextMatcher("Caf\u00e9 Central at noon").occurs_in("Cafe\u0301 Central at noon")
 
 
 def test_no_words_stand_nowhere() -> None:
-    assert not SaidWords(" \n").stand_in("anything")
+    assert not TextMatcher(" \n").occurs_in("anything")
 
 
 @given(st.text(max_size=60), st.text(max_size=30), st.text(max_size=30))
 def test_what_is_cut_is_gone(said: str, before: str, after: str) -> None:
-    words = SaidWords(said)
+    words = TextMatcher(said)
     text = f"{before} {said} {after}"
 
     cut = words.cut_from(text)
 
-    if words.stand_in(text):
+    if words.occurs_in(text):
         assert FORGOTTEN in cut
     else:
         assert cut == text
@@ -69,8 +69,8 @@ def test_what_is_cut_is_gone(said: str, before: str, after: str) -> None:
 def test_hostile_words_cost_time_that_grows_with_them(unit: str) -> None:
     text = unit * 50_000
 
-    assert SaidWords(text).stand_in(text) is not text.isspace()
-    assert not SAID.stand_in(text)
+    assert TextMatcher(text).occurs_in(text) is not text.isspace()
+    assert not SAID.occurs_in(text)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_hostile_words_cost_time_that_grows_with_them(unit: str) -> None:
     [("5 mg at noon", "2.5 mg at noon"), ("the train at 9", "the train at 9:35"), ("是5毫克的药水", "是2.5毫克的药水")],
 )
 def test_a_number_is_whole(words: str, other: str) -> None:
-    assert SaidWords(words).stand_in(f"He said: {words}.")
-    assert not SaidWords(words).stand_in(other)
+    assert TextMatcher(words).occurs_in(f"He said: {words}.")
+    assert not TextMatcher(words).occurs_in(other)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_a_number_is_whole(words: str, other: str) -> None:
     ],
 )
 def test_marks_at_the_end_and_quotes_say_nothing(said: str, other: str, left: str) -> None:
-    words = SaidWords(said)
+    words = TextMatcher(said)
 
-    assert words.stand_in(other)
+    assert words.occurs_in(other)
     assert words.cut_from(other) == left
 
 
 def test_a_word_that_goes_on_behind_the_mark_is_another() -> None:
-    assert not SaidWords("My cat is called Tom.").stand_in("My cat is called Tomatina.")
-    assert not SaidWords("The door code is 47.").stand_in("The door code is 4711.")
-    assert not SaidWords("Tea!").stand_in("Anna drinks tea")
-    assert SaidWords("Tea!").stand_in('"tea".')
+    assert not TextMatcher("My cat is called Tom.").occurs_in("My cat is called Tomatina.")
+    assert not TextMatcher("The door code is 47.").occurs_in("The door code is 4711.")
+    assert not TextMatcher("Tea!").occurs_in("Anna drinks tea")
+    assert TextMatcher("Tea!").occurs_in('"tea".')

@@ -10,14 +10,14 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.reflect.inference import inferred_lines, sentences_of
-from memoryd.domain.memories.scopes import MemoryReach
+from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import UNREAD, memory_sections, scoped_spans
-from memoryd.domain.memories.visibility import lines_beyond, told_text
+from memoryd.domain.memories.visibility import hidden_lines, visible_text
 from memoryd.domain.text.lines import padded
 
 LOG = RelativePath("memory/2025-11-27.md")
 WORLD = RelativePath("bank/world.md")
-OTHER = MemoryReach("other")
+OTHER = Visibility("other")
 HEADS = [
     "- W(scope=agent:main) @Mona leak no colon",
     "- W(scope=agent:main, c=7) @Mona: leak",
@@ -71,8 +71,8 @@ PLAIN = [
 ]
 
 
-def told(text: str, path: RelativePath, reach: MemoryReach) -> str:
-    hidden = lines_beyond(padded(text), path, reach)
+def told(text: str, path: RelativePath, visibility: Visibility) -> str:
+    hidden = hidden_lines(padded(text), path, visibility)
     return "\n".join(line for number, line in enumerate(text.split("\n"), start=1) if number not in hidden)
 
 
@@ -82,7 +82,7 @@ def told(text: str, path: RelativePath, reach: MemoryReach) -> str:
 def test_what_is_meant_for_another_is_not_told(text: str, place: str, path: RelativePath) -> None:
     note = place.format(text)
     assert "leak" not in told(note, path, OTHER)
-    assert "leak" in told(note, path, MemoryReach("main", is_owner=True))
+    assert "leak" in told(note, path, Visibility("main", is_owner=True))
 
 
 @pytest.mark.parametrize("text", [*HEADS, *MEANT])
@@ -95,7 +95,7 @@ def test_its_words_stand_in_no_chunk_that_is_told(text: str, path: RelativePath)
     for entry in entries:
         scope = scopes.get(entry.memory, "") if entry.memory else entry.scope
         assert "leak" not in entry.text or not OTHER.admits(scope)
-        assert told_text(entry.text, path, MemoryReach("x", is_owner=True)).count("\n") == entry.text.count("\n")
+        assert visible_text(entry.text, path, Visibility("x", is_owner=True)).count("\n") == entry.text.count("\n")
     assert any("leak" in entry.text for entry in entries)
     assert any("plain" in entry.text and not entry.scope for entry in entries)
 
@@ -108,7 +108,7 @@ def test_what_is_for_all_is_told(text: str) -> None:
 
 def test_the_agent_itself_is_told_what_reads_as_its_own() -> None:
     note = "- W(scope=agent:main) @Mona: first\n\n  and more\n- W(scope=agent:main, c=7) @Mona: broken\n"
-    assert told(note, WORLD, MemoryReach("main")) == "- W(scope=agent:main) @Mona: first\n\n  and more\n"
+    assert told(note, WORLD, Visibility("main")) == "- W(scope=agent:main) @Mona: first\n\n  and more\n"
 
 
 def test_a_bullet_on_a_page_that_names_a_scope_it_cannot_have_is_no_memory() -> None:
@@ -124,7 +124,7 @@ PIECES = ["- W(scope=agent:main): a", "1. W(scope=agent:x) b", "  more", "", "la
 def test_spans_are_whole_lines_in_order(lines: list[str]) -> None:
     text = "\n".join(lines)
     data = padded(text)
-    spans = scoped_spans(data, usual=Kind.WORLD)
+    spans = scoped_spans(data, default=Kind.WORLD)
     for before, after in itertools.pairwise(spans):
         assert before.end <= after.start
         assert before.last_line < after.first_line
@@ -135,7 +135,7 @@ def test_spans_are_whole_lines_in_order(lines: list[str]) -> None:
         assert span.scope
     for path in (LOG, WORLD):
         entries = chunk_entries(text, ChunkSettings(400, 80), path)
-        hidden = lines_beyond(data, path, OTHER)
+        hidden = hidden_lines(data, path, OTHER)
         for entry in entries:
             inside = {*range(entry.start_line, entry.end_line + 1)} & hidden
             kept = [at for at in inside if lines[at - 1].strip()]
@@ -159,8 +159,8 @@ def test_hostile_lines_end(text: str) -> None:
 
 
 def test_what_cannot_be_read_reaches_nobody_but_the_owner() -> None:
-    assert not MemoryReach("main", "main").admits(UNREAD)
-    assert MemoryReach("main", is_owner=True).admits(UNREAD)
+    assert not Visibility("main", "main").admits(UNREAD)
+    assert Visibility("main", is_owner=True).admits(UNREAD)
 
 
 @pytest.mark.parametrize("text", [*HEADS, *MEANT])

@@ -10,7 +10,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, render
-from memoryd.domain.memories.scopes import reaches
+from memoryd.domain.memories.scopes import scope_admits
 from memoryd.domain.memories.sections import MemorySections, aliases_of, holds_memories, is_daily_log, memory_sections
 from memoryd.domain.text.lines import padded
 
@@ -205,7 +205,7 @@ def test_aliases_are_names() -> None:
     ],
 )
 def test_scope_reaches_whom_it_names(scope: str, agent: str, channel: str | None, expected: bool) -> None:
-    assert reaches(scope, agent, channel) is expected
+    assert scope_admits(scope, agent, channel) is expected
 
 
 LINES = st.sampled_from(

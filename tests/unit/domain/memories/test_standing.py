@@ -3,15 +3,15 @@
 import pytest
 
 from memoryd.domain.memories.book import Book, changed_book
-from memoryd.domain.memories.scopes import MemoryReach
-from memoryd.domain.memories.standing import KeptLines, KeptParts, is_for_every_session, kept_parts
+from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.standing import StableLines, StableParts, is_for_every_session, stable_parts
 from tests.unit.domain.memories.books import book_from, line_of
 
-OWNER = MemoryReach("main", None, True)
+OWNER = Visibility("main", None, True)
 
 
-def kept(book: Book, reach: MemoryReach = OWNER) -> KeptParts:
-    return kept_parts(KeptLines().of(book), book.superseded, reach)
+def kept(book: Book, visibility: Visibility = OWNER) -> StableParts:
+    return stable_parts(StableLines().of(book), book.superseded, visibility)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_pinned_preference_stands_once_and_what_is_beyond_reach_not_at_all() -
             ]
         }
     )
-    found = kept(book, MemoryReach("main", None, False))
+    found = kept(book, Visibility("main", None, False))
     assert ([one.text for one in found.pinned], found.stated) == (["I prefer tea."], [])
 
 
@@ -140,10 +140,10 @@ def test_of_a_later_book_what_did_not_change_is_not_read_again() -> None:
     added = book_from({"memory/2026-03-02.md": ["W(pin): I am Ada."]})
     (pinned,) = added.memories.values()
     lesson, tea, _ = sorted(book.memories.values(), key=lambda one: one.sources[0].start_line)
-    before = KeptLines().of(book)
+    before = StableLines().of(book)
     later = changed_book(book, tea.sources, pinned.sources, ())
     after = before.of(later)
 
-    assert kept_parts(after, later.superseded, OWNER) == kept(later)
+    assert stable_parts(after, later.superseded, OWNER) == kept(later)
     assert after.lines.keys() == {lesson.id, pinned.id}
     assert after.lines[lesson.id] is before.lines[lesson.id]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.edits import StatedText, Stater, admitted_scope, each_statement, stated_line
+from memoryd.domain.memories.edits import MemoryDraft, Stater, admitted_scope, each_statement, parse_statement
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
 
@@ -11,12 +11,12 @@ AGENT = Stater("main", "telegram", is_owner=False)
 
 
 def test_a_bullet_is_taken_as_it_is() -> None:
-    line = stated_line(StatedText(text="- O(c=0.8) @Peter: prefers tea"))
+    line = parse_statement(MemoryDraft(text="- O(c=0.8) @Peter: prefers tea"))
     assert (line.kind, line.entities, line.attributes.confidence) == (Kind.OPINION, ("Peter",), 0.8)
 
 
 def test_plain_text_gets_what_is_said_beside() -> None:
-    said = StatedText(
+    said = MemoryDraft(
         text="lives in Graz",
         kind=Kind.FACT,
         importance=0.9,
@@ -25,31 +25,31 @@ def test_plain_text_gets_what_is_said_beside() -> None:
         at="2026-11",
         provenance=Provenance.USER,
     )
-    line = stated_line(said)
+    line = parse_statement(said)
     assert (line.kind, line.text, line.entities) == (Kind.FACT, "lives in Graz", ("Peter", "Two Words"))
     assert (line.importance, line.attributes.scope, line.attributes.at) == (0.9, "agent:main", "2026-11")
     assert line.attributes.provenance is Provenance.USER
 
 
 def test_text_may_name_entities_without_a_kind() -> None:
-    assert stated_line(StatedText(text="@Peter: lives in Graz")).entities == ("Peter",)
+    assert parse_statement(MemoryDraft(text="@Peter: lives in Graz")).entities == ("Peter",)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "0(c=.9): tea", "O(c=2): tea", "W(colour=red): tea"])
 def test_what_is_nearly_a_memory_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"nearly|nothing"):
-        stated_line(StatedText(text=text))
+        parse_statement(MemoryDraft(text=text))
 
 
 def test_what_the_text_says_is_not_said_otherwise() -> None:
     for said in (
-        StatedText(text="W(i=0.3): tea", importance=0.8),
-        StatedText(text="W(scope=global): tea", scope="agent:main"),
-        StatedText(text="W(at=2026-11): tea", at="2026-10"),
-        StatedText(text="W: tea", kind=Kind.OPINION),
+        MemoryDraft(text="W(i=0.3): tea", importance=0.8),
+        MemoryDraft(text="W(scope=global): tea", scope="agent:main"),
+        MemoryDraft(text="W(at=2026-11): tea", at="2026-10"),
+        MemoryDraft(text="W: tea", kind=Kind.OPINION),
     ):
         with pytest.raises(ValueError, match="beside it"):
-            stated_line(said)
+            parse_statement(said)
 
 
 def test_bullets_are_told_apart() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import ShortId
 from memoryd.domain.memories.line import Attributes, RetainedLine, parse_line
-from memoryd.domain.memories.near_misses import NearMiss
+from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.memories.strays import stray_of, strays_in, with_stray_read
 from memoryd.domain.text.lines import padded
@@ -98,5 +98,5 @@ def test_notes_tell_of_them_by_their_lines() -> None:
 
 def test_between_entities_and_colon_other_words_are_told_as_before() -> None:
     miss = parse_line("- W @NAS of mine: x")
-    assert isinstance(miss, NearMiss)
+    assert isinstance(miss, MalformedLine)
     assert "and nothing else" in miss.reason

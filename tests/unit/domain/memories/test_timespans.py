@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine
-from memoryd.domain.memories.times.parsing import MOST_SPANS, asked_days, event_span, spans_in
+from memoryd.domain.memories.times.parsing import MAX_SPANS, event_span, query_days, spans_in
 from memoryd.domain.memories.times.spans import DaySpan
 
 WEDNESDAY = date(2025, 11, 26)
 
 
 def asked_span(question: str, today: date) -> DaySpan | None:
-    found = asked_days(question, today)
+    found = query_days(question, today)
     return found.span if found else None
 
 
@@ -304,7 +304,7 @@ def test_no_text_is_too_odd(text: str, day: date) -> None:
 )
 def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
-    assert len(spans_in(text, WEDNESDAY)) <= MOST_SPANS
+    assert len(spans_in(text, WEDNESDAY)) <= MAX_SPANS
     assert (asked_span(text, WEDNESDAY) is None) == (not spans_in(text, WEDNESDAY))
 
 
@@ -377,7 +377,7 @@ def test_a_question_about_what_recurs_names_no_days() -> None:
     "piece", ["every Monday and ", "a/", "a.", "](", "http://", "每周一、", "每", "first ", "~-", "9/"]
 )
 def test_hostile_repetitions_are_read_in_one_pass(piece: str) -> None:
-    assert len(spans_in(piece * (100_000 // len(piece)), FRIDAY)) <= MOST_SPANS
+    assert len(spans_in(piece * (100_000 // len(piece)), FRIDAY)) <= MAX_SPANS
 
 
 @pytest.mark.parametrize(

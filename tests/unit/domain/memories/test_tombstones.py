@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.changes.tombstones import HASH_BYTES, SaidWords, Tombstones, parsed, rendered
+from memoryd.domain.memories.changes.tombstones import HASH_BYTES, TextMatcher, Tombstones, parsed, rendered
 
 KEY = bytes(range(32))
 EMPTY = Tombstones(KEY)
@@ -77,12 +77,12 @@ def test_what_is_forgotten_is_cut_from_a_sentence_of_others(forgotten: str, said
 
 
 def test_a_text_is_near_where_all_but_one_of_three_words_stand() -> None:
-    said = SaidWords("The spare key hangs behind the boiler.")
+    said = TextMatcher("The spare key hangs behind the boiler.")
 
     assert said.are_near("Behind the furnace hangs your spare key, as you told me.")
     assert not said.are_near("The boiler is behind the house.")
-    assert not SaidWords("Tea").are_near("Tea is ready")
-    assert SaidWords("门锁密码是 4711。").are_near("门锁的密码是4711")
+    assert not TextMatcher("Tea").are_near("Tea is ready")
+    assert TextMatcher("门锁密码是 4711。").are_near("门锁的密码是4711")
 
 
 def test_a_sentence_that_says_something_else_is_not_held() -> None:

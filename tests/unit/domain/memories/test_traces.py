@@ -3,14 +3,14 @@
 import pytest
 
 from memoryd.domain.memories.changes.forgetting import Traces
-from memoryd.domain.memories.changes.tombstones import SaidWords
+from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.kinds import ShortId
 
 ID = ShortId("1a2b3c4d")
 
 
 def traces(*texts: str) -> Traces:
-    return Traces(tuple(map(SaidWords, texts)), frozenset({ID}))
+    return Traces(tuple(map(TextMatcher, texts)), frozenset({ID}))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.scopes import is_scope, reaches, unnamed_scope
+from memoryd.domain.memories.scopes import is_scope, scope_admits, unnamed_scope
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,6 @@ from memoryd.domain.memories.scopes import is_scope, reaches, unnamed_scope
 )
 def test_it_is_for_whom_it_was_said_to(channel: str, is_alone: bool, scope: str) -> None:
     assert unnamed_scope("one", channel, is_alone=is_alone) == scope
-    assert reaches(scope, "one", channel or None)
-    assert reaches(scope, "two", channel or None) is (scope == "")
+    assert scope_admits(scope, "one", channel or None)
+    assert scope_admits(scope, "two", channel or None) is (scope == "")
     assert not scope or is_scope(scope)

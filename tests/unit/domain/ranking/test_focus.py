@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.snippets import FOCUS, SNIPPET_CHARS, NearPassage, Snippet, snippet
+from memoryd.domain.ranking.snippets import FOCUS, SNIPPET_CHARS, MatchingPassage, Snippet, snippet
 
 FILLING = [f"- item {number} says nothing of it" for number in range(60)]
 LINE = st.text(st.sampled_from("abc lease 海边 \t\rİß|`#"), max_size=60)
@@ -18,16 +18,16 @@ def focused(found: Snippet, text: str) -> list[str]:
     return text.split("\n")[found.focus.first_line : found.focus.last_line + 1]
 
 
-def passage(text: str, part: str) -> list[NearPassage]:
+def passage(text: str, part: str) -> list[MatchingPassage]:
     start = text.index(part)
-    return [NearPassage(start, start + len(part), 0.5)]
+    return [MatchingPassage(start, start + len(part), 0.5)]
 
 
 @given(text=TEXTS, terms=TERMS, limit=st.integers(1, 900), span=st.tuples(st.integers(0, 500), st.integers(0, 500)))
 def test_focus_stands_within_the_lines_that_are_shown(
     text: str, terms: dict[str, float], limit: int, span: tuple[int, int]
 ) -> None:
-    found = snippet(text, terms, limit, [NearPassage(min(span), max(span) + 1, 0.5)])
+    found = snippet(text, terms, limit, [MatchingPassage(min(span), max(span) + 1, 0.5)])
     focus, lines = found.focus, text.split("\n")
     assert 0 <= found.first_line <= focus.first_line <= focus.last_line <= found.last_line < len(lines)
     assert focus.last_line - focus.first_line < FOCUS.lines
@@ -38,7 +38,7 @@ def test_focus_stands_within_the_lines_that_are_shown(
 
 @given(text=TEXTS, terms=TERMS, at=st.integers(0, 400))
 def test_passage_in_no_line_that_is_shown_is_no_reason(text: str, terms: dict[str, float], at: int) -> None:
-    near = [NearPassage(len(text) + at, len(text) + at + 10, 1.0)]
+    near = [MatchingPassage(len(text) + at, len(text) + at + 10, 1.0)]
     assert snippet(text, terms, SNIPPET_CHARS, near).focus.near is None
 
 
@@ -71,7 +71,7 @@ def test_words_and_passage_are_shown_together_where_both_have_room() -> None:
 def test_number_tells_alike_lines_apart_before_meaning_does() -> None:
     years = [f"In {year} the club had a trainer, and then another one." for year in range(1980, 2020)]
     text = "\n".join(years)
-    near = [NearPassage(0, 200, 1.0)]
+    near = [MatchingPassage(0, 200, 1.0)]
     found = snippet(text, {"trainer": 0.5, "club": 0.5, "2004": 3.0}, SNIPPET_CHARS, near)
     assert years[24] in focused(found, text)
     assert found.focus.near is None
@@ -86,7 +86,7 @@ def test_number_tells_alike_lines_apart_before_meaning_does() -> None:
 @pytest.mark.parametrize(("standout", "expected"), [(0.0, "word"), (0.05, "word"), (1.0, "meant")])
 def test_passage_weighs_as_much_as_it_stands_out(standout: float, expected: str) -> None:
     text = "\n".join(["- the word", *FILLING, "- what is meant"])
-    near = [NearPassage(len(text) - 15, len(text), standout)]
+    near = [MatchingPassage(len(text) - 15, len(text), standout)]
     found = snippet(text, {"word": 2.0, "other": 3.0}, SNIPPET_CHARS, near)
     assert any(expected in line for line in focused(found, text))
 

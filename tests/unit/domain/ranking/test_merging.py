@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memoryd.domain.ranking.calibration import Floors, Idf, Verdict
+from memoryd.domain.ranking.calibration import Idf, Thresholds, Verdict
 from memoryd.domain.ranking.fusion import Noise, Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 
@@ -22,15 +22,15 @@ HITS = st.builds(
 LISTS = st.lists(HITS, max_size=8)
 
 
-def floors(weights: dict[str, float], vectors: int = 0, noise: Noise | None = None) -> Floors:
-    return Floors(Idf(10, weights), noise or Noise(), vectors, 1.0, None, 2.0, 4.0)
+def floors(weights: dict[str, float], vectors: int = 0, noise: Noise | None = None) -> Thresholds:
+    return Thresholds(Idf(10, weights), noise or Noise(), vectors, 1.0, None, 2.0, 4.0)
 
 
 NOTES = floors({"boiler": 6.0, "lease": 3.0, "weir": 1.0}, 500, Noise(0.2, 0.05))
 TALKS = floors({"boiler": 2.0, "lease": 2.0, "weir": 0.0}, 20, Noise(0.5, 0.1))
 
 
-def order(first: list[Evident], second: list[Evident], known: tuple[Floors, ...] = (NOTES, TALKS)) -> list[str]:
+def order(first: list[Evident], second: list[Evident], known: tuple[Thresholds, ...] = (NOTES, TALKS)) -> list[str]:
     measure = joint_measure(known, WEIGHTS)
     named = [
         [(f"{name}{place}", hit) for place, hit in enumerate(hits)] for name, hits in (("a", first), ("b", second))
@@ -40,7 +40,7 @@ def order(first: list[Evident], second: list[Evident], known: tuple[Floors, ...]
 
 @given(first=LISTS, second=LISTS, known=st.sampled_from([(), (NOTES,), (TALKS,), (NOTES, TALKS)]))
 def test_each_list_keeps_its_order_and_nothing_is_lost(
-    first: list[Evident], second: list[Evident], known: tuple[Floors, ...]
+    first: list[Evident], second: list[Evident], known: tuple[Thresholds, ...]
 ) -> None:
     found = order(first, second, known)
     assert [name for name in found if name[0] == "a"] == [f"a{place}" for place in range(len(first))]
@@ -48,7 +48,7 @@ def test_each_list_keeps_its_order_and_nothing_is_lost(
 
 
 @given(hits=LISTS, known=st.sampled_from([(), (NOTES, TALKS)]))
-def test_joint_score_is_a_share(hits: list[Evident], known: tuple[Floors, ...]) -> None:
+def test_joint_score_is_a_share(hits: list[Evident], known: tuple[Thresholds, ...]) -> None:
     measure = joint_measure(known, WEIGHTS)
     assert all(0 <= measure.score(hit) <= 1 + 1e-9 for hit in hits)
 

@@ -9,7 +9,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import index_text
-from memoryd.store.index.words import any_of, any_phrase, every_phrase
+from memoryd.store.index.words import all_phrases, any_of, any_phrase
 from tests.unit.domain.text.test_words import TOKENIZER
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)
@@ -119,7 +119,7 @@ def test_phrases_and_exclusions_are_bounded_and_the_rest_stays_text() -> None:
 def test_long_phrase_costs_the_index_little_and_is_required_in_full() -> None:
     words = [f"w{number % 3}" for number in range(300)]
     question = asked(f'"{" ".join(words)}"')
-    assert len(every_phrase(question.required).split()) <= 8
+    assert len(all_phrases(question.required).split()) <= 8
     assert question.admits([f"so {' '.join(words)} it is"])
     assert not question.admits([" ".join(words[:-1])])
 
@@ -145,7 +145,7 @@ def test_phrase_is_found_by_the_word_index_wherever_it_stands(phrase: str, text:
     db = apsw.Connection("")
     db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
     db.execute("INSERT INTO words VALUES (?)", (index_text(text),))
-    assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (every_phrase(question.required),)).get == 1
+    assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (all_phrases(question.required),)).get == 1
     assert question.admits([text])
 
 
@@ -198,7 +198,7 @@ def test_any_text_is_a_question_whose_expressions_are_valid(text: str) -> None:
     db = apsw.Connection("")
     db.execute("CREATE VIRTUAL TABLE words USING fts5(body)")
     looked_for = any_of(question.terms, question.joined)
-    for expression in (looked_for, every_phrase(question.required), any_phrase(question.forbidden)):
+    for expression in (looked_for, all_phrases(question.required), any_phrase(question.forbidden)):
         if expression:
             assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 0
     assert question.admits([question.text]) or "\0" in text or question.phrases

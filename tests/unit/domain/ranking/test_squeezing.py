@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.snippets import NearPassage, exchange, squeezed
+from memoryd.domain.ranking.snippets import MatchingPassage, exchange, squeezed
 
 LINES = st.lists(st.sampled_from(["", "  ", "User: where is it", "Assistant: in the shed", "a"]), max_size=12)
 
@@ -22,7 +22,7 @@ def test_passages_stand_where_they_stood(lines: list[str], data: st.DataObject) 
     text = "\n".join(lines)
     start = data.draw(st.integers(0, len(text)))
     stop = data.draw(st.integers(start, len(text)))
-    found = squeezed(text, [NearPassage(start, stop, 0.5)])
+    found = squeezed(text, [MatchingPassage(start, stop, 0.5)])
     moved = found.near[0]
     inside = found.text[moved.start : moved.stop]
     assert inside.split() == text[start:stop].split()
@@ -30,7 +30,7 @@ def test_passages_stand_where_they_stood(lines: list[str], data: st.DataObject) 
 
 def test_blank_lines_between_messages_are_left_out() -> None:
     text = "User: where is it\n\n\n\nAssistant: in the shed\n"
-    found = squeezed(text, [NearPassage(21, 43, 1.0)])
+    found = squeezed(text, [MatchingPassage(21, 43, 1.0)])
     assert found.text == "User: where is it\nAssistant: in the shed"
     assert found.lines == (0, 4)
     assert found.text[found.near[0].start : found.near[0].stop] == "Assistant: in the shed"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.filters import Filters
-from memoryd.domain.ranking.questions import MOST_COUNTED, Question, asked_in, parse_question
+from memoryd.domain.ranking.questions import MAX_COUNTED, Question, parse_question, questions_in
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 STORY = " ".join(f"word{at} tale{at}." for at in range(50))
@@ -58,7 +58,7 @@ def test_words_that_no_note_holds_find_nothing() -> None:
 def test_of_very_long_messages_the_beginning_and_the_end_are_counted() -> None:
     long = parsed(" ".join(f"term{at}" for at in range(5000))).long
     assert long is not None
-    assert len(long.terms) == MOST_COUNTED
+    assert len(long.terms) == MAX_COUNTED
     assert (long.terms[0], long.terms[-1]) == ("term0", "term4999")
 
 
@@ -74,7 +74,7 @@ def test_of_very_long_messages_the_beginning_and_the_end_are_counted() -> None:
     ],
 )
 def test_sentences_that_ask(text: str, asked: str) -> None:
-    assert asked_in(text).replace("？", "?").strip() == asked
+    assert questions_in(text).replace("？", "?").strip() == asked
 
 
 def test_neighbours_are_those_of_what_is_asked() -> None:

@@ -10,8 +10,8 @@ from memoryd.domain.sessions.conversation_parts import (
     PART_SPOKEN,
     ConversationLine,
     ConversationPart,
+    answered_share,
     grown,
-    told_share,
 )
 from memoryd.domain.sessions.transcripts.records import folded
 
@@ -97,4 +97,4 @@ def test_steps_leave_no_trace(shape: list[tuple[int, int]], data: st.DataObject)
     ],
 )
 def test_a_question_without_an_answer_tells_nothing(text: str, share: float) -> None:
-    assert told_share(text, {"beans": 1.0, "soak": 1.0, "豆子": 1.0}) == share
+    assert answered_share(text, {"beans": 1.0, "soak": 1.0, "豆子": 1.0}) == share

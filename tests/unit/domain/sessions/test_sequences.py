@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.documents import Keeping, Totals, totals
+from memoryd.domain.sessions.documents import AnswerRetention, Totals, totals
 from memoryd.domain.sessions.making_turns import message_keys
 from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, MessageKeys, SequenceChoice, choose, sequence
 from memoryd.domain.sessions.turns import Session, without_text
@@ -303,7 +303,7 @@ def test_sequence_is_a_run_within_its_budget(session: Session, turns: int, budge
 
 @given(SESSIONS, st.floats(0, 1))
 def test_pruning_loses_no_question(session: Session, threshold: float) -> None:
-    pruned = Keeping(threshold).pruned(session)
+    pruned = AnswerRetention(threshold).pruned(session)
     assert [turn.question for turn in pruned.turns] == [turn.question for turn in session.turns]
     assert {turn.significance > threshold for turn in pruned.turns if turn.answer is not None} <= {True}
     assert pruned.answers <= session.answers
@@ -311,9 +311,9 @@ def test_pruning_loses_no_question(session: Session, threshold: float) -> None:
 
 def test_session_grows_old_by_its_last_turn() -> None:
     last = BOILER.last_activity
-    assert not Keeping().is_old(last, last + timedelta(days=30))
-    assert Keeping().is_old(last, last + timedelta(days=30, seconds=1))
-    assert not Keeping().is_old(last, last - timedelta(days=99))
+    assert not AnswerRetention().is_old(last, last + timedelta(days=30))
+    assert AnswerRetention().is_old(last, last + timedelta(days=30, seconds=1))
+    assert not AnswerRetention().is_old(last, last - timedelta(days=99))
 
 
 def test_totals_are_true() -> None:

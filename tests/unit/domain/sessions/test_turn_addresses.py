@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memoryd.domain.citations import ALL_TURNS, SeqRange, TurnAddress, parse_address, parse_seqs, turn_address
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.prompt_text import excerpt
-from memoryd.domain.sessions.turns import AHEAD, Session, Turn, said_at
+from memoryd.domain.sessions.turns import AHEAD, Session, Turn, parse_instant
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=1)))
 
@@ -58,10 +58,10 @@ def test_anything_else_is_no_range(text: str) -> None:
 
 
 def test_time_without_a_zone_is_in_that_of_now() -> None:
-    assert said_at(None, NOW) == NOW
-    assert said_at("2026-11-20T08:00:00", NOW).utcoffset() == timedelta(hours=1)
-    assert said_at(" 2026-01-30T18:16:00Z ", NOW) == datetime(2026, 1, 30, 18, 16, tzinfo=UTC)
-    assert said_at((NOW + AHEAD).isoformat(), NOW) == NOW + AHEAD
+    assert parse_instant(None, NOW) == NOW
+    assert parse_instant("2026-11-20T08:00:00", NOW).utcoffset() == timedelta(hours=1)
+    assert parse_instant(" 2026-01-30T18:16:00Z ", NOW) == datetime(2026, 1, 30, 18, 16, tzinfo=UTC)
+    assert parse_instant((NOW + AHEAD).isoformat(), NOW) == NOW + AHEAD
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_time_without_a_zone_is_in_that_of_now() -> None:
 )
 def test_time_that_cannot_be_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"time|said"):
-        said_at(text, NOW)
+        parse_instant(text, NOW)
 
 
 def session_of(*said: tuple[str, str | None]) -> Session:

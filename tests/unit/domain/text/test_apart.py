@@ -148,7 +148,7 @@ def test_a_memory_keeps_its_hash_when_lines_are_added_around_it() -> None:
 @given(LOGS, PATHS)
 def test_the_text_of_a_chunk_reads_as_its_memory_again(text: str, path: RelativePath) -> None:
     for placed, entry in zip(memory_sections(padded(text), path).lines, memories(text, path), strict=True):
-        again = parse_line(entry.text, usual_kind=placed.line.kind)
+        again = parse_line(entry.text, default_kind=placed.line.kind)
         assert isinstance(again, RetainedLine)
         assert again == placed.line
 

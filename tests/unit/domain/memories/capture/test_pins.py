@@ -11,7 +11,7 @@ from memoryd.domain.memories.capture.corrections import (
     NOT_ADDRESSED,
     PINS_OF_A_KIND,
     pin_kind,
-    pins_beyond,
+    surplus_pins,
     with_succession,
 )
 from memoryd.domain.memories.kinds import short_id
@@ -99,7 +99,7 @@ def test_newest_captured_pins_of_a_kind_stay() -> None:
     own = [said(f"- entity(pin): The number of aunt {n} is 0316 77777{n}.", 2) for n in range(6)]
 
     assert PINS_OF_A_KIND == 3
-    assert pins_beyond([*phones, *mails, *own]) == {one.id for one in phones[:3]}
+    assert surplus_pins([*phones, *mails, *own]) == {one.id for one in phones[:3]}
 
 
 def test_what_a_person_pins_of_other_things_has_no_bound() -> None:
@@ -107,7 +107,7 @@ def test_what_a_person_pins_of_other_things_has_no_bound() -> None:
         said(f"- entity(from=user, pin): Our {thing} is in the old mill.", 2) for thing in ("bank", "vet", "gym", "pub")
     ]
 
-    assert pins_beyond(things) == frozenset()
+    assert surplus_pins(things) == frozenset()
 
 
 def test_three_of_a_kind_stay() -> None:

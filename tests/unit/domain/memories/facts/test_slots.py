@@ -2,13 +2,13 @@
 
 import pytest
 
-from memoryd.domain.memories.facts.slots import MOST_SIGNS, agree_in_kind, contradict, fact_slot
+from memoryd.domain.memories.facts.slots import MAX_CHARS, agree_in_kind, contradict, fact_key
 
 SURE, UNSURE, APART = "sure", "unsure", "apart"
 
 
 def relation(old: str, new: str) -> str:
-    one, other = fact_slot(old), fact_slot(new)
+    one, other = fact_key(old), fact_key(new)
     if one is None or other is None or one.key != other.key or not contradict(one, other):
         return APART
     return SURE if agree_in_kind(one, other) else UNSURE
@@ -126,7 +126,7 @@ def test_what_is_not_sure_is_a_doubt(old: str, new: str) -> None:
 
 
 def test_name_of_a_role_is_told_either_way() -> None:
-    assert fact_slot("Zsófi is the on-call contact") is not None
+    assert fact_key("Zsófi is the on-call contact") is not None
     assert relation("The on-call contact is Zsófi", "Márk is the on-call contact") == SURE
     assert relation("Callum is the trainee", "Callum is the treasurer") == APART
 
@@ -137,16 +137,16 @@ def test_more_of_the_same_value_contradicts_nothing() -> None:
 
 
 def test_entity_that_the_statement_names_is_no_other_subject() -> None:
-    slot = fact_slot("The office printer is a Brother")
+    slot = fact_key("The office printer is a Brother")
     assert slot is not None
     assert slot.names("printer")  # type: ignore[arg-type]  # a slug as it is written
     assert not slot.names("home")  # type: ignore[arg-type]  # likewise
-    han = fact_slot("需求评审由蒋雯主持")
+    han = fact_key("需求评审由蒋雯主持")
     assert han is not None
     assert han.names("评审")  # type: ignore[arg-type]  # likewise
 
 
 @pytest.mark.parametrize("piece", ["a is ", "the ", "在", "由", "是", "Anna is the ", ", ", "x of ", "’s "])
 def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
-    assert fact_slot(piece * MOST_SIGNS) is None
-    fact_slot((piece * MOST_SIGNS)[:MOST_SIGNS])
+    assert fact_key(piece * MAX_CHARS) is None
+    fact_key((piece * MAX_CHARS)[:MAX_CHARS])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.unasked.concepts import concepts_in, root_of, telling_words, width_weight, words_beside
+from memoryd.domain.memories.unasked.concepts import concepts_in, root_of, significant_words, width_weight, words_beside
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,6 @@ def test_wide_concept_weighs_less_and_is_not_looked_for_by_its_words() -> None:
 
 def test_single_sign_is_a_word_that_the_index_does_not_have() -> None:
     text = "开我那辆车出城"
-    assert concepts_in(text) & concepts_in("车是白色的", beside=telling_words(text))
+    assert concepts_in(text) & concepts_in("车是白色的", beside=significant_words(text))
     both = "钥匙在哪"
-    assert not concepts_in(both) & concepts_in("钥匙丢了", beside=telling_words(both))
+    assert not concepts_in(both) & concepts_in("钥匙丢了", beside=significant_words(both))

@@ -37,24 +37,24 @@ def weighed(
 
 def test_rare_word_tells_an_item_and_noise_is_told_of_nobody() -> None:
     first, second = weighed("where did I put the ladder?", [("The ladder is in the shed.", ["ladder"]), ("Rain.", [])])
-    assert (first.is_told, second.is_told) == (True, False)
+    assert (first.is_included, second.is_included) == (True, False)
     assert "words 4.0" in first.because
 
 
 def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
     held = ("The ladder is in the shed.", ["ladder"])
-    assert not weighed("what is a ladder", [held])[0].is_told
+    assert not weighed("what is a ladder", [held])[0].is_included
     assert weighed("what is a ladder shed roof", [("The ladder of the shed roof.", ["ladder", "shed", "roof"])])[
         0
-    ].is_told
+    ].is_included
 
 
 def test_what_the_one_who_asks_does_is_told_though_anybody_works() -> None:
     works, work = ("I work at Siemens.", ["work"]), ("The work on the bridge goes on.", ["work"])
     for said in ("do you remember where I work?", "where do I work", "have I told you where I work?"):
-        assert [one.is_told for one in weighed(said, [works, work], weight=1.0)] == [True, False], said
+        assert [one.is_included for one in weighed(said, [works, work], weight=1.0)] == [True, False], said
     for said in ("where should I work tomorrow?", "how can I work on this?", "what do I need for work?"):
-        assert not weighed(said, [works], weight=1.0)[0].is_told, said
+        assert not weighed(said, [works], weight=1.0)[0].is_included, said
 
 
 def test_short_word_must_stand_in_the_text_as_it_is() -> None:
@@ -67,7 +67,7 @@ def test_acronym_is_no_word_of_small_letters_and_stands_for_its_initials() -> No
     mister, request = weighed(
         "who looks at my MR?", [("The plumber is Mr Kaya.", ["mr"]), ("Merge requests need a second pair of eyes.", [])]
     )
-    assert (mister.is_told, request.is_told) == (False, True)
+    assert (mister.is_included, request.is_included) == (False, True)
 
 
 def test_small_numbers_and_words_of_any_matter_say_little() -> None:
@@ -84,7 +84,7 @@ def test_name_leads_to_lines_and_what_is_meant_chooses_among_them() -> None:
         about=True,
     )
     assert diet.score > car.score > 0
-    assert diet.is_told
+    assert diet.is_included
     assert "same thing in other words" in diet.because
 
 
@@ -109,7 +109,7 @@ def test_weaker_item_is_held_against_the_best_for_the_same_part() -> None:
             ("The passport expires in May.", ["passport"]),
         ],
     )
-    assert (strong.is_told, weak.is_told, other.is_told) == (True, False, True)
+    assert (strong.is_included, weak.is_included, other.is_included) == (True, False, True)
     assert (strong.part, other.part) == (0, 1)
 
 
@@ -132,7 +132,7 @@ def test_words_that_say_whom_are_no_further_evidence_for_their_line() -> None:
     )
     is_wife, smoke = evidence.of([Item(said, held, None, (JUNE,)) for said, held in lines])
     assert smoke.score > is_wife.score > 0
-    assert smoke.is_told
+    assert smoke.is_included
 
 
 def test_rare_word_beside_what_may_be_general_tells_a_value_that_is_asked_for() -> None:
@@ -140,17 +140,17 @@ def test_rare_word_beside_what_may_be_general_tells_a_value_that_is_asked_for() 
     asked, named = "until when does a boathouse stay", "somebody painted boathouse pictures"
     assert read_message(asked, names_entity=False).aim is read_message(named, names_entity=False).aim is Aim.OPEN
     first, second = (weighed(text, key, weight=6.0)[0] for text in (asked, named))
-    assert (first.is_told, second.is_told) == (True, False)
+    assert (first.is_included, second.is_included) == (True, False)
 
 
 def test_clear_meaning_is_enough_beside_what_may_be_general() -> None:
     text, held = "somebody painted boathouse pictures", [("Vinegar.", ()), ("Soda.", ())]
-    assert [one.is_told for one in weighed(text, held, cosines=[0.35, 0.7])] == [False, True]
+    assert [one.is_included for one in weighed(text, held, cosines=[0.35, 0.7])] == [False, True]
 
 
 def test_items_behind_the_third_are_nearly_as_good_as_the_best() -> None:
     text = "where are my ladder, kayak paddle and life vest?"
     best = [(f"Ladder and kayak {at}.", ["ladder", "kayak"]) for at in range(3)]
-    told = [one.is_told for one in weighed(text, [*best, ("A ladder.", ["ladder"]), *best])]
+    told = [one.is_included for one in weighed(text, [*best, ("A ladder.", ["ladder"]), *best])]
     assert told == [True, True, True, False, True, True, True]
-    assert [one.is_told for one in weighed(text, [*best[:2], ("A ladder.", ["ladder"])])] == [True, True, True]
+    assert [one.is_included for one in weighed(text, [*best[:2], ("A ladder.", ["ladder"])])] == [True, True, True]

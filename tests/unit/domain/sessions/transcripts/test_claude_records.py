@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memoryd.domain.documents import Speaker
-from memoryd.domain.sessions.transcripts.claude import claude_said
+from memoryd.domain.sessions.transcripts.claude import claude_text
 from memoryd.domain.sessions.transcripts.records import LeftOut, Utterance
 
 REMINDER = "<system-reminder>\nthe list is empty\n</system-reminder>"
@@ -21,7 +21,7 @@ def record(content: Any, kind: str = "user", **others: Any) -> dict[str, Any]:
 
 
 def said(content: Any, kind: Any = "user", **others: Any) -> str | LeftOut:
-    found = claude_said(record(content, kind, **others))
+    found = claude_text(record(content, kind, **others))
     return found.text if isinstance(found, Utterance) else found
 
 
@@ -32,7 +32,7 @@ def blocks(*texts: str, **others: Any) -> list[dict[str, Any]]:
 def test_string_and_blocks_are_read() -> None:
     assert said("What is the plan?") == "What is the plan?"
     assert said(blocks("What is", "the plan?", image={"type": "image", "source": {}})) == "What is the plan?"
-    found = claude_said(record(blocks("Tea."), "assistant"))
+    found = claude_text(record(blocks("Tea."), "assistant"))
     assert found == Utterance(Speaker.ASSISTANT, "Tea.", datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC))
 
 
@@ -58,7 +58,7 @@ def test_flagged_records_are_dropped(flag: str) -> None:
 def test_messages_that_no_model_made_are_dropped() -> None:
     made = record("No response requested.", "assistant")
     made["message"]["model"] = "<synthetic>"
-    assert claude_said(made) is LeftOut.DROPPED
+    assert claude_text(made) is LeftOut.DROPPED
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_what_only_looks_like_noise_stays() -> None:
     ],
 )
 def test_other_records_say_nothing(wrong: dict[str, Any], why: LeftOut) -> None:
-    assert claude_said(wrong) is why
+    assert claude_text(wrong) is why

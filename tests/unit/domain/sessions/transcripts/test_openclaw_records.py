@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import Speaker
-from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_said
+from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_text
 from memoryd.domain.sessions.transcripts.records import LeftOut, Utterance
 
 SENDER = 'Sender (untrusted metadata):\n```json\n{"name": "Ana"}\n```\n\n'
@@ -31,7 +31,7 @@ def message(content: Any, role: str = "user", **others: Any) -> dict[str, Any]:
 
 
 def said(content: Any, role: str = "user", **others: Any) -> str | LeftOut:
-    found = openclaw_said(message(content, role, **others))
+    found = openclaw_text(message(content, role, **others))
     return found.text if isinstance(found, Utterance) else found
 
 
@@ -157,16 +157,16 @@ def test_messages_between_sessions_are_dropped() -> None:
     ],
 )
 def test_other_records_say_nothing(record: dict[str, Any], why: LeftOut) -> None:
-    assert openclaw_said(record) is why
+    assert openclaw_text(record) is why
 
 
 def test_time_is_the_message_s_before_the_record_s() -> None:
     record = {**message("x", timestamp=1_700_000_000_123), "timestamp": "2026-01-02T03:04:05+02:00"}
-    found = openclaw_said(record)
+    found = openclaw_text(record)
     assert isinstance(found, Utterance)
     assert found.time == datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC)
     record["message"]["timestamp"] = "once"
-    found = openclaw_said(record)
+    found = openclaw_text(record)
     assert isinstance(found, Utterance)
     assert (found.speaker, found.time) == (Speaker.USER, datetime(2026, 1, 2, 1, 4, 5, tzinfo=UTC))
 
@@ -191,7 +191,7 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["type", "message", "timestamp", "data", "runId"]), json_values))
 def test_no_record_breaks_it(record: dict[str, Any]) -> None:
-    assert openclaw_said(record) is not None
+    assert openclaw_text(record) is not None
     assert is_of_generated_session(record) in (True, False)
 
 

@@ -38,7 +38,7 @@ _NEAR: Final = 0.75
 _SHORTEST: Final = 4
 
 
-class NearMiss(Struct, frozen=True):
+class MalformedLine(Struct, frozen=True):
     """A bullet that stays prose, and why."""
 
     text: str
@@ -48,12 +48,12 @@ class NearMiss(Struct, frozen=True):
     """Whether it has a sign of a head beside the word: brackets or an entity."""
 
 
-def nearly(body: str, reason: str) -> NearMiss:
+def nearly(body: str, reason: str) -> MalformedLine:
     """Return the miss of a bullet whose head was read, and is wrong."""
-    return NearMiss(_shown(body), reason, is_meant=True)
+    return MalformedLine(_shown(body), reason, is_meant=True)
 
 
-def nearly_line(body: str) -> NearMiss | None:
+def nearly_line(body: str) -> MalformedLine | None:
     """Return what is wrong with a bullet, given behind its mark, if it seems to be meant for a memory."""
     first = _FIRST.match(body)
     if first is None:
@@ -62,7 +62,7 @@ def nearly_line(body: str) -> NearMiss | None:
     is_meant = first["next"] not in ("", ":", "：")
     is_kind = kind_named(first["word"]) is not None
     reason = _wrong_behind_kind(head, first) if is_kind else _wrong_kind(first)
-    return NearMiss(_shown(body), reason, is_meant) if reason else None
+    return MalformedLine(_shown(body), reason, is_meant) if reason else None
 
 
 def _wrong_kind(first: re.Match[str]) -> str:

@@ -15,8 +15,8 @@ from msgspec import Struct
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import CommandSeconds, IndexWriter, QmdModels
+from memoryd.qmd.maintenance_plan import NEVER, MaintenanceRules, first_schedule
 from memoryd.qmd.program import QmdInstallation
-from memoryd.qmd.upkeep_plan import NEVER, UpkeepRules, first_schedule
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ class Supplies(Struct, frozen=True):
     """Bring what qmd reads to what is public now; False if something changed meanwhile."""
 
 
-class QmdUpkeep:
+class QmdMaintenance:
     """Does what the plan says is due; `run` loops until cancelled."""
 
     def __init__(
@@ -40,12 +40,12 @@ class QmdUpkeep:
         *,
         installation: QmdInstallation,
         supplies: Supplies,
-        rules: UpkeepRules,
+        rules: MaintenanceRules,
         seconds: CommandSeconds,
         on_change: Callable[[], None],
         on_new_index: Callable[[], None],
     ) -> None:
-        self.state = UpkeepState(time.time(), NO_VECTORS if rules.makes_vectors else None)
+        self.state = MaintenanceState(time.time(), NO_VECTORS if rules.makes_vectors else None)
         self.booted = asyncio.Event()
         self._installation = installation
         self._supplies = supplies
@@ -180,7 +180,7 @@ class QmdUpkeep:
         except (SidecarError, OSError):
             self._installation.forget()
             raise
-        await self._look_at_index()
+        await self._check_index()
         self.state.updated_at = await asyncio.to_thread(home.updated_at)
         self.state.vectors = vectors
         log.info("qmd found", path=str(program.path), version=program.version, home=str(home.root))
@@ -215,14 +215,14 @@ class QmdUpkeep:
         except SidecarError:
             self._schedule = self._schedule.demanded()
             raise
-        await self._look_at_index()
+        await self._check_index()
         # only now: a question that is asked meanwhile is to take what changed from the builtin index
         self.state.updated_at = began
         await asyncio.to_thread(self._installation.home.note_update, began)
         await self._index.clean()
         self._on_change()
 
-    async def _look_at_index(self) -> None:
+    async def _check_index(self) -> None:
         """See whether the index is another file than before: then a server reads the old one, and vectors are lost."""
         if await self._index.is_replaced():
             self.state.embedded_at = None
@@ -280,7 +280,7 @@ class QmdUpkeep:
         self._schedule = self._schedule.index_lost()
 
 
-class UpkeepState(Struct):
+class MaintenanceState(Struct):
     """What is known of the index; moments are seconds of the system's clock. The upkeep alone writes it."""
 
     changed_at: float

@@ -15,7 +15,7 @@ EMBED_RETRY: Final = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
 
-class UpkeepRules(Struct, frozen=True, kw_only=True):
+class MaintenanceRules(Struct, frozen=True, kw_only=True):
     """Seconds. An interval of 0 means never; `boot_delay` None means no update at the start."""
 
     makes_vectors: bool = False
@@ -30,7 +30,7 @@ class UpkeepRules(Struct, frozen=True, kw_only=True):
 class Schedule(Struct, frozen=True):
     """What is owed and what was tried."""
 
-    rules: UpkeepRules
+    rules: MaintenanceRules
     tried_at: float
     """When the last update began; before the first, when the schedule did."""
     is_demanded: bool = False
@@ -120,7 +120,7 @@ class Schedule(Struct, frozen=True):
         return min(self.update_in(now), self.embed_in(now)) if self.pause_until is None else self.pause_until - now
 
 
-def first_schedule(rules: UpkeepRules, now: float) -> Schedule:
+def first_schedule(rules: MaintenanceRules, now: float) -> Schedule:
     """Return what is owed at the start. qmd is looked for in any case, and its first update is not always wanted."""
     begins_at = now + (rules.boot_delay or 0.0)
     return Schedule(rules, now, is_demanded=rules.boot_delay is not None, pause_until=begins_at, is_booting=True)

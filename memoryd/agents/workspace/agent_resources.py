@@ -8,9 +8,9 @@ from memoryd.agents.conversations.listing import ConversationList
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.search import export_settings
-from memoryd.agents.conversations.showing import KeptConversations, Showing
+from memoryd.agents.conversations.showing import Showing, StoredConversations
 from memoryd.agents.workspace.index import WorkspacePath
-from memoryd.agents.workspace.parts import WorkspaceParts
+from memoryd.agents.workspace.parts import WorkspaceResources
 from memoryd.agents.workspace.settings import transcript_folders
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import transcript_path
@@ -21,7 +21,7 @@ from memoryd.sessions.transcripts.folders import TranscriptFolders
 from memoryd.sessions.turn_taking import TurnTaking
 
 
-class OwnParts(Struct, frozen=True, kw_only=True):
+class AgentResources(Struct, frozen=True, kw_only=True):
     """What one agent shares with no other, not even on the same workspace."""
 
     path: WorkspacePath
@@ -31,16 +31,16 @@ class OwnParts(Struct, frozen=True, kw_only=True):
     qa: AgentQa
     taking: TurnTaking | None
     """None unless turns are taken from transcripts."""
-    kept: KeptConversations
+    kept: StoredConversations
 
 
-def own_parts(agent: Agent, shared: WorkspaceParts) -> OwnParts:
+def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
     """Wire what an agent has for itself."""
     qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
     listing = TranscriptListing(agent.id, transcripts_of(agent), talks.withheld)
     qmd = agent_qmd(agent, shared, listing)
     qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
-    return OwnParts(
+    return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
         conversations=talks,
         qmd=qmd,
@@ -55,17 +55,17 @@ def transcripts_of(agent: Agent) -> TranscriptFolders:
     return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
 
 
-def _taking(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing, qa: AgentQa) -> TurnTaking | None:
+def _taking(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing, qa: AgentQa) -> TurnTaking | None:
     store = shared.around.qas.get(agent.id)
     if store is None or not agent.takes_turns:
         return None
     return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=qa.hold)
 
 
-def _kept(agent: Agent, shared: WorkspaceParts, qmd: AgentQmd | None) -> KeptConversations:
+def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
     index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.around.qas.get(agent.id))
     listing = ConversationList(qa, index, transcripts_of(agent))
-    return KeptConversations(
+    return StoredConversations(
         agent=agent.id,
         index=index,
         qa=qa,
@@ -87,7 +87,7 @@ def _kept(agent: Agent, shared: WorkspaceParts, qmd: AgentQmd | None) -> KeptCon
     )
 
 
-def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) -> AgentQmd | None:
+def agent_qmd(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing) -> AgentQmd | None:
     """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
     if agent.memory.backend != "qmd":
         return None
@@ -100,7 +100,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceParts, listing: TranscriptListing) 
             builtin=index.builtin,
             words=index.words,
             known=lambda: indexer.known_paths - indexer.withdrawn.derived,
-            is_withheld=indexer.withdrawn.__contains__,
+            is_excluded=indexer.withdrawn.__contains__,
             changed_since=indexer.read_since,
             ruling=rules.ruling,
             roots=rules.roots,
