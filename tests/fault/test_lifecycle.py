@@ -199,9 +199,9 @@ ESSENTIAL = [
 OPTIONAL = {
     "watcher": "memoryd.index.watcher FileWatcher run",
     "probe": "memoryd.index.watcher FileWatcher run_probe",
-    "embedding main": "memoryd.index.embedding_loop EmbeddingLane run",
+    "embedding main": "memoryd.index.embedding_loop EmbeddingLoop run",
     "outside main": "memoryd.agents.workspace.index OutsideCounter run",
-    "memories main": "memoryd.memory.book MemoryBook run",
+    "memories main": "memoryd.memory.book MemoryCache run",
 }
 
 

@@ -377,7 +377,7 @@ def parse_line(text: str, *, default_kind: Kind | None = None) -> RetainedLine |
     """Read one bullet with its indented lines; its mark may be missing. None if it is prose.
 
     `default_kind` is what a page gives to bullets that name no kind: then any bullet that says something is a memory.
-    What was meant for a memory and is none is a NearMiss, which says what is wrong with it.
+    What was meant for a memory and is none is a MalformedLine, which says what is wrong with it.
     """
     parse = parsed_line if len(text) <= CACHED_CHARS else parsed_line.__wrapped__
     return parse(text, default_kind)

@@ -187,7 +187,7 @@ def reciprocal(evidence: Evidence) -> dict[int, float]:
 
 
 def standout(cosine: float, noise: Noise) -> float:
-    """Return how far a cosine rises above the noise: 0 up to FIRST_STANDOUT deviations, 1 from FULL_STANDOUT on."""
+    """Return how far a cosine rises above the noise: 0 up to MIN_Z_SCORE deviations, 1 from FULL_Z_SCORE on."""
     rise = noise.deviations(cosine)
     return min(1.0, max(0.0, (rise - MIN_Z_SCORE) / (FULL_Z_SCORE - MIN_Z_SCORE)))
 

@@ -317,7 +317,7 @@ def family_share(limit: int) -> int:
 def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] = ()) -> list[int]:
     """Return all positions; hits beyond their document's or their family's share of `limit` places stand behind others.
 
-    They do so only for others that score at least WORTH_A_PLACE, or WORTH_FOR_ALIKE, of what they do. Those in `taken`
+    They do so only for others that score at least MIN_WORTH, or WORTH_FOR_ALIKE, of what they do. Those in `taken`
     have places already.
     """
     paths = Counter(hit.path for hit in taken)
