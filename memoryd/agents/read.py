@@ -183,7 +183,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
         return Verified(check, tuple(newer for newer, olds in book.superseded.items() if older in olds))
 
     def _reaching(self, book: Book, admitted: Admitted) -> Book:
-        visibility = Visibility(self.agent.id, admitted.channel, is_owner=admitted.is_owner)
+        visibility = Visibility.of(self.agent.id, admitted)
         sources = [
             source
             for memory in book.memories.values()

@@ -222,7 +222,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     def visibility(self, admitted: Admitted) -> Visibility:
         """Return whose memories a request may see."""
-        return Visibility(self.agent.id, admitted.channel, admitted.is_owner)
+        return Visibility.of(self.agent.id, admitted)
 
     def touch(self, found: Recalled, *, at: float, session: str = "", message: str = "") -> None:
         """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""

@@ -145,7 +145,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         if not named:
             return []
         await self.index.catch_up(_KNOWN_SECONDS)
-        book, visibility = await self.book.now(), Visibility(self.agent, admitted.channel, admitted.is_owner)
+        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
         memories = within(book, visibility)
         known = {short_id(one.id) for one in memories} | {short_id(one.id) for one in lines}
         owners = set() if admitted.is_owner else {short_id(one.id) for one in memories if is_of_owner(one)}

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import kinds_of
-from memoryd.agents.retained.transfer import TransferWishes
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import Row, Served, call
 from memoryd.api.calls.memories import (
@@ -33,7 +32,6 @@ from memoryd.replies.memories import (
     ExportReply,
     ImportReply,
     MemoryDocumentReply,
-    TakenMemoryReply,
     TransferredMemoryReply,
 )
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
@@ -118,10 +116,10 @@ async def export(
 async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
     admitted = caller.admit(request.agent, None)
-    wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
-    done = await memories.retained(admitted).transfer.take(list(map(imported, request.memories)), wishes)
-    rows = [TakenMemoryReply(outcome=one.outcome.value, id=one.id, reason=one.reason) for one in done.memories]
-    return ImportReply(memories=rows, changes=list(done.changes))
+    handed = list(map(imported, request.memories))
+    return await memories.retained(admitted).transfer.take(
+        handed, run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets
+    )
 
 
 def exported(memory: Memory) -> TransferredMemoryReply:
