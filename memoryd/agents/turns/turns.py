@@ -35,7 +35,7 @@ from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.sessions.commands import SpokenCommand, command_of
 from memoryd.domain.sessions.turns import MessageEventType, MessageRole, parse_instant
@@ -85,12 +85,10 @@ class TurnCommands(Struct, frozen=True):
             scope="" if is_scoped else scope,
             provenance=Provenance.USER,
         )
-        done = await self.retained.retaining.retain(said, admitted)
-        retention = done.retention
-        told = "Remembered" if any(retention.added) else "Remembered already"
-        places = ", ".join(f"{retention.path}#L{one.start_line}" for one in retention.placed)
-        text = "\n".join([f"{told}: {places}", *done.notes])
-        return CommandResult("remember", text, tuple(one.line.id for one in retention.placed))
+        reply = await self.retained.retaining.retain(said, admitted)
+        verb = "Remembered" if reply["created"] else "Remembered already"
+        text = "\n".join([f"{verb}: {reply['path']}#L{reply['line']}", *reply["notes"]])
+        return CommandResult("remember", text, (MemoryId(reply["id"]),))
 
     async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandResult:
         """Tell what answers a question."""

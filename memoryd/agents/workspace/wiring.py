@@ -124,7 +124,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
     recall = agent_recall(agent, shared, own)
     retaining = _retaining(agent, memories, rights, recall)
-    documents = _documents(agent, shared, recall)
+    documents = AgentDocuments(recall=recall, index=shared.index, zone=owners_time(agent.memory).zone)
     edits = AgentDocumentEdits(
         documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
     )
@@ -137,7 +137,13 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         verifying=AgentVerifying(agent=agent, book=memories.book, journal=journal, index=memories.index),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
         core=AgentCore(journal=journal, max_chars=agent.memory.core.max_chars, rights=rights),
-        entities=_entities(agent, memories),
+        entities=AgentEntities(
+            agent=agent.id,
+            book=memories.book,
+            opinions=memories.opinions,
+            journal=journal,
+            index=memories.index,
+        ),
         changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
         reflect=shared.reflect,
         recall=recall,
@@ -156,19 +162,6 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
     )
 
 
-def _documents(agent: Agent, shared: WorkspaceResources, recall: AgentRecall) -> AgentDocuments:
-    memories = shared.memories
-    return AgentDocuments(
-        agent=agent,
-        is_alone=shared.is_alone,
-        book=memories.book,
-        recall=recall,
-        index=memories.index,
-        usage=memories.usage,
-        zone=owners_time(agent.memory).zone,
-    )
-
-
 def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights, recall: AgentRecall) -> AgentRetaining:
     return AgentRetaining(
         agent=agent.id,
@@ -178,16 +171,6 @@ def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights, re
         tombstones=memories.tombstones,
         book=memories.book,
         facts=recall.eligible.facts,
-    )
-
-
-def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
-    return AgentEntities(
-        agent=agent.id,
-        book=memories.book,
-        opinions=memories.opinions,
-        journal=memories.journal,
-        index=memories.index,
     )
 
 
