@@ -3,12 +3,12 @@
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.forgetting import Forgetting, MemoriesOfSessions
+from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.search import export_settings
-from memoryd.agents.conversations.showing import Showing, StoredConversations
+from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.workspace.index import WorkspacePath
 from memoryd.agents.workspace.parts import WorkspaceResources
 from memoryd.agents.workspace.settings import transcript_folders
@@ -70,18 +70,16 @@ def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> Sto
         index=index,
         qa=qa,
         listing=listing,
-        showing=Showing(qa, index, listing, None if qmd is None else qmd.conversations),
+        exports=None if qmd is None else qmd.conversations,
         forgetting=Forgetting(
             agent=agent,
             qa=qa,
             index=index,
             listing=listing,
             ledger=shared.around.ledgers.of(agent),
-            memories=MemoriesOfSessions(
-                book=shared.memories.book,
-                forgetting=shared.forgetting,
-                follow=lambda: shared.index.settled(shared.index.demand()),
-            ),
+            book=shared.memories.book,
+            forgetting=shared.forgetting,
+            follow=lambda: shared.index.settled(shared.index.demand()),
             qmd=qmd,
         ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
+from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.retained.reflecting import CurrentMemories, ReflectSchedule, ReflectUse
 from memoryd.agents.status.figures import Census
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
@@ -73,9 +73,15 @@ def workspace_resources(
         around=around,
     )
     memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
-    ahead = NotesAhead(index.embedding_loop, lambda: index.pending_files)
     conversations = {
-        agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
+        agent.id: AgentConversations(
+            agent,
+            embedding=embedding,
+            notes=index.embedding_loop,
+            pending_files=lambda: index.pending_files,
+            around=around,
+        )
+        for agent in agents
     }
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
     reflect, schedule = workspace_reflect(agents, memories, around)

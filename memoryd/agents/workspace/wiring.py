@@ -16,7 +16,7 @@ from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.status.figures import ConversationCensus
 from memoryd.agents.status.status import AgentSources
-from memoryd.agents.sync import AgentSessions, AgentSync
+from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands
@@ -48,12 +48,12 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         files=AgentFiles(agent=agent, index=shared.index, qmd=own.qmd, book=shared.memories.book.now),
         sync=AgentSync(
             agent=agent.id,
+            settings=agent.memory_search.sync,
             index=shared.index,
             slot=shared.embedding.slot,
             qmd=own.qmd,
             conversations=own.conversations,
         ),
-        sessions=AgentSessions(agent.memory_search.sync, shared.index.indexer, own.conversations.demand),
         qa=own.qa,
         conversations=own.kept,
         retained=memories,
