@@ -4,6 +4,7 @@ The parts of a turn fail alone: the reply says what one of them could not do, an
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -16,31 +17,26 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.qa import turn_reply
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.retained.recall import BundleOptions, RecallOptions, bundle_reply
+from memoryd.agents.retained.recall import AgentRecall, BundleOptions, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
-from memoryd.agents.turns.log import (
-    CaptureState,
-    LoggedMessage,
-    NewMessage,
-    TurnContext,
-    TurnLog,
-    beside,
-    part_reply,
-)
-from memoryd.agents.turns.uses import TurnUses
+from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import MOST, Agent
 from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
+from memoryd.domain.memories.uses import used_memories
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
 from memoryd.domain.sessions.turns import MessageEventType, MessageRole, parse_instant
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.errors import InvalidRequest, MemorydError, StoreError
+from memoryd.index.threads import with_pauses
+from memoryd.memory.capture.capturing import SESSIONS_MAX
+from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 
@@ -119,6 +115,62 @@ def _render_hits(found: Recalled) -> Sequence[str]:
 def _line(text: str) -> str:
     whole = " ".join(harmless_text(text).split())
     return whole if len(whole) <= _SHOWN else f"{whole[: _SHOWN - 1]}…"
+
+
+QUESTION_CHARS: Final = 4_000
+"""Of a longer question the end is known."""
+
+
+class _ShownTurn(Struct, frozen=True):
+    """A question, and what was told for it: memories, each with the citation that stood beside it."""
+
+    question: str
+    citations: dict[MemoryId, str]
+
+
+class TurnUses:
+    """Counts as used what answers a question, and what the agent's answer uses of what was told for it.
+
+    What was told in the last turn of a session is in memory alone: after a restart, and once something is forgotten,
+    an answer uses nothing.
+    """
+
+    def __init__(self, recall: AgentRecall) -> None:
+        self._recall = recall
+        self._told: OrderedDict[str, _ShownTurn] = OrderedDict()
+        drop_with_the_others(self)
+
+    def note_shown(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
+        """Count what answers a question, and know what was told for it until the answer comes."""
+        self._recall.touch(recalled, at=at, session=key, message=" ".join(question.casefold().split()))
+        if not key:
+            return
+        self._told.pop(key, None)
+        if told := [item for item in shown_memories(recalled) if not item.superseded_by]:
+            citations = {item.memory.id: str(item.citation) for item in told}
+            self._told[key] = _ShownTurn(question[-QUESTION_CHARS:], citations)
+        while len(self._told) > SESSIONS_MAX:
+            self._told.popitem(last=False)
+
+    async def note_answer(self, key: str, answer: str, *, at: float) -> None:
+        """Count what an answer uses of what was told for its question; one that comes in parts is counted by parts."""
+        if (turn := self._told.get(key)) is None:
+            return
+        try:
+            memories = (await self._recall.book.now()).memories
+        except StoreError:
+            return
+        told = [(memories[one], citation) for one, citation in turn.citations.items() if one in memories]
+        used = await asyncio.to_thread(
+            lambda: used_memories(
+                told, question=turn.question, answer=answer, memories=with_pauses(list(memories.values()))
+            )
+        )
+        self._recall.touch_used(used, at=at, session=key)
+
+    def drop_texts(self) -> None:
+        """Know no question any more, and nothing that was told."""
+        self._told.clear()
 
 
 log = structlog.get_logger(__name__)

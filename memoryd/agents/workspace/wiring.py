@@ -19,11 +19,9 @@ from memoryd.agents.status.status import AgentSources
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
-from memoryd.agents.turns.turns import AgentTurns, TurnCommands
-from memoryd.agents.turns.uses import TurnUses
-from memoryd.agents.workspace.agent_resources import AgentResources
+from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
 from memoryd.agents.workspace.memories import WorkspaceMemories
-from memoryd.agents.workspace.parts import WorkspaceResources
+from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
