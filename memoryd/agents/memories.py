@@ -18,7 +18,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Counters, measured
 from memoryd.agents.status.status import AgentSources, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
-from memoryd.agents.sync import DEFAULT_WAIT, AgentSessions, AgentSync, reindex, sync
+from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, reindex, sync
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
@@ -38,7 +38,6 @@ class AgentMemory(Struct, frozen=True):
     search: AgentSearch
     files: AgentFiles
     sync: AgentSync
-    sessions: AgentSessions
     qa: AgentQa
     conversations: StoredConversations
     retained: Retained
@@ -76,7 +75,7 @@ class AgentMemories:
     async def read(self, admitted: Admitted, path: str, asked: LineRange) -> FileReply:
         """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
         memory = self._enabled(admitted)
-        visibility = Visibility(memory.agent.id, admitted.channel, is_owner=admitted.is_owner)
+        visibility = Visibility.of(memory.agent.id, admitted)
         return await memory.files.read(path, asked, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:
@@ -103,7 +102,7 @@ class AgentMemories:
 
     def start_session(self, admitted: Admitted) -> bool:
         """Begin a session; return whether the index looks at the disk now. Raises Disabled, UnknownAgent."""
-        return self._enabled(admitted).sessions.start()
+        return self._enabled(admitted).sync.start_session()
 
     async def sync(
         self, agent: str | None, goal: SyncGoal, limit: timedelta | None = None, *, is_asking: bool

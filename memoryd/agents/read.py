@@ -15,7 +15,7 @@ from memoryd.domain.citations import conversation_cited, is_conversation, parse
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book, book_of
-from memoryd.domain.memories.changes.verification import CitationCheck, verified
+from memoryd.domain.memories.changes.verification import verified
 from memoryd.domain.memories.kinds import ShortId, short_id
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import is_of_memories
@@ -37,6 +37,7 @@ from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.qmd.agent import AgentQmd
+from memoryd.replies.changes import VerifyReply
 from memoryd.replies.search import FileReply
 
 _TRIES = 3
@@ -146,13 +147,6 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
 FOLLOW_SECONDS: Final = 5.0
 
 
-class Verified(Struct, frozen=True):
-    """What became of a citation, and the newer versions of the memory."""
-
-    check: CitationCheck
-    superseded_by: tuple[str, ...] = ()
-
-
 class AgentVerifying(Struct, frozen=True, kw_only=True):
     """Verifies citations of one agent's notes; of memories of others it knows nothing."""
 
@@ -161,7 +155,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
     journal: Journal
     index: WorkspaceIndex
 
-    async def verify(self, text: str, admitted: Admitted) -> Verified:
+    async def verify(self, text: str, admitted: Admitted) -> VerifyReply:
         """Return what became of a citation; raises InvalidRequest for what is none, StoreError."""
         try:
             citation = parse(text)
@@ -179,11 +173,19 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
                 await self.index.settled(self.index.demand())
         book = self._reaching(await self.book.now(), admitted)
         check = verified(book, citation, await self._count_lines(citation.path))
-        older = check.memory.id if check.memory is not None else None
-        return Verified(check, tuple(newer for newer, olds in book.superseded.items() if older in olds))
+        memory = check.memory
+        return VerifyReply(
+            citation=text,
+            state=check.state.value,
+            now=None if check.now is None else str(check.now),
+            id=None if memory is None else memory.id,
+            content=None if memory is None else memory.line.text,
+            supersededBy=[newer for newer, olds in book.superseded.items() if memory is not None and memory.id in olds],
+            note=check.note or None,
+        )
 
     def _reaching(self, book: Book, admitted: Admitted) -> Book:
-        visibility = Visibility(self.agent.id, admitted.channel, is_owner=admitted.is_owner)
+        visibility = Visibility.of(self.agent.id, admitted)
         sources = [
             source
             for memory in book.memories.values()

@@ -59,7 +59,7 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
     async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchAnswer:
         """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
         has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
-        visibility = Visibility(self.agent.id, admitted.channel, admitted.is_owner)
+        visibility = Visibility.of(self.agent.id, admitted)
         answer = await self.service.answer(self._query(text, options, visibility), has_citations=has_citations)
         # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
         provider, model = self._provider(answer.found.engine)

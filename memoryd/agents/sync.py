@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from msgspec import Struct
@@ -11,7 +11,6 @@ from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory_search import SyncSection
 from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
-from memoryd.index.indexer import Indexer
 from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.search import ReindexReply, SyncReply
 from memoryd.wire import SyncGoal
@@ -30,11 +29,20 @@ class AgentSync(Struct, frozen=True, kw_only=True):
     """The index of one agent as it follows the disk; agents on one workspace share it."""
 
     agent: str
+    settings: SyncSection
     index: WorkspaceIndex
     slot: CurrentEmbedder
     qmd: AgentQmd | None
     conversations: AgentConversations
     """Its own, whoever shares the index."""
+
+    def start_session(self) -> bool:
+        """Begin a session; return whether the index looks at the disk now, in the background."""
+        if self.settings.on_session_start:
+            self.index.demand()
+            # the end of the session before is found in this one
+            self.conversations.demand()
+        return self.settings.on_session_start
 
     async def wait_for(self, goal: SyncGoal, *, is_asking: bool) -> GoalWait:
         """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
@@ -139,19 +147,3 @@ async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
         + sum([await agent.conversations.embedding_loop.owed() for agent in agents]),
         generation=sum(index.indexer.state.generation for index in indexes),
     )
-
-
-class AgentSessions(Struct, frozen=True):
-    """The sessions of one agent."""
-
-    settings: SyncSection
-    indexer: Indexer
-    read_conversations: Callable[[], object]
-
-    def start(self) -> bool:
-        """Begin a session; return whether the index looks at the disk now, in the background."""
-        if self.settings.on_session_start:
-            self.indexer.demand()
-            # the end of the session before is found in this one
-            self.read_conversations()
-        return self.settings.on_session_start

@@ -18,8 +18,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from memoryd.agents.status.figures import Counters
-from memoryd.agents.status.states import AgentState
-from memoryd.agents.status.status import MemoryStatus
+from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.api.access import AllServices
 from memoryd.api.daemon_state import DaemonState, ProcessUsage, process_usage
 from memoryd.api.http.counting import RequestCounts
@@ -154,7 +153,7 @@ def sidecar_states(moment: Scrape) -> Iterator[tuple[Labels, float]]:
 
 
 def _phases(state: AgentState, worker: WorkerState | None) -> Iterator[tuple[str, str]]:
-    yield "embedder", state.embedding.embedder.phase.value
+    yield "embedder", state.embedder.phase.value
     if worker is not None:
         yield "embedder worker", worker.phase.value
     if state.reranker is not None:
@@ -186,7 +185,7 @@ def degraded(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield how many parts do less than they should, by part."""
     for one in moment.agents:
         # the name of a folder that is missing is a path
-        parts = Counter("folder" if it.part.startswith("root ") else it.part for it in one.degraded)
+        parts = Counter("folder" if it["part"].startswith("root ") else it["part"] for it in one.degraded)
         yield from (((one.state.id, part), number) for part, number in parts.items())
 
 
@@ -208,7 +207,7 @@ def refused(moment: Scrape) -> Iterator[tuple[Labels, float]]:
 def scan_age(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield how long ago the disk was looked at."""
     for one in moment.agents:
-        at = one.state.index.sync.last_scan_at
+        at = one.state.sync.last_scan_at
         if at is not None:
             yield (one.state.id,), max(0.0, (moment.now - at).total_seconds())
 
@@ -314,12 +313,12 @@ METRICS: Final = (
         "Size of the file of the index of conversations.",
         lambda one: None if one.conversations is None else one.conversations["bytes"],
     ),
-    _of_agents("ledger_bytes", "Size of the ledger.", lambda one: one.ledger.file_bytes),
-    _of_agents("pending_files", "Files still to be read.", lambda one: one.state.index.sync.pending_files),
+    _of_agents("ledger_bytes", "Size of the ledger.", lambda one: one.ledger["bytes"]),
+    _of_agents("pending_files", "Files still to be read.", lambda one: one.state.sync.pending_files),
     _of_agents("pending_embeddings", "Passages still to get a vector.", lambda one: one.pending_embeddings),
     _of_agents("pending_captures", "Messages still to be looked at.", lambda one: one.state.pending_captures),
-    _of_agents("index_dirty", "1 if the index may differ from the disk.", lambda one: one.state.index.sync.is_dirty),
-    _of_agents("watcher_ok", "1 if file events flow, or none are wanted.", lambda one: one.state.index.watcher.is_ok),
+    _of_agents("index_dirty", "1 if the index may differ from the disk.", lambda one: one.state.sync.is_dirty),
+    _of_agents("watcher_ok", "1 if file events flow, or none are wanted.", lambda one: one.state.watcher["ok"]),
     _gauge("scan_age_seconds", "How long ago the disk was last looked at.", AGENT, scan_age),
     _counter(
         "scans",

@@ -301,11 +301,8 @@ def _pause(attempt: int) -> float:
     return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))
 
 
-class Undone(Struct, frozen=True):
-    """A change that was taken back, or would be; `by` is the change that did it, None on a dry run."""
-
-    row: ChangeRow
-    by: NoteChange | None
+Undone = tuple[ChangeRow, int]
+"""A change that was taken back, or would be, and the number of the change that did it: 0 on a dry run, or without."""
 
 
 class Undoing(Struct, frozen=True):
@@ -341,16 +338,16 @@ class Undoing(Struct, frozen=True):
         """Take back changes, the newest first."""
         await self._check(rows)
         if is_dry_run:
-            return [Undone(row, None) for row in rows]
+            return [(row, 0) for row in rows]
         done: list[Undone] = []
         run = f"undo-{rows[0].run}" if len(rows) > 1 else ""
         for row in rows:
             try:
-                done.append(Undone(row, await self._take_back(row, run)))
+                done.append((row, (await self._take_back(row, run)).id))
             except MemorydError as exc:
                 if not done:
                     raise
-                made = ", ".join(str(one.row.id) for one in done)
+                made = ", ".join(str(row.id) for row, _ in done)
                 raise InvalidRequest(f"{exc}; taken back before it: {made}", hint=exc.hint) from exc
         return done
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
+from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
@@ -112,7 +112,8 @@ async def talking(
     conversations = AgentConversations(
         replace(chosen, id=agent),
         embedding=Embedding(plan, slot, None),
-        notes=NotesAhead(notes, lambda: 0),
+        notes=notes,
+        pending_files=lambda: 0,
         around=around,
     )
     try:

@@ -21,7 +21,7 @@ def synced(failures: dict[str, str], *, wait: bool = True) -> SessionSyncReply:
     index: Any = SimpleNamespace(demand=list, settled=settled, failures=failures)
     listing: Any = SimpleNamespace(all=listed)
     unused: Any = None
-    kept = StoredConversations(agent="main", index=index, qa=unused, listing=listing, showing=unused, forgetting=unused)
+    kept = StoredConversations(agent="main", index=index, qa=unused, listing=listing, exports=None, forgetting=unused)
     return asyncio.run(kept.sync(wait=wait, limit=timedelta(seconds=20)))
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
-
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.index import Surroundings, index_file
 from memoryd.agents.workspace.qa import WorkspaceQa
@@ -51,17 +49,21 @@ OPEN_SECONDS: Final = 10.0
 MadeFeeder = Callable[..., ConversationFeeder]
 
 
-class NotesAhead(Struct, frozen=True):
-    """What of the notes comes before conversations: their passages, and files that are still to be read."""
-
-    embedding_loop: EmbeddingLoop
-    pending_files: Callable[[], int]
-
-
 class AgentConversations:
-    """The conversation index of one agent, wired together. `run` none of it but by the loops that it names."""
+    """The conversation index of one agent, wired together. `run` none of it but by the loops that it names.
 
-    def __init__(self, agent: Agent, *, embedding: Embedding, notes: NotesAhead, around: Surroundings) -> None:
+    Before conversations come the passages of notes, which `notes` embeds, and the files of notes still to be read.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        embedding: Embedding,
+        notes: EmbeddingLoop,
+        pending_files: Callable[[], int],
+        around: Surroundings,
+    ) -> None:
         settings = agent.memory_search
         self.agent = agent.id
         self._notes = notes
@@ -111,7 +113,7 @@ class AgentConversations:
             ConversationFeeder,
             writer=self.writer,
             executor=around.executor,
-            is_busy=lambda: bool(notes.pending_files()),
+            is_busy=lambda: bool(pending_files()),
         )
         shared = around.qas.get(agent.id)
         self._watcher = around.watcher
@@ -251,12 +253,12 @@ class AgentConversations:
         """Wake the lane when the passages of notes that it waits for are embedded."""
         while True:
             await asyncio.sleep(GATE_SECONDS)
-            if self._was_held and not self._notes.embedding_loop.is_at_work:
+            if self._was_held and not self._notes.is_at_work:
                 self._was_held = False
                 self.embedding_loop.wake()
 
     def _why_waiting(self) -> str:
-        if not self._notes.embedding_loop.is_at_work:
+        if not self._notes.is_at_work:
             return ""
         self._was_held = True
         return NOTES_FIRST

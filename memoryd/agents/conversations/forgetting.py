@@ -63,48 +63,26 @@ class ForgettingPlan(Struct, frozen=True, kw_only=True):
         return (*self.transcripts, *self.sessions)
 
 
-class MemoriesOfSessions(Struct, frozen=True, kw_only=True):
-    """The memories that were made of the sessions of one workspace. `follow` has the index hold what is on disk."""
-
-    book: MemoryCache
-    forgetting: MemoryForgetting
-    follow: Callable[[], Awaitable[object]]
-
-    async def would_forget(self, session: SessionId) -> tuple[str, ...]:
-        """Say what would go with a session; raises StoreError."""
-        return _render_memories(len(made_of(await self.book.now(), session)), "goes")
-
-    async def forget(self, session: SessionId) -> tuple[str, ...]:
-        """Forget what was made of a session, and say so; what is in the way is said, too."""
-        try:
-            # what was made a moment ago, too; a disk that is away must not hold the conversation back
-            async with asyncio.timeout(FOLLOW_SECONDS):
-                await self.follow()
-        except TimeoutError:
-            return (f"{_LEFT}: its notes are not read yet",)
-        try:
-            found = made_of(await self.book.now(), session)
-            for memory in found:
-                await self.forgetting.forget(memory)
-        except MemorydError as exc:
-            return (f"{_LEFT}: {exc}",)
-        return _render_memories(len(found), "went")
-
-
 def _render_memories(count: int, verb: str) -> tuple[str, ...]:
     made = "1 memory that was made of it" if count == 1 else f"{count} memories that were made of it"
     return (f"{made} {verb} with it",) if count else ()
 
 
 class Forgetting(Struct, kw_only=True, eq=False):
-    """Forgets conversations of one agent, one at a time. `qmd` may have exports of its transcripts."""
+    """Forgets conversations of one agent, one at a time. `qmd` may have exports of its transcripts.
+
+    With a session go the memories that were made of it, which `forgetting` forgets.
+    """
 
     agent: Agent
     qa: QaSessions
     index: AgentConversations
     listing: ConversationList
     ledger: Ledger
-    memories: MemoriesOfSessions
+    book: MemoryCache
+    forgetting: MemoryForgetting
+    follow: Callable[[], Awaitable[object]]
+    """Has the index hold what is on disk."""
     qmd: AgentQmd | None = None
     trouble: str = ""
     """Why what a kill ended is not finished yet; empty if it is."""
@@ -123,7 +101,8 @@ class Forgetting(Struct, kw_only=True, eq=False):
             else:
                 receipt["exports"] += self._exports(one)
         if holds_turns(path):
-            receipt["remarks"] += await self.memories.would_forget(session_of(path))
+            made = made_of(await self.book.now(), session_of(path))
+            receipt["remarks"] += _render_memories(len(made), "goes")
         receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
 
@@ -133,7 +112,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         What cannot go now is told in the receipt, and goes as soon as it can.
         """
         # before the conversation: after it nobody would know what a kill left
-        made = await self.memories.forget(session_of(path)) if holds_turns(path) else ()
+        made = await self._forget_memories(session_of(path)) if holds_turns(path) else ()
         if holds_turns(path):
             self.qa.check_writable()
         async with self._one_at_a_time:
@@ -152,6 +131,22 @@ class Forgetting(Struct, kw_only=True, eq=False):
         receipt["remarks"] += made
         receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
+
+    async def _forget_memories(self, session: SessionId) -> tuple[str, ...]:
+        """Forget the memories that were made of a session, and say so; what is in the way is said, too."""
+        try:
+            # what was made a moment ago, too; a disk that is away must not hold the conversation back
+            async with asyncio.timeout(FOLLOW_SECONDS):
+                await self.follow()
+        except TimeoutError:
+            return (f"{_LEFT}: its notes are not read yet",)
+        try:
+            memories = made_of(await self.book.now(), session)
+            for memory in memories:
+                await self.forgetting.forget(memory)
+        except MemorydError as exc:
+            return (f"{_LEFT}: {exc}",)
+        return _render_memories(len(memories), "went")
 
     async def forget_made(self, path: RelativePath) -> int:
         """Remove what was made of what is not to be remembered; return how many parts the index had of it."""

@@ -41,16 +41,62 @@ _BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
 _MAX_FAILURES_SHOWN: Final = 3
 
 
-class Showing(Struct, frozen=True):
-    """Shows lines of one agent's conversations; those of transcripts are in the index, or else exported for qmd."""
+def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:
+    lines, left = list[SessionLineReply](), SHOWN_CHARS
+    reply = SessionLinesReply(id=citation.path, citation=str(citation), lines=lines, nextLine=None)
+    for number, text in sorted(texts.items()):
+        left -= len(text)
+        if left < 0 and lines:
+            return {**reply, "nextLine": number}
+        lines.append(SessionLineReply(line=number, text=text, cited=number in cited))
+    last = lines[-1]["line"] if lines else 0
+    if last >= cited[0] + SHOWN_LINES and cited[-1] > last:
+        reply["nextLine"] = last + 1
+    return reply
 
-    qa: QaSessions
+
+def together(read: Sequence[SessionSyncReply]) -> SessionSyncReply:
+    """Return what holds of several agents."""
+    return SessionSyncReply(
+        conversations=sum(one["conversations"] for one in read),
+        indexed=sum(one["indexed"] for one in read),
+        complete=all(one["complete"] for one in read),
+        reason="; ".join(dict.fromkeys(one["reason"] for one in read if one["reason"])) or None,
+    )
+
+
+class StoredConversations(Struct, frozen=True, kw_only=True):
+    """The conversations of one agent; transcripts that are not in the index may be exported for qmd."""
+
+    agent: str
     index: AgentConversations
+    qa: QaSessions
     listing: ConversationList
     exports: ExportedSearch | None
+    forgetting: Forgetting
 
-    async def show(self, text: str, *, around: int) -> SessionLinesReply:
-        """Return lines by their citation, or a whole conversation; raises InvalidRequest, NotFound, StoreError."""
+    async def all(self) -> list[SessionEntryReply]:
+        """Return all, that in which something was said last first."""
+        return await self.listing.all()
+
+    async def withheld_keys(self) -> int:
+        """Count the session keys that are marked; raises StoreUnavailable."""
+        await self.index.withheld.load()
+        return self.index.withheld.keys()
+
+    async def show(self, citation: str, *, around: int) -> SessionLinesReply:
+        """Return the lines of a citation, or of a bare name all; raises InvalidRequest, NotFound, StoreError."""
+        cited = cited_lines(citation)
+        if not is_conversation(cited.path):
+            with contextlib.suppress(NotFound):
+                path = await self._found(citation)
+                citation = str(replace(cited, path=path))
+        if self._is_pending_forget(RelativePath(cited_lines(citation).path)):
+            raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
+        return await self._show(citation, around=around)
+
+    async def _show(self, text: str, *, around: int) -> SessionLinesReply:
+        """Return lines by their citation, or a whole conversation; raises as `show`."""
         citation = cited_lines(text)
         if _BAD_RANGE.search(text.strip()) and citation.start_line is None and is_conversation(citation.path):
             raise InvalidRequest(
@@ -107,61 +153,6 @@ class Showing(Struct, frozen=True):
             return await asyncio.to_thread(lines_now, found.path, first, last, whose=found.whose)
         except OSError as exc:
             raise NotFound(f"{path} cannot be read: {exc.strerror or exc}") from exc
-
-
-def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:
-    lines, left = list[SessionLineReply](), SHOWN_CHARS
-    reply = SessionLinesReply(id=citation.path, citation=str(citation), lines=lines, nextLine=None)
-    for number, text in sorted(texts.items()):
-        left -= len(text)
-        if left < 0 and lines:
-            return {**reply, "nextLine": number}
-        lines.append(SessionLineReply(line=number, text=text, cited=number in cited))
-    last = lines[-1]["line"] if lines else 0
-    if last >= cited[0] + SHOWN_LINES and cited[-1] > last:
-        reply["nextLine"] = last + 1
-    return reply
-
-
-def together(read: Sequence[SessionSyncReply]) -> SessionSyncReply:
-    """Return what holds of several agents."""
-    return SessionSyncReply(
-        conversations=sum(one["conversations"] for one in read),
-        indexed=sum(one["indexed"] for one in read),
-        complete=all(one["complete"] for one in read),
-        reason="; ".join(dict.fromkeys(one["reason"] for one in read if one["reason"])) or None,
-    )
-
-
-class StoredConversations(Struct, frozen=True, kw_only=True):
-    """The conversations of one agent."""
-
-    agent: str
-    index: AgentConversations
-    qa: QaSessions
-    listing: ConversationList
-    showing: Showing
-    forgetting: Forgetting
-
-    async def all(self) -> list[SessionEntryReply]:
-        """Return all, that in which something was said last first."""
-        return await self.listing.all()
-
-    async def withheld_keys(self) -> int:
-        """Count the session keys that are marked; raises StoreUnavailable."""
-        await self.index.withheld.load()
-        return self.index.withheld.keys()
-
-    async def show(self, citation: str, *, around: int) -> SessionLinesReply:
-        """Return the lines of a citation, or of a bare name all; raises InvalidRequest, NotFound, StoreError."""
-        cited = cited_lines(citation)
-        if not is_conversation(cited.path):
-            with contextlib.suppress(NotFound):
-                path = await self._found(citation)
-                citation = str(replace(cited, path=path))
-        if self._is_pending_forget(RelativePath(cited_lines(citation).path)):
-            raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
-        return await self.showing.show(citation, around=around)
 
     async def sync(self, *, wait: bool, limit: timedelta) -> SessionSyncReply:
         """Read now what changed, and wait for it on demand."""

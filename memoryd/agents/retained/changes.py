@@ -5,10 +5,10 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.read import AgentVerifying
@@ -23,28 +23,21 @@ from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.config.agents import Agent
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.journal import Journal, NoteChange, Undoing, Undone, stored_hunks
+from memoryd.memory.journal import Journal, Undoing, stored_hunks
 from memoryd.memory.touches import NO_FILE
 from memoryd.memory.usage import UsageCache
+from memoryd.replies.changes import ChangedLinesReply, ChangeReply, ChangesReply, UndoneReply, UndoReply
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"
 """In the stead of a writer: what agents asked for, of whatever writer."""
-
-
-class ListedChanges(Struct, frozen=True):
-    """Changes, the newest first, and what their owner should look at."""
-
-    rows: list[ChangeRow]
-    trouble: list[str]
-    standing: Mapping[int, bool] = field(default_factory=dict)
-    """Whether the file of a change has the bytes now that it left; those that cannot be looked at are not in it."""
 
 
 class AgentChanges(Struct, frozen=True, kw_only=True):
@@ -54,17 +47,20 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     usage: UsageCache
     now: Callable[[], datetime]
 
-    async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "") -> ListedChanges:
+    async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
         """Return changes, the newest first; raises InvalidRequest, and StoreError where the ledger cannot be read.
 
         `since` is a date as somebody writes it, `by` a writer, `agent`, or `agent:ID`.
         """
         await self.journal.settle()
-        chosen = replace(_written_by(wanted, by), since=self.moment(since, wanted.since))
-        rows = await self.journal.changes.some(chosen)
-        return ListedChanges(rows, self.journal.trouble, await self._still_there(rows))
+        filters = replace(_written_by(wanted, by), since=self.moment(since, wanted.since))
+        rows = await self.journal.changes.some(filters)
+        standing = await self._still_there(rows)
+        changes = [_change_reply(row, has_lines=has_lines, standing=standing.get(row.id)) for row in rows]
+        return ChangesReply(changes=changes, sessions=[], trouble=self.journal.trouble)
 
     async def _still_there(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
+        """Say of each change whether its file has the bytes now that it left, without those that cannot be read."""
         now: dict[RelativePath, bytes] = {}
         for path in dict.fromkeys(row.path for row in rows):
             with contextlib.suppress(MemorydError):
@@ -80,24 +76,27 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         except (ValueError, OverflowError) as exc:
             raise InvalidRequest(f"since: {exc}", hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
-    async def undo(self, number: int | None, run: str | None, *, is_dry_run: bool) -> list[Undone]:
+    async def undo(self, number: int | None, run: str | None, *, is_dry_run: bool) -> UndoReply:
         """Take back a change, or all of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
         if (number is None) == (run is None):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
         undoing = Undoing(self.journal)
-        if number is not None and (row := await self.journal.changes.one(number)) and row.path == NO_FILE:
-            return [await self._with_tiers_before(row, is_dry_run=is_dry_run)]
-        if number is not None:
-            return await undoing.undo(number, is_dry_run=is_dry_run)
-        return await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+        if number is None:
+            undone = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+        elif (row := await self.journal.changes.one(number)) and row.path == NO_FILE:
+            undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
+        else:
+            undone = await undoing.undo(number, is_dry_run=is_dry_run)
+        replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
+        return UndoReply(undone=replies, dryRun=is_dry_run)
 
-    async def _with_tiers_before(self, row: ChangeRow, *, is_dry_run: bool) -> Undone:
+    async def _restore_tiers(self, row: ChangeRow, *, is_dry_run: bool) -> int:
+        """Take back a change of touches and tiers; return the number of the change that this is, 0 on a dry run."""
         stored_hunks(row)
         if is_dry_run:
-            return Undone(row, None)
+            return 0
         self.journal.check_writable()
-        number = await self.usage.undo(row, self.journal.changes)
-        return Undone(row, NoteChange(NO_FILE, "", "", is_written=True, id=number))
+        return await self.usage.undo(row, self.journal.changes)
 
 
 def _written_by(wanted: ChangeFilter, name: str) -> ChangeFilter:
@@ -111,6 +110,31 @@ def _written_by(wanted: ChangeFilter, name: str) -> ChangeFilter:
             f"by: nothing is written by {name!r}", hint=f"by: {', '.join(WrittenBy)}, agent, agent:ID, qa"
         )
     return replace(wanted, writer=name)
+
+
+def _change_reply(row: ChangeRow, *, has_lines: bool = True, standing: bool | None = None) -> ChangeReply:
+    # what is forgotten, and held for an undo, is told to nobody
+    hunks = row.hunks or () if has_lines and row.writer != WrittenBy.FORGET else ()
+    return ChangeReply(
+        id=row.id,
+        at=rfc3339(datetime.fromtimestamp(row.at, UTC)),
+        by=row.writer,
+        agent=row.agent or None,
+        why=row.why,
+        path=row.path,
+        run=row.run or None,
+        state=row.state,
+        undoes=row.undoes or None,
+        undoable=row.hunks is not None,
+        hashBefore=_hash_reply(row.hash_before),
+        hashAfter=_hash_reply(row.hash_after),
+        standing=standing,
+        lines=[ChangedLinesReply(line=one.line, removed=list(one.removed), added=list(one.added)) for one in hunks],
+    )
+
+
+def _hash_reply(digest: bytes) -> str | None:
+    return "" if digest == NOT_KEPT else digest.hex() or None
 
 
 class Retained(Struct, frozen=True, kw_only=True):

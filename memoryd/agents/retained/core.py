@@ -20,7 +20,8 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.errors import Denied, InvalidRequest, MemorydError, TooLarge
-from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.journal import Journal
+from memoryd.replies.changes import CoreEditReply, CoreReply
 
 LESS_IMPORTANT: Final = "what is core from the first is its owner's to say: its importance was set to {:g}"
 _OWNERS: Final = "what is pinned stands in the core of every session, which is its owner's"
@@ -77,21 +78,6 @@ _AGAIN: Final = "look at it again (memoryctl core show), then repeat the edit"
 HOLDS_SECRET = "the text holds what looks like a secret, which every session will see"
 
 
-class CoreNote(Struct, frozen=True):
-    """The core file as it stands, empty where there is none yet; `sha256` is that of its bytes, in hex."""
-
-    path: RelativePath
-    text: str = ""
-    sha256: str = ""
-
-
-class EditedCore(Struct, frozen=True):
-    """What came of an edit, and what whoever made it should know."""
-
-    change: NoteChange
-    notes: tuple[str, ...]
-
-
 class AgentCore(Struct, frozen=True, kw_only=True):
     """The core file of the workspace of one agent. `max_chars` is how many characters an edit may leave in it.
 
@@ -103,55 +89,65 @@ class AgentCore(Struct, frozen=True, kw_only=True):
     max_chars: int
     rights: CoreRights
 
-    async def show(self) -> CoreNote:
-        """Return the core file: `MEMORY.md`, or `memory.md` where only that is there; raises as `Journal.read`."""
+    async def show(self) -> CoreReply:
+        """Return the core file, and `SOUL.md` beside it; raises as `Journal.read`."""
+        path, text, sha256 = await self._read()
+        try:
+            soul = (await self.journal.read(PERSONA, is_shown=True)).text or ""
+        except MemorydError:
+            # there is none that may be shown
+            soul = ""
+        return CoreReply(path=path, text=text, sha256=sha256, chars=len(text), maxChars=self.max_chars, soul=soul)
+
+    async def _read(self) -> tuple[RelativePath, str, str]:
+        """Return path, text and hash of `MEMORY.md`, or of `memory.md` where only that is there; empty without both."""
         for path in map(RelativePath, CORE_FILES):
             stored = await self.journal.read(path)
             if stored.text is not None:
-                return CoreNote(path, stored.text, stored.sha256.hex())
-        return CoreNote(RelativePath(CORE_FILES[0]))
+                return path, stored.text, stored.sha256.hex()
+        return RelativePath(CORE_FILES[0]), "", ""
 
-    async def persona(self) -> str:
-        """Return `SOUL.md`; empty where there is none, or none that may be shown."""
-        try:
-            return (await self.journal.read(PERSONA, is_shown=True)).text or ""
-        except MemorydError:
-            return ""
-
-    async def append(self, text: str, *, expected: str = "") -> EditedCore:
+    async def append(self, text: str, *, expected: str = "") -> CoreEditReply:
         """Add lines at the end."""
         return await self._edited(lambda before: appended(before, text), "lines were added", text, expected)
 
-    async def replace(self, old: str, new: str, *, expected: str = "") -> EditedCore:
+    async def replace(self, old: str, new: str, *, expected: str = "") -> CoreEditReply:
         """Put a text in the place of one that stands there once; an empty one takes it out."""
         return await self._edited(lambda before: replaced(before, old, new), "a text was replaced", new, expected)
 
-    async def insert(self, text: str, *, after: str, expected: str = "") -> EditedCore:
+    async def insert(self, text: str, *, after: str, expected: str = "") -> CoreEditReply:
         """Add lines below a line that stands there once, such as a heading."""
         why = "lines were inserted"
         return await self._edited(lambda before: inserted(before, text, after=after), why, text, expected)
 
-    async def _edited(self, change: Callable[[str], str], why: str, text: str, expected: str) -> EditedCore:
+    async def _edited(self, change: Callable[[str], str], why: str, text: str, expected: str) -> CoreEditReply:
         self.journal.check_writable()
-        seen = await self.show()
+        path, seen, sha256 = await self._read()
         if expected and len(expected) < _SHA_CHARS:
             raise InvalidRequest(f"expected: give {_SHA_CHARS} signs of the hash or more", hint=_AGAIN)
-        if not seen.sha256.startswith(expected.lower()):
-            raise InvalidRequest(f"{seen.path} has changed since you saw it", hint=_AGAIN)
+        if not sha256.startswith(expected.lower()):
+            raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
 
         def edited(before: str | None) -> str:
-            if expected and (before or "") != seen.text:
-                raise InvalidRequest(f"{seen.path} has changed since you saw it", hint=_AGAIN)
+            if expected and (before or "") != seen:
+                raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
             try:
                 after = change(before or "")
             except ValueError as exc:
-                raise InvalidRequest(f"{seen.path}: {exc}", hint=_AGAIN) from exc
-            self._check(seen.path, before or "", after)
+                raise InvalidRequest(f"{path}: {exc}", hint=_AGAIN) from exc
+            self._check(path, before or "", after)
             return after
 
-        made = await self.journal.change(seen.path, edited, by=WrittenBy.CORE, why=why)
-        secret = [HOLDS_SECRET] if secrets_in(text) else []
-        return EditedCore(made, (*secret, *filter(None, [made.note])))
+        made = await self.journal.change(path, edited, by=WrittenBy.CORE, why=why)
+        return CoreEditReply(
+            path=made.path,
+            sha256=made.sha256,
+            chars=len(made.text),
+            maxChars=self.max_chars,
+            changed=made.is_written,
+            change=made.id or None,
+            notes=list(filter(None, [HOLDS_SECRET if secrets_in(text) else "", made.note])),
+        )
 
     def _check(self, path: RelativePath, before: str, after: str) -> None:
         """Raise TooLarge for an edit beyond the budget, and InvalidRequest for one that makes a front matter."""

@@ -19,12 +19,12 @@ from memoryd.agents.search import is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
+from memoryd.domain.memories.abstracts import abstract_of, overview_of
 from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.documents import (
     DecayedDocument,
-    DecayPreview,
     DocumentFilters,
-    DocumentPage,
     DocumentStats,
     MemoryDocument,
     beginning_of,
@@ -39,36 +39,49 @@ from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryD
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters
 from memoryd.domain.memories.scopes import GLOBAL, unnamed_scope
+from memoryd.domain.memories.tiers import RelevanceTerms
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.threads import with_pauses
-from memoryd.memory.book import MemoryCache
 from memoryd.memory.recall.query import Recalled
 from memoryd.memory.retaining import LineEditing, StatementHashes
 from memoryd.memory.usage import UsageCache
+from memoryd.replies.memories import (
+    DecayedMemoryReply,
+    MemoryAddReply,
+    MemoryDecayReply,
+    MemoryDeleteReply,
+    MemoryDocumentReply,
+    MemoryEditReply,
+    MemoryListReply,
+    MemoryWhyReply,
+    RelevanceTermsReply,
+)
 
+_DIGITS: Final = 4
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
 NOT_OWN: Final = "a session changes only memories of its own agent"
 NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
 
 
-class FoundDocuments(Struct, frozen=True):
-    """The memories that answer, best first, and what recall says of its answer (`recalled`)."""
-
-    documents: tuple[MemoryDocument, ...]
-    recalled: Recalled
-
-
 class AgentDocuments(Struct, frozen=True, kw_only=True):
-    """The memories of one agent as documents. `is_alone`: no other one shares its workspace."""
+    """The memories of one agent as documents. `zone` is the owner's, None: that of the machine."""
 
-    agent: Agent
-    is_alone: bool
-    book: MemoryCache
     recall: AgentRecall
     index: WorkspaceIndex
-    usage: UsageCache
     zone: tzinfo | None
-    """The owner's, None: that of the machine."""
+
+    @property
+    def agent(self) -> Agent:
+        return self.recall.agent
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other agent shares its workspace."""
+        return self.recall.is_alone
+
+    @property
+    def usage(self) -> UsageCache:
+        return self.recall.usage
 
     async def search(
         self,
@@ -79,36 +92,41 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         top_k: int | None = None,
         kind: str = "",
         options: RecallOptions | None = None,
-    ) -> FoundDocuments:
-        """Return the memories that answer, as recall ranks them; raises InvalidRequest."""
-        asked = replace(options or RecallOptions(), k=top_k, scope=scope, kind=kind, only_memories=True)
-        found = await self.recall.recall(query, asked, admitted)
+    ) -> tuple[list[MemoryDocumentReply], Recalled]:
+        """Return the memories that answer, as recall ranks them, and its answer; raises InvalidRequest."""
+        options = replace(options or RecallOptions(), k=top_k, scope=scope, kind=kind, only_memories=True)
+        recalled = await self.recall.recall(query, options, admitted)
         documents = [
             replace(self._document(item.memory), score=item.placed.score, superseded_by=item.superseded_by)
-            for item in found.memories
+            for item in recalled.memories
         ]
-        return FoundDocuments(tuple(documents), found)
+        return list(map(_reply, documents)), recalled
 
-    async def get(self, name: str, admitted: Admitted) -> MemoryDocument:
+    async def get(self, name: str, admitted: Admitted) -> MemoryDocumentReply:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
-        book = await self.now()
-        known = within(book, self.recall.visibility(admitted))
-        memory = _named(known, name)
-        newer = await self._newer(book, admitted)
-        return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
+        return (await self.why(name, admitted))["memory"]
 
-    async def listing(self, filters: DocumentFilters, admitted: Admitted) -> DocumentPage:
+    async def why(self, name: str, admitted: Admitted) -> MemoryWhyReply:
+        """Return a memory with every term of its relevance; raises as `get`."""
+        book = await self.now()
+        memory = _named(within(book, self.recall.visibility(admitted)), name)
+        newer = await self._newer(book, admitted)
+        document = replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
+        return MemoryWhyReply(memory=_reply(document), terms=_terms(document.terms))
+
+    async def listing(self, filters: DocumentFilters, admitted: Admitted) -> MemoryListReply:
         """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
         check_scope(filters.scope)
         book, visibility = await self.now(), self.recall.visibility(admitted)
         newer = await self._newer(book, admitted)
 
-        def work() -> DocumentPage:
-            known = within(book, visibility)
-            admitted = (one for one in with_pauses(known) if filters.admits(one, self._shown_scope(one)))
-            page = page_of(admitted, filters, self._document)
-            told = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
-            return DocumentPage(tuple(told), page.total)
+        def work() -> MemoryListReply:
+            visible = with_pauses(within(book, visibility))
+            page = page_of(
+                (one for one in visible if filters.admits(one, self._shown_scope(one))), filters, self._document
+            )
+            documents = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
+            return MemoryListReply(memories=list(map(_reply, documents)), total=page.total)
 
         return await asyncio.to_thread(work)
 
@@ -117,15 +135,23 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         memories = within(await self.now(), self.recall.visibility(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))
 
-    async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> DecayPreview:
+    async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> MemoryDecayReply:
         """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
         memories = within(await self.now(), self.recall.visibility(admitted))
 
-        def work() -> DecayPreview:
-            found = [
+        def work() -> MemoryDecayReply:
+            documents = [
                 DecayedDocument(self._document(one), self.usage.preview(one, days)) for one in with_pauses(memories)
             ]
-            return decay_of(found, days, limit)
+            preview = decay_of(documents, days, limit)
+            return MemoryDecayReply(
+                days=preview.days,
+                memories=[
+                    DecayedMemoryReply(memory=_reply(one.document), terms=_terms(one.then)) for one in preview.decayed
+                ],
+                moving=preview.moving,
+                total=preview.total,
+            )
 
         return await asyncio.to_thread(work)
 
@@ -137,7 +163,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         """Return the book as the disk has it, as far as a question waits for that."""
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
-        return await self.book.now()
+        return await self.recall.book.now()
 
     async def _newer(self, book: Book, admitted: Admitted) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
         """Return what supersedes each memory, of what the asker may know of."""
@@ -166,35 +192,52 @@ def _named(known: Iterable[Memory], name: str) -> Memory:
         raise NotFound(str(exc), hint=_LIST_HINT) from exc
 
 
-class AddedDocument(Struct, frozen=True):
-    """A memory that was stated. `created`: it was new; `is_searchable`: it is found by words already."""
+def _reply(one: MemoryDocument) -> MemoryDocumentReply:
+    """Return a memory as it is told."""
+    memory, line, terms = one.memory, one.memory.line, one.terms
+    return MemoryDocumentReply(
+        id=memory.id,
+        scope=one.scope,
+        kind=line.kind.value,
+        network=line.network.value,
+        text=line.text,
+        tier=terms.tier.value,
+        importance=line.importance,
+        pinned=line.attributes.is_pinned,
+        tags=list(line.attributes.tags),
+        entities=list(line.entities),
+        access_count=terms.access_count,
+        created_at=one.created_at,
+        created_day=memory.first_recorded.isoformat(),
+        accessed_at=one.accessed_at,
+        accessed_day=one.accessed_day.isoformat(),
+        abstract_text=abstract_of(line.text),
+        overview_text=overview_of(line.text),
+        citation=str(cite(memory.sources[0])),
+        sources=[str(source.citation) for source in memory.sources],
+        relevance=round(terms.relevance, _DIGITS),
+        superseded_by=list(one.superseded_by),
+        score=None if one.score is None else round(one.score, _DIGITS),
+    )
 
-    document: MemoryDocument
-    notes: tuple[str, ...]
-    created: bool
-    change: int = 0
-    """The change by which it can be undone; 0: nothing was written, or it cannot be."""
-    is_searchable: bool = True
 
-
-class EditedDocument(Struct, frozen=True):
-    """A memory after an edit; `changes` are those by which it can be undone, none where it was so already."""
-
-    document: MemoryDocument
-    changes: tuple[int, ...]
-    is_changed: bool
-    is_searchable: bool = True
-
-
-class DeletedDocument(Struct, frozen=True):
-    """A memory whose lines were taken out, or would be; `run` takes back changes of several notes at once."""
-
-    id: MemoryId
-    lines: tuple[str, ...]
-    changes: tuple[int, ...]
-    is_deleted: bool
-    run: str = ""
-    is_searchable: bool = True
+def _terms(terms: RelevanceTerms) -> RelevanceTermsReply:
+    return RelevanceTermsReply(
+        tier=terms.tier.value,
+        reason=terms.reason.value,
+        pinned=terms.is_pinned,
+        importance=terms.importance,
+        access_count=terms.access_count,
+        age_days=round(terms.age_days, _DIGITS),
+        half_life_days=round(terms.half_life_days, _DIGITS),
+        beta=terms.beta,
+        recency=round(terms.recency, _DIGITS),
+        frequency=round(terms.frequency, _DIGITS),
+        composite=round(terms.composite, _DIGITS),
+        floor=terms.floor,
+        relevance=round(terms.relevance, _DIGITS),
+        leaves_core_in_days=None if terms.leaves_core_in is None else round(terms.leaves_core_in, _DIGITS),
+    )
 
 
 class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
@@ -216,7 +259,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         tags: Sequence[str] = (),
         pinned: bool = False,
         by_agent: bool = False,
-    ) -> AddedDocument:
+    ) -> MemoryAddReply:
         """State a memory in today's log; what a session states without a scope is its agent's own.
 
         With `by_agent` a model states it through its owner's socket: it may then no more than a session.
@@ -232,25 +275,28 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             tags=tuple(tags),
             is_pinned=pinned,
         )
-        outcome = await self.retaining.retain(said, stater)
-        retention = outcome.retention
-        placed = retention.placed[0].line
-        if not outcome.is_searchable and placed.id not in (await self.documents.book.now()).memories:
+        reply = await self.retaining.retain(said, stater)
+        if not reply["searchable"] and reply["id"] not in (await self.documents.recall.book.now()).memories:
             raise NotNow(
                 "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
             )
-        document = await self.documents.get(placed.id, admitted)
-        return AddedDocument(document, outcome.notes, retention.added[0], retention.change.id, outcome.is_searchable)
+        return MemoryAddReply(
+            memory=await self.documents.get(reply["id"], admitted),
+            created=reply["created"],
+            change=reply["change"],
+            searchable=reply["searchable"],
+            notes=reply["notes"],
+        )
 
-    async def pin(self, name: str, admitted: Admitted) -> EditedDocument:
+    async def pin(self, name: str, admitted: Admitted) -> MemoryEditReply:
         """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
         return await self._changed(name, AttributeChange(is_pinned=True), admitted)
 
-    async def unpin(self, name: str, admitted: Admitted) -> EditedDocument:
+    async def unpin(self, name: str, admitted: Admitted) -> MemoryEditReply:
         """Take the pin away; raises as `set_importance`."""
         return await self._changed(name, AttributeChange(is_pinned=False), admitted)
 
-    async def set_importance(self, name: str, value: float, admitted: Admitted) -> EditedDocument:
+    async def set_importance(self, name: str, value: float, admitted: Admitted) -> MemoryEditReply:
         """Write another importance, 0 to 1, of a session none that makes it core.
 
         Raises NotFound, Denied, and what `LineEditing.change` does.
@@ -259,39 +305,43 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
         return await self._changed(name, AttributeChange(importance=value), admitted)
 
-    async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> DeletedDocument:
+    async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> MemoryDeleteReply:
         """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
         memory = await self._own(name, admitted)
         self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
         standing = await self.editing.standing(memory)
-        lines = tuple(f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing)
+        lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing]
+        reply = MemoryDeleteReply(id=memory.id, deleted=False, lines=lines, changes=[], run=None, searchable=True)
         if is_dry_run:
-            return DeletedDocument(memory.id, lines, (), is_deleted=False)
+            return reply
         written = await self.editing.delete(memory, agent=self.asker(admitted))
         # also one that was written by hand is not captured again
         await self.stated.note([memory.line.text])
         with contextlib.suppress(StoreError, Denied):
             # what cannot be dropped now is with what no line states, in a month
             await self.documents.usage.drop([memory.id])
-        return DeletedDocument(
-            memory.id,
-            lines,
-            written.numbers,
-            is_deleted=True,
-            run=written.run,
-            is_searchable=await is_searchable(self.documents.index),
-        )
+        return {
+            **reply,
+            "deleted": True,
+            "changes": list(written.numbers),
+            "run": written.run or None,
+            "searchable": await is_searchable(self.documents.index),
+        }
 
-    async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> EditedDocument:
+    async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> MemoryEditReply:
         memory, rights = await self._own(name, admitted), self.retaining.rights
         if change.is_pinned is not None:
             rights.check_pin(is_owner=admitted.is_owner)
         if change.importance is not None:
             rights.check_importance(change.importance, is_owner=admitted.is_owner)
         written = await self.editing.change(memory, change, agent=self.asker(admitted))
-        found = not written.changes or await is_searchable(self.documents.index)
-        document = await self.documents.get(memory.id, admitted)
-        return EditedDocument(document, written.numbers, bool(written.changes), found)
+        is_found = not written.changes or await is_searchable(self.documents.index)
+        return MemoryEditReply(
+            memory=await self.documents.get(memory.id, admitted),
+            changed=bool(written.changes),
+            changes=list(written.numbers),
+            searchable=is_found,
+        )
 
     async def _own(self, name: str, admitted: Admitted) -> Memory:
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""

@@ -4,20 +4,21 @@ Entities are merged and split by an alias in the front matter of a page, which t
 """
 
 import asyncio
+import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
 
+from memoryd.agents.retained.opinions import firmest_first
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, EntityPage, Memory, newest_first
+from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.entity_edits import (
@@ -37,43 +38,11 @@ from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
-from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
+from memoryd.memory.opinions import OpinionStore
+from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
 
 SETTLED_SECONDS: Final = 5.0
 """How long a merge waits until its alias is known."""
-
-
-class AliasChange(Struct, frozen=True):
-    """What came, or would come, of a merge or split: `diff` is empty where nothing was to be done.
-
-    `change` is the number by which it can be undone; 0: there is none, and `note` says why.
-    """
-
-    place: AliasPlace
-    diff: str
-    change: int = 0
-    note: str = ""
-
-
-class KnownEntity(Struct, frozen=True):
-    """An entity with the memories about it, the newest first; `others` are other names that lines and pages give."""
-
-    slug: EntitySlug
-    name: str
-    others: tuple[str, ...]
-    page: EntityPage | None
-    memories: tuple[Memory, ...]
-
-    @property
-    def opinions(self) -> tuple[Memory, ...]:
-        return tuple(one for one in self.memories if is_belief(one.kind))
-
-    @property
-    def days(self) -> tuple[date, date] | None:
-        """The first and the last day on which it was named; None if it never was."""
-        if not self.memories:
-            return None
-        return min(one.first_recorded for one in self.memories), max(one.recorded for one in self.memories)
 
 
 class AgentEntities(Struct, frozen=True, kw_only=True):
@@ -85,52 +54,48 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
     journal: Journal
     index: WorkspaceIndex
 
-    async def all(self, admitted: Admitted) -> list[KnownEntity]:
-        """Return all, those with most memories first."""
+    async def all(self, admitted: Admitted, limit: int) -> EntitiesReply:
+        """Return those with most memories first."""
         book = await self.book.now()
-        about = _about(book, self._visibility(admitted))
-        known = [
-            _known(book, slug, about.get(slug, ())) for slug in about.keys() | (book.pages.keys() - book.aliases.keys())
-        ]
-        return sorted(known, key=lambda one: (-len(one.memories), one.slug))
+        about = _about(book, Visibility.of(self.agent, admitted))
+        slugs = about.keys() | (book.pages.keys() - book.aliases.keys())
+        rows = [_entity(book, slug, newest_first(about.get(slug, ()))) for slug in slugs]
+        rows.sort(key=lambda row: (-row["memoryCount"], row["slug"]))
+        return EntitiesReply(entities=rows[:limit], total=len(rows))
 
-    async def one(self, admitted: Admitted, name: str) -> tuple[KnownEntity, Sequence[OpinionWithEvidence]]:
+    async def one(self, admitted: Admitted, name: str, limit: int) -> EntityShowReply:
         """Return an entity by its name or an alias, with its opinions, the firmest first; raises NotFound."""
-        book, asked = await self.book.now(), slug_of(name.removeprefix("@"))
-        slug = book.aliases.get(asked, asked)
-        memories = _about(book, self._visibility(admitted)).get(slug, ())
+        book, slug = await self.book.now(), slug_of(name.removeprefix("@"))
+        slug = book.aliases.get(slug, slug)
+        memories = newest_first(_about(book, Visibility.of(self.agent, admitted)).get(slug, ()))
         if not memories and slug not in book.pages:
             raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
-        known = _known(book, slug, memories)
-        held = await self.opinions.held(book, [one.id for one in known.opinions])
-        return known, sorted(held.values(), key=lambda one: (-one.confidence, one.memory.id))
+        opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
+        return EntityShowReply(
+            **_entity(book, slug, memories),
+            memories=list(map(_memory, memories[:limit])),
+            opinions=firmest_first(list(opinions.values()))[:limit],
+        )
 
-    async def merge(self, name: str, into: str, *, is_dry: bool) -> AliasChange:
+    async def merge(self, name: str, into: str, *, is_dry: bool) -> EntityChangeReply:
         """Make a name an alias of an entity, once the index knows the pages as they are on disk; raises as `merge`."""
-        found = await merge(self.journal, await self._settled(), name, into, is_dry=is_dry)
-        await self._settle()
-        return found
+        return await self._settled(lambda book: merge(self.journal, book, name, into, is_dry=is_dry))
 
-    async def split(self, name: str, *, is_dry: bool) -> AliasChange:
+    async def split(self, name: str, *, is_dry: bool) -> EntityChangeReply:
         """Take an alias out again; raises as `split`."""
-        found = await split(self.journal, await self._settled(), name, is_dry=is_dry)
-        await self._settle()
-        return found
+        return await self._settled(lambda book: split(self.journal, book, name, is_dry=is_dry))
 
-    def _visibility(self, admitted: Admitted) -> Visibility:
-        return Visibility(self.agent, admitted.channel, admitted.is_owner)
-
-    async def _settled(self) -> Book:
+    async def _settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
+        """Write while the index knows the pages as they are on disk, before and after; it is not waited for longer."""
         await self._settle()
-        return await self.book.now()
+        reply = await write(await self.book.now())
+        await self._settle()
+        return reply
 
     async def _settle(self) -> None:
-        """Wait, not for ever, until the index knows the pages as they are on disk."""
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SETTLED_SECONDS):
                 await self.index.settled(self.index.demand())
-        except TimeoutError:
-            return
 
 
 def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[Memory]]:
@@ -142,24 +107,42 @@ def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[M
     )
 
 
-def _known(book: Book, slug: EntitySlug, memories: Iterable[Memory]) -> KnownEntity:
-    newest = newest_first(memories)
+def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityReply:
+    """Return an entity with what the memories about it, the newest first, say of it."""
     page = book.pages.get(slug)
-    written = Counter(
-        name for one in newest for name in one.line.entities if book.aliases.get(slug_of(name), slug_of(name)) == slug
+    names = Counter(
+        name for one in memories for name in one.line.entities if book.aliases.get(slug_of(name), slug_of(name)) == slug
     )
-    own = [name for name, _ in written.most_common() if slug_of(name) == slug]
-    name = page.name if page else (own or [slug])[0]
-    others = [*(page.aliases if page else ()), *written]
-    return KnownEntity(slug, name, tuple(_distinct(others, slug)), page, newest)
+    own = [name for name, _ in names.most_common() if slug_of(name) == slug]
+    return EntityReply(
+        name=page.name if page else (own or [slug])[0],
+        slug=slug,
+        aliases=_distinct([*(page.aliases if page else ()), *names], slug),
+        page=page.path if page else None,
+        memoryCount=len(memories),
+        opinionCount=sum(is_belief(one.kind) for one in memories),
+        firstSeen=min(one.first_recorded for one in memories).isoformat() if memories else None,
+        lastSeen=max(one.recorded for one in memories).isoformat() if memories else None,
+    )
 
 
-def _distinct(names: Iterable[str], slug: EntitySlug) -> Iterable[str]:
-    by_slug = {slug_of(name): name for name in reversed(list(names))}
+def _memory(memory: Memory) -> EntityMemoryReply:
+    newest = memory.sources[0]
+    return EntityMemoryReply(
+        id=memory.id,
+        kind=memory.kind.value,
+        content=memory.line.text,
+        day=newest.day.isoformat(),
+        source=str(newest.citation),
+    )
+
+
+def _distinct(names: Sequence[str], slug: EntitySlug) -> list[str]:
+    by_slug = {slug_of(name): name for name in reversed(names)}
     return sorted(name for of, name in by_slug.items() if of != slug)
 
 
-async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: bool = False) -> AliasChange:
+async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: bool = False) -> EntityChangeReply:
     """Make a name an alias of an entity; raises InvalidRequest, NotFound, and what `Journal.change` does."""
     if not is_dry:
         journal.check_writable()
@@ -170,7 +153,7 @@ async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: b
     return await _edited(journal, place, is_merge=True, is_dry=is_dry)
 
 
-async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False) -> AliasChange:
+async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False) -> EntityChangeReply:
     """Take an alias out of the page of its entity; raises as `merge`."""
     if not is_dry:
         journal.check_writable()
@@ -182,12 +165,15 @@ async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False
     return await _edited(journal, place, is_merge=False, is_dry=is_dry)
 
 
-async def _edited(journal: Journal, place: AliasPlace, *, is_merge: bool, is_dry: bool) -> AliasChange:
+async def _edited(journal: Journal, place: AliasPlace, *, is_merge: bool, is_dry: bool) -> EntityChangeReply:
     before = (await journal.read(place.path)).text
     edit = partial(_merged if is_merge else _split, place)
     diff = unified_diff(place.path, before or "", edit(before) or "")
+    reply = EntityChangeReply(
+        alias=place.alias, entity=place.entity, path=place.path, diff=diff, written=False, change=None, note=""
+    )
     if is_dry or not diff:
-        return AliasChange(place, diff)
+        return reply
     change = await journal.change(
         place.path,
         edit,
@@ -196,7 +182,7 @@ async def _edited(journal: Journal, place: AliasPlace, *, is_merge: bool, is_dry
         run=uuid4().hex,
         delete=not is_merge and is_made_for(before or "", place.alias),
     )
-    return AliasChange(place, diff, change.id, change.note)
+    return {**reply, "written": True, "change": change.id or None, "note": change.note}
 
 
 def _merged(place: AliasPlace, text: str | None) -> str | None:
@@ -208,8 +194,8 @@ def _merged(place: AliasPlace, text: str | None) -> str | None:
         raise InvalidRequest(f"{place.path}: {exc}", hint="nothing was merged") from exc
     page = entity_page_of(padded(edited), RelativePath(place.path))
     if page is None or slug_of(page.name) != slug_of(place.entity):
-        told = page.name if page else "none"
-        raise InvalidRequest(f"{place.path} is the page of {told!r}, not of {place.entity!r}", hint="merge into that")
+        name = page.name if page else "none"
+        raise InvalidRequest(f"{place.path} is the page of {name!r}, not of {place.entity!r}", hint="merge into that")
     return edited
 
 

@@ -12,41 +12,17 @@ from memoryd.domain.memories.reflect.opinions import Step, chained
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache
-from memoryd.memory.opinions import OpinionEvidence, OpinionStore, OpinionWithEvidence, evidence_of
+from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence, evidence_of
+from memoryd.replies.knowledge import (
+    OpinionDifferenceReply,
+    OpinionReplayReply,
+    OpinionReply,
+    OpinionsReply,
+    OpinionStepReply,
+    OpinionWhyReply,
+)
 
 _SHORTEST_ID = 4
-
-
-class OpinionStep(Struct, frozen=True):
-    """A step of an opinion with its evidence and what that says, empty where its line is gone."""
-
-    step: Step
-    evidence: OpinionEvidence
-    content: str
-
-
-class ExplainedOpinion(Struct, frozen=True):
-    """An opinion, and the steps that led to its confidence; `set_aside` came before its lines gave another one."""
-
-    held: OpinionWithEvidence
-    steps: tuple[OpinionStep, ...]
-    set_aside: tuple[OpinionStep, ...]
-
-
-class DifferingStep(Struct, frozen=True):
-    """The first step of an opinion that is not as it is computed anew."""
-
-    opinion: Memory
-    recorded: Step
-    computed: Step
-
-
-class OpinionReplay(Struct, frozen=True):
-    """How many opinions and steps were computed anew, and which differ, to the bit."""
-
-    opinions: int
-    steps: int
-    differing: tuple[DifferingStep, ...]
 
 
 class AgentOpinions(Struct, frozen=True):
@@ -56,73 +32,112 @@ class AgentOpinions(Struct, frozen=True):
     book: MemoryCache
     opinions: OpinionStore
 
-    async def all(self, admitted: Admitted, entity: str | None = None) -> list[OpinionWithEvidence]:
+    async def all(self, admitted: Admitted, entity: str | None, limit: int) -> OpinionsReply:
         """Return the opinions, about an entity if one is named, the firmest first."""
-        book, visibility = await self.book.now(), self._visibility(admitted)
-        chosen = [one for one in _beliefs(book, visibility) if entity is None or _is_about(book, one, entity)]
-        held = await self._held(book, chosen)
-        return sorted(held, key=lambda one: (-one.confidence, one.memory.id))
+        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
+        about = [one for one in _beliefs(book, visibility) if entity is None or _is_about(book, one, entity)]
+        rows = firmest_first(await self._with_evidence(book, about))
+        return OpinionsReply(opinions=rows[:limit], total=len(rows))
 
-    async def one(self, admitted: Admitted, name: str) -> ExplainedOpinion:
+    async def one(self, admitted: Admitted, name: str) -> OpinionWhyReply:
         """Explain the opinion of an id, or of a beginning of one; raises NotFound, InvalidRequest for several."""
-        book, visibility = await self.book.now(), self._visibility(admitted)
-        (held,) = await self._held(book, [_named(book, visibility, name)])
-        standing = held.standing
-        return ExplainedOpinion(
-            held, _opinion_steps(book, visibility, standing.steps), _opinion_steps(book, visibility, standing.set_aside)
+        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
+        (opinion,) = await self._with_evidence(book, [_named(book, visibility, name)])
+        standing = opinion.standing
+        return OpinionWhyReply(
+            **opinion_reply(opinion),
+            steps=[_step_reply(book, visibility, step) for step in standing.steps],
+            setAside=[_step_reply(book, visibility, step) for step in standing.set_aside],
         )
 
-    async def replay(self, admitted: Admitted) -> OpinionReplay:
+    async def replay(self, admitted: Admitted) -> OpinionReplayReply:
         """Compute the confidences of all opinions anew, and compare them with what is on record."""
-        book, visibility = await self.book.now(), self._visibility(admitted)
-        held = await self._held(book, _beliefs(book, visibility))
-        steps = sum(len(one.standing.recorded) for one in held)
-        differing = [found for one in held if (found := _differing(one)) is not None]
-        return OpinionReplay(len(held), steps, tuple(differing))
+        book = await self.book.now()
+        opinions = await self._with_evidence(book, _beliefs(book, Visibility.of(self.agent, admitted)))
+        differing = [row for one in opinions if (row := _first_difference(one)) is not None]
+        return OpinionReplayReply(
+            equal=not differing,
+            opinions=len(opinions),
+            steps=sum(len(one.standing.recorded) for one in opinions),
+            differing=differing,
+        )
 
-    def _visibility(self, admitted: Admitted) -> Visibility:
-        return Visibility(self.agent, admitted.channel, admitted.is_owner)
+    async def _with_evidence(self, book: Book, memories: Sequence[Memory]) -> list[OpinionWithEvidence]:
+        return list((await self.opinions.held(book, [one.id for one in memories])).values())
 
-    async def _held(self, book: Book, memories: Sequence[Memory]) -> list[OpinionWithEvidence]:
-        held = await self.opinions.held(book, [one.id for one in memories])
-        return list(held.values())
+
+def firmest_first(opinions: Sequence[OpinionWithEvidence]) -> list[OpinionReply]:
+    """Return the replies of opinions, the firmest first."""
+    return list(map(opinion_reply, sorted(opinions, key=lambda one: (-one.confidence, one.memory.id))))
+
+
+def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
+    """Return an opinion as it is told."""
+    memory, standing = opinion.memory, opinion.standing
+    return OpinionReply(
+        id=memory.id,
+        kind=memory.kind,
+        statement=memory.line.text,
+        entities=list(memory.line.entities),
+        confidence=standing.confidence,
+        base=standing.base.confidence,
+        lastUpdated=standing.last_updated.isoformat() if standing.last_updated else None,
+        supporting=len(opinion.supporting),
+        opposing=len(opinion.opposing),
+        source=str(memory.sources[0].citation),
+    )
 
 
 def _beliefs(book: Book, visibility: Visibility) -> list[Memory]:
-    every = (one for one in book.memories.values() if is_belief(one.kind))
-    return sorted((one for one in every if visibility.admits(one.line.attributes.scope)), key=lambda one: one.id)
+    beliefs = (one for one in book.memories.values() if is_belief(one.kind))
+    return sorted((one for one in beliefs if visibility.admits(one.line.attributes.scope)), key=lambda one: one.id)
 
 
 def _is_about(book: Book, memory: Memory, entity: str) -> bool:
-    asked = slug_of(entity)
-    return any(book.aliases.get(slug, slug) == book.aliases.get(asked, asked) for slug in memory.slugs)
+    slug = slug_of(entity)
+    return any(book.aliases.get(own, own) == book.aliases.get(slug, slug) for own in memory.slugs)
 
 
 def _named(book: Book, visibility: Visibility, name: str) -> Memory:
     # only among those that the caller may see: another id is no more told than what it stands for
-    asked = name.strip().lower()
-    found = [one for one in _beliefs(book, visibility) if len(asked) >= _SHORTEST_ID and one.id.startswith(asked)]
-    if not found:
+    prefix = name.strip().lower()
+    matches = [one for one in _beliefs(book, visibility) if len(prefix) >= _SHORTEST_ID and one.id.startswith(prefix)]
+    if not matches:
         raise NotFound(f"there is no opinion {name!r}", hint="memoryctl opinions list shows all with their ids")
-    if len(found) > 1:
-        raise InvalidRequest(f"{name!r} is the beginning of {len(found)} ids", hint="give more of the id")
-    return found[0]
+    if len(matches) > 1:
+        raise InvalidRequest(f"{name!r} is the beginning of {len(matches)} ids", hint="give more of the id")
+    return matches[0]
 
 
-def _opinion_steps(book: Book, visibility: Visibility, steps: Sequence[Step]) -> tuple[OpinionStep, ...]:
-    return tuple(_opinion_step(book, visibility, step) for step in steps)
-
-
-def _opinion_step(book: Book, visibility: Visibility, step: Step) -> OpinionStep:
+def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepReply:
+    """Return a step with what its evidence says, without text where its line is gone or beyond the caller's reach."""
     memory = book.memories.get(MemoryId(step.evidence))
-    if memory is None or not visibility.admits(memory.line.attributes.scope):
-        return OpinionStep(step, OpinionEvidence(step.evidence, step.label, step.day, ()), "")
-    return OpinionStep(step, evidence_of(book, step), memory.line.text)
+    is_visible = memory is not None and visibility.admits(memory.line.attributes.scope)
+    return OpinionStepReply(
+        evidence=step.evidence,
+        label=step.label.value,
+        labelledBy=step.labelled_by,
+        day=step.day.isoformat(),
+        citations=list(evidence_of(book, step).citations) if is_visible else [],
+        content=memory.line.text if memory is not None and is_visible else "",
+        before=step.before,
+        after=step.after,
+        run=step.run,
+    )
 
 
-def _differing(held: OpinionWithEvidence) -> DifferingStep | None:
-    recorded = held.standing.recorded
+def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | None:
+    """Return the first step of an opinion that is not as it is computed anew."""
+    recorded = opinion.standing.recorded
     for old, new in zip(recorded, chained(recorded), strict=True):
         if old != new:
-            return DifferingStep(held.memory, old, new)
+            return OpinionDifferenceReply(
+                id=opinion.memory.id,
+                statement=opinion.memory.line.text,
+                evidence=old.evidence,
+                before=old.before,
+                after=old.after,
+                computedBefore=new.before,
+                computedAfter=new.after,
+            )
     return None

@@ -19,7 +19,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.bundle import Bundle, BundlePart, StableBlock, bundle, stable_block
+from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, StableBlock, bundle, encoded, stable_block
 from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
@@ -38,6 +38,7 @@ from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageCache
+from memoryd.replies.recall import BundleReply, ReceiptReply
 
 PERSONA: Final = "SOUL.md"
 _READ_SECONDS: Final = 2.0
@@ -222,7 +223,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     def visibility(self, admitted: Admitted) -> Visibility:
         """Return whose memories a request may see."""
-        return Visibility(self.agent.id, admitted.channel, admitted.is_owner)
+        return Visibility.of(self.agent.id, admitted)
 
     def touch(self, found: Recalled, *, at: float, session: str = "", message: str = "") -> None:
         """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""
@@ -403,3 +404,17 @@ def check_scope(scope: str) -> None:
     if scope not in ("", WORKSPACE) and not is_scope(scope):
         hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
         raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
+
+
+def bundle_reply(made: Bundle, encoding: Encoding) -> BundleReply:
+    """Return the fields of a reply that a bundle fills."""
+    return {
+        "bundle": encoded(made, encoding),
+        "etag": made.stable.etag,
+        "notModified": made.is_unchanged,
+        "receipt": [
+            ReceiptReply(name=line.name, tokens=line.tokens, told=line.is_included, cut=line.cut or None)
+            for line in made.receipt
+        ],
+        "tokens": made.tokens,
+    }

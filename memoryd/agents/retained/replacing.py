@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits, AgentDocuments
-from memoryd.agents.retained.retaining import RetainResult
+from memoryd.agents.retained.retaining import retain_reply
 from memoryd.agents.search import is_searchable
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
@@ -31,9 +31,11 @@ from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
-from memoryd.domain.memories.versions import Disagreement, Doubt
+from memoryd.domain.memories.versions import Disagreement
 from memoryd.errors import Denied, InvalidRequest, NotFound
-from memoryd.memory.retaining import LineEditing, WrittenLines
+from memoryd.memory.retaining import LineEditing
+from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
+from memoryd.replies.memories import RetainReply
 
 SAME: Final = "it says so already: nothing was changed"
 NEWER: Final = "{} was superseded by {} before, which is what was replaced"
@@ -62,8 +64,10 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         *,
         is_in_place: bool = False,
         by_agent: bool = False,
-    ) -> RetainResult:
+    ) -> tuple[RetainReply, bool]:
         """State a text in the place of a memory: by its id, a citation, or words that it says.
+
+        Return the reply, and whether anything was written.
 
         The new line stands in the log of today and names the older one, which is marked in its notes; with
         `is_in_place` its own lines say it instead. `by_agent`: a model says it, whoever's socket it asks by. Raises
@@ -122,22 +126,23 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         notes: Sequence[str],
         stater: Admitted,
         newer: Sequence[MemoryId],
-    ) -> RetainResult:
+    ) -> tuple[RetainReply, bool]:
         edits, old = self.edits, book.memories[plan.old]
         done = await edits.editing.replace(
             old, plan, plan.paths(book), edits.retaining.retaining.log(), agent=edits.asker(stater)
         )
         # what it said is not captured again, whoever wrote it
         await edits.stated.note([old.line.text, plan.line.text])
-        told = _notes(meant, plan, newer) if done.written.changes else [SAME]
-        unkept = [one.note for one in done.written.changes if one.note]
-        return RetainResult(
-            retention=done.retention,
-            is_searchable=not done.written.changes or await is_searchable(edits.documents.index),
-            notes=tuple(dict.fromkeys((*notes, *told, *done.notes, *unkept))),
+        is_written = bool(done.written.changes)
+        told = _notes(meant, plan, newer) if is_written else [SAME]
+        reply = retain_reply(
+            done.retention,
+            filter(None, (*notes, *told, *done.notes, *(one.note for one in done.written.changes))),
+            is_searchable=not is_written or await is_searchable(edits.documents.index),
             replaced=plan.old,
             written=done.written,
         )
+        return reply, is_written
 
 
 def _planned(book: Book, meant: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
@@ -161,45 +166,26 @@ def _notes(meant: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) 
     return told
 
 
-class DisagreeingPair(Struct, frozen=True):
-    """Two memories that may contradict each other, and why."""
-
-    name: str
-    newer: Memory
-    older: Memory
-    doubt: Doubt
-    leads: Memory
-    """The one that is told first."""
-
-
-class SettledPair(Struct, frozen=True):
-    """A pair that was settled, and what that wrote."""
-
-    pair: DisagreeingPair
-    keep: Keep
-    written: WrittenLines
-
-
 class AgentDisagreements(Struct, frozen=True, kw_only=True):
     """Tells and settles the disagreements within reach of one agent's owner."""
 
     documents: AgentDocuments
     editing: LineEditing
 
-    async def all(self, admitted: Admitted) -> Sequence[DisagreeingPair]:
+    async def all(self, admitted: Admitted, limit: int) -> DisagreementsReply:
         """Return the pairs as the disk has them now, the newest first; raises StoreError."""
-        book, found = await self._found(admitted)
-        return [_pair(one, book) for one in found]
+        book, pairs = await self._found(admitted)
+        return DisagreementsReply(disagreements=[_pair(one, book) for one in pairs[:limit]], total=len(pairs))
 
-    async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledPair:
+    async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledReply:
         """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
         self.editing.journal.check_writable()
         async with self.editing.journal.one_at_a_time:
-            book, found = await self._found(admitted)
-            one = _named(name, found)
-            settlement = settlement_of(one, keep)
+            book, pairs = await self._found(admitted)
+            pair = _named(name, pairs)
+            settlement = settlement_of(pair, keep)
             written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
-        return SettledPair(_pair(one, book), keep, written)
+        return SettledReply(**_pair(pair, book), keep=keep.value, changes=list(written.numbers))
 
     async def _found(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
         book, recall = await self.documents.now(), self.documents.recall
@@ -215,6 +201,23 @@ def _named(name: str, found: Sequence[Disagreement]) -> Disagreement:
         raise error(str(exc), hint="memoryctl disagreements lists all of them") from exc
 
 
-def _pair(one: Disagreement, book: Book) -> DisagreeingPair:
-    newer, older = book.memories[one.newer], book.memories[one.older]
-    return DisagreeingPair(pair_name(one), newer, older, one.doubt, book.memories[one.leads])
+def _pair(pair: Disagreement, book: Book) -> DisagreementReply:
+    return DisagreementReply(
+        id=pair_name(pair),
+        doubt=pair.doubt.value,
+        leads=pair.leads,
+        newer=_memory(book.memories[pair.newer]),
+        older=_memory(book.memories[pair.older]),
+    )
+
+
+def _memory(memory: Memory) -> DisagreeingMemoryReply:
+    attributes = memory.line.attributes
+    return DisagreeingMemoryReply(
+        id=memory.id,
+        text=memory.line.text,
+        saidBy=None if attributes.provenance is None else attributes.provenance.value,
+        pinned=attributes.is_pinned,
+        recorded=memory.recorded.isoformat(),
+        source=str(memory.sources[0].citation),
+    )

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import date
 from typing import Final
 
@@ -13,6 +13,7 @@ from memoryd.agents.retained.core import LESS_IMPORTANT, CoreRights
 from memoryd.agents.search import is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
+from memoryd.domain.citations import Citation
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.changes.replacing import is_of_owner
 from memoryd.domain.memories.documents import within
@@ -38,6 +39,7 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.recall.eligible import MemoryFacts
 from memoryd.memory.retaining import Retaining, Retention, WrittenLines
+from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
 HOLDS_SECRET: Final = "it holds what looks like a secret, which is kept as it was said"
@@ -59,17 +61,39 @@ StandsIn = Callable[[RetainedLine], RetainedLine]
 """What a statement becomes that takes the place of another one."""
 
 
-class RetainResult(Struct, frozen=True):
-    """What was retained, whether it is found by words already, and what who stated it should know.
+def retain_reply(
+    retention: Retention,
+    notes: Iterable[str],
+    *,
+    is_searchable: bool,
+    replaced: MemoryId | None = None,
+    written: WrittenLines | None = None,
+) -> RetainReply:
+    """Return what was retained, and what who stated it should know.
 
     `replaced` is the memory whose place it took, and `written` all that was written then.
     """
-
-    retention: Retention
-    is_searchable: bool
-    notes: tuple[str, ...]
-    replaced: MemoryId | None = None
-    written: WrittenLines = WrittenLines(())
+    rows = [
+        RetainedReply(
+            id=one.line.id,
+            citation=str(Citation(retention.path, one.start_line, one.end_line, short_id(one.line.id))),
+            created=created,
+            path=retention.path,
+            line=one.start_line,
+        )
+        for one, created in zip(retention.placed, retention.added, strict=True)
+    ]
+    change = retention.change.id
+    return RetainReply(
+        **rows[0],
+        memories=rows,
+        change=change or None,
+        changes=list(written.numbers if written else ()) or [change] * bool(change),
+        run=(written.run or None) if written else None,
+        replaced=replaced,
+        searchable=is_searchable,
+        notes=list(dict.fromkeys(notes)),
+    )
 
 
 class AgentRetaining(Struct, frozen=True, kw_only=True):
@@ -84,7 +108,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
     facts: Callable[[Book], Awaitable[MemoryFacts]]
     """What is worked out once for a book."""
 
-    async def retain(self, said: MemoryDraft, admitted: Admitted, *, each: bool = False) -> RetainResult:
+    async def retain(self, said: MemoryDraft, admitted: Admitted, *, each: bool = False) -> RetainReply:
         """State a memory; with `each` every bullet of the text is one.
 
         What a session states is for its agent alone, noted as from the agent unless its user says it, and never by an
@@ -105,7 +129,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         notes += await self._doubts(retention)
         if retention.change.note:
             notes.append(retention.change.note)
-        return RetainResult(retention, await is_searchable(self.index), tuple(dict.fromkeys(notes)))
+        return retain_reply(retention, notes, is_searchable=await is_searchable(self.index))
 
     async def _doubts(self, retention: Retention) -> list[str]:
         """Say which standing memories the new ones may contradict, where that is known soon."""
@@ -145,7 +169,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         if not named:
             return []
         await self.index.catch_up(_KNOWN_SECONDS)
-        book, visibility = await self.book.now(), Visibility(self.agent, admitted.channel, admitted.is_owner)
+        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
         memories = within(book, visibility)
         known = {short_id(one.id) for one in memories} | {short_id(one.id) for one in lines}
         owners = set() if admitted.is_owner else {short_id(one.id) for one in memories if is_of_owner(one)}

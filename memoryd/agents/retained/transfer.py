@@ -2,9 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
@@ -26,44 +25,11 @@ from memoryd.domain.memories.transfer import TransferPage, TransferredMemory, mi
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.sanitizing import visible_text
 from memoryd.errors import InvalidRequest
+from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
 _FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"
 _SECRET: Final = "it holds what looks like a secret; --with-secrets takes it all the same"
 _OTHERS: Final = "it is for another agent alone; import it as that one, with --agent"
-
-
-class Taken(StrEnum):
-    """What became of a memory that was handed over."""
-
-    ADDED = "added"
-    """It was written, or would be."""
-    KNOWN = "known"
-    """It stood there already."""
-    REFUSED = "refused"
-    """It was not taken; the reason says why."""
-
-
-class TakenMemory(Struct, frozen=True):
-    """One memory that was handed over, its id (empty where it has none), and why it was not taken, or not whole."""
-
-    outcome: Taken
-    id: str = ""
-    reason: str = ""
-
-
-class TakenMemories(Struct, frozen=True):
-    """All that were handed over, in order, and the changes by which that can be undone."""
-
-    memories: tuple[TakenMemory, ...]
-    changes: tuple[int, ...]
-
-
-class TransferWishes(Struct, frozen=True):
-    """How memories are to be taken: all changes get the same `run`."""
-
-    run: str
-    is_dry_run: bool = False
-    takes_secrets: bool = False
 
 
 class AgentTransfer(Struct, frozen=True, kw_only=True):
@@ -83,80 +49,81 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
 
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
-    async def take(self, handed: Sequence[TransferredMemory], wishes: TransferWishes) -> TakenMemories:
+    async def take(
+        self, handed: Sequence[TransferredMemory], *, run: str, is_dry_run: bool = False, takes_secrets: bool = False
+    ) -> ImportReply:
         """State memories on the days on which they were said; what stands there already is left as it is.
 
-        Raises Denied with `memory.readOnly`, StoreError.
+        All changes get the same `run`. Raises Denied with `memory.readOnly`, StoreError.
         """
-        book, stones = await self.documents.now(), await self.retaining.tombstones.all()
-        taken: list[TakenMemory] = []
-        due: defaultdict[date, list[tuple[int, RetainedLine]]] = defaultdict(list)
-        judgements = await asyncio.to_thread(lambda: [self._judged(one, book, stones, wishes) for one in handed])
-        for number, (one, judged) in enumerate(zip(handed, judgements, strict=True)):
+        book, tombstones = await self.documents.now(), await self.retaining.tombstones.all()
+        replies: list[TakenMemoryReply] = []
+        pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]] = defaultdict(list)
+        judgements = await asyncio.to_thread(
+            lambda: [self._judged(one, book, tombstones, takes_secrets=takes_secrets) for one in handed]
+        )
+        for one, judged in zip(handed, judgements, strict=True):
             if isinstance(judged, RetainedLine):
-                taken.append(self._planned(number, judged, one, book, due))
+                known = book.memories.get(judged.id)
+                days = missing_days(one.days, known, self.today())
+                reply = _taken(judged, None if known is None else known.line, is_new=bool(days))
+                for day in days:
+                    pending[day].append((reply, judged))
             else:
-                taken.append(judged)
-        changes = [] if wishes.is_dry_run else await self._write(due, taken, wishes)
-        return TakenMemories(tuple(taken), tuple(changes))
+                reply = judged
+            replies.append(reply)
+        return ImportReply(memories=replies, changes=[] if is_dry_run else await self._write(pending, run))
 
     def _judged(
-        self, one: TransferredMemory, book: Book, stones: Tombstones, wishes: TransferWishes
-    ) -> RetainedLine | TakenMemory:
+        self, one: TransferredMemory, book: Book, tombstones: Tombstones, *, takes_secrets: bool
+    ) -> RetainedLine | TakenMemoryReply:
+        """Return the line of a memory, or why it is not taken."""
         try:
             line = replace(one, text=visible_text(one.text)).line()
             if is_of_session(line):
                 # as forgetting leaves them
-                line = replace(line, text=stones.cut_from(line.text))
+                line = replace(line, text=tombstones.cut_from(line.text))
             admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
         except ValueError as exc:
-            return TakenMemory(Taken.REFUSED, "", str(exc))
+            return _refused("", str(exc))
         if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
-            return TakenMemory(Taken.REFUSED, line.id, _OTHERS)
-        if stones.hold(line.id, line.text) or (line.id not in book.memories and stones.hold_part_of(line.text)):
-            return TakenMemory(Taken.REFUSED, line.id, _FORGOTTEN)
-        if secrets_in(line.text) and not wishes.takes_secrets:
-            return TakenMemory(Taken.REFUSED, line.id, _SECRET)
+            return _refused(line.id, _OTHERS)
+        if tombstones.hold(line.id, line.text) or (line.id not in book.memories and tombstones.hold_part_of(line.text)):
+            return _refused(line.id, _FORGOTTEN)
+        if secrets_in(line.text) and not takes_secrets:
+            return _refused(line.id, _SECRET)
         return line
 
-    def _planned(
-        self,
-        number: int,
-        line: RetainedLine,
-        one: TransferredMemory,
-        book: Book,
-        due: defaultdict[date, list[tuple[int, RetainedLine]]],
-    ) -> TakenMemory:
-        known = book.memories.get(line.id)
-        days = missing_days(one.days, known, self.today())
-        for day in days:
-            due[day].append((number, line))
-        keys = not_taken(line, known.line) if known is not None and not days else ()
-        reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
-        return TakenMemory(Taken.ADDED if days else Taken.KNOWN, line.id, reason)
-
     async def _write(
-        self,
-        due: defaultdict[date, list[tuple[int, RetainedLine]]],
-        taken: list[TakenMemory],
-        wishes: TransferWishes,
+        self, pending: Mapping[date, Sequence[tuple[TakenMemoryReply, RetainedLine]]], run: str
     ) -> list[int]:
         """Write the memories of each day at once, the earliest day first; what has no place is refused."""
         changes = []
-        for day in sorted(due):
-            numbers, lines = zip(*due[day], strict=True)
+        for day in sorted(pending):
+            replies, lines = zip(*pending[day], strict=True)
             try:
-                done = await self.retaining.retaining.retain(lines, by=WrittenBy.IMPORT, day=day, run=wishes.run)
+                done = await self.retaining.retaining.retain(lines, by=WrittenBy.IMPORT, day=day, run=run)
             except InvalidRequest as exc:
-                for number in numbers:
-                    taken[number] = TakenMemory(Taken.REFUSED, taken[number].id, str(exc))
+                for reply in replies:
+                    reply.update(_refused(reply["id"], str(exc)))
                 continue
             if done.change.id:
                 changes.append(done.change.id)
             if not done.change.is_written:
-                for number in numbers:
-                    taken[number] = replace(taken[number], outcome=Taken.KNOWN)
+                for reply in replies:
+                    reply["outcome"] = "known"
         return changes
 
     def _scope_reply(self, line: RetainedLine) -> str:
         return shown_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)
+
+
+def _refused(memory: str, reason: str) -> TakenMemoryReply:
+    return TakenMemoryReply(outcome="refused", id=memory, reason=reason)
+
+
+def _taken(line: RetainedLine, known: RetainedLine | None, *, is_new: bool) -> TakenMemoryReply:
+    """Return the reply about a line that is stated, or stands there already, and what of it is not taken."""
+    keys = not_taken(line, known) if known is not None and not is_new else ()
+    reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
+    return TakenMemoryReply(outcome="added" if is_new else "known", id=line.id, reason=reason)

@@ -2,37 +2,37 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.agents.status.figures import Census, ConversationCensus, IndexStats, QaCensus
-from memoryd.agents.status.states import (
-    AgentState,
-    EmbeddingState,
-    LedgerState,
-    RemoteState,
-    embedding_state,
-    index_state,
-    remote_state,
-)
 from memoryd.agents.workspace.index import ELSEWHERE, WorkspaceIndex, WorkspacePath
 from memoryd.agents.workspace.models import Writing
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.domain.documents import SkippedFile
+from memoryd.domain.clock import rfc3339
+from memoryd.domain.documents import OutsideCount, SkippedFile
+from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MODELS
-from memoryd.embed.current import ModelPhase
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
+from memoryd.embed.current import EmbedderState, ModelPhase, ProviderFallback
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker_process import WorkerState
-from memoryd.files.scanner import RootState
-from memoryd.index.state import Publish
+from memoryd.embed.protocol import EmbedderIdentity
+from memoryd.files.scanner import RootReport, RootState
+from memoryd.index.state import Publish, SyncState
+from memoryd.index.watcher import FileWatcher
+from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.conversations import QaStatsReply
-from memoryd.replies.status import ConversationsReply
-from memoryd.rerank.reranking import Reranking
+from memoryd.replies.models import OutstandingReply, RemoteReply
+from memoryd.replies.status import ConversationsReply, DegradedReply, HistoryReply, LedgerReply, WatcherReply
+from memoryd.rerank.reranking import RerankerState, Reranking
+from memoryd.search.protocol import Fallback
 from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.ledger import Ledger, LedgerCount
 from memoryd.wire import Event
@@ -40,6 +40,89 @@ from memoryd.wire import Event
 NEW_PARTS_SECONDS: Final = 10.0
 """How long parts that were just made may take to find out what does not work."""
 POLL_SECONDS: Final = 1.0
+_FINE: Final = (ModelPhase.READY, ModelPhase.OFF)
+_WITHOUT_MEDIA: Final = f"pictures and sounds are left out, only {MODELS[0]} takes them; {{}}"
+
+
+class AgentState(Struct, frozen=True, kw_only=True):
+    """What the parts of one agent's memory say of themselves at one moment; nothing of it is asked of the index."""
+
+    id: str
+    workspace: Path
+    has_workspace: bool
+    leads_elsewhere: bool
+    """Whether the path leads to another folder than the one that the index is of."""
+    settings: MemorySearchSection
+    """What the configuration asks for, of which the states say how much is so."""
+    sync: SyncState
+    index_path: Path
+    index_trouble: str | None
+    """Why the file of the index cannot be used, or not be written."""
+    vector_engine: str
+    vector_trouble: str | None
+    watcher: WatcherReply
+    outside: OutsideCount
+    reading_seconds_left: float | None = None
+    embedding_seconds_left: float | None = None
+    embedding_trouble: str | None
+    is_embedding_idle: bool
+    """Whether nobody wants the vectors that are missing."""
+    choice: Choice
+    takes_media: bool
+    embedder: EmbedderState
+    identity: EmbedderIdentity | None
+    """None while there is no embedder."""
+    provider_fallback: ProviderFallback | None
+    reranker: RerankerState | None
+    """None: nothing is reranked."""
+    text: TextModelState | None = None
+    """Who labels memories and writes prose; None: nobody."""
+    qmd: QmdState | None
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with `ledger`, `qa`, `sessions` and `memories`; empty texts where nothing is."""
+    pending_captures: int = 0
+    """Messages that are still to be looked at for memories."""
+
+    @property
+    def provider(self) -> str:
+        """Return who embeds now; `none`: nobody."""
+        return "none" if self.identity is None else self.identity.provider
+
+    @property
+    def model(self) -> str | None:
+        """Return which model embeds now, None without one."""
+        return None if self.identity is None else self.identity.model
+
+    @property
+    def roots(self) -> list[RootReport]:
+        """The folders that are looked at, and those that must be there and are not."""
+        return [one for one in self.sync.roots if one.state is not RootState.MISSING or not one.root.is_optional]
+
+    @property
+    def backend(self) -> Literal["builtin", "qmd"]:
+        """Return which engine answers."""
+        return "builtin" if self.qmd is None or self.qmd.fallback else "qmd"
+
+    @property
+    def max_unused_vectors(self) -> int:
+        """Return how many vectors may stay that no passage has."""
+        return self.settings.cache.max_entries if self.settings.cache.enabled else 0
+
+    @property
+    def fallback(self) -> Fallback | None:
+        """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
+        if self.qmd is not None and self.qmd.fallback is not None:
+            return self.qmd.fallback
+        out = self.provider_fallback
+        return None if out is None else Fallback(out.left, out.reason, out.since)
+
+
+def _watcher_reply(watcher: FileWatcher | None, remote: str) -> WatcherReply:
+    if watcher is None:
+        return WatcherReply(mode="off", ok=True, reason=None)
+    if watcher.is_ok and remote:
+        return WatcherReply(mode="scan", ok=True, reason=remote)
+    return WatcherReply(mode="events" if watcher.is_ok else "scan", ok=watcher.is_ok, reason=watcher.reason)
 
 
 class Shortfall(Struct, frozen=True):
@@ -49,77 +132,54 @@ class Shortfall(Struct, frozen=True):
     reason: str
 
 
-class Degradation(Struct, frozen=True):
-    """A shortfall, and since when."""
-
-    part: str
-    reason: str
-    since: datetime
-
-
 def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     """Yield everything that does less than the configuration asks for, the index itself first."""
-    index, settings = state.index, state.settings
-    if trouble := index.trouble or index.sync.trouble:
-        yield Shortfall("index", trouble)
-    if doubt := _doubt_about_privacy(state):
-        yield Shortfall("privacy", doubt)
-    yield from _embedding_shortfalls(state.embedding)
-    if state.reranker is not None and state.reranker.phase in (ModelPhase.DOWNLOADING, ModelPhase.FAILED):
-        yield Shortfall("reranker", state.reranker.reason)
-    if state.text is not None and state.text.phase in (ModelPhase.DOWNLOADING, ModelPhase.FAILED):
-        yield Shortfall("text model", state.text.reason)
-    if index.embedding_trouble:
-        yield Shortfall("embedding", index.embedding_trouble)
-    if settings.multimodal.enabled and not state.embedding.takes_media:
-        left_out = f"pictures and sounds are left out, only {MODELS[0]} takes them"
-        yield Shortfall("multimodal", f"{left_out}; {state.embedding.choice.rule}")
-    if not index.watcher.is_ok and index.watcher.reason:
-        yield Shortfall("watcher", index.watcher.reason)
-    if index.vector_trouble and settings.store.vector.enabled:
-        yield Shortfall("sqlite-vec", index.vector_trouble)
-    if state.qmd is not None:
-        yield from _qmd_shortfalls(state.qmd)
-    kept = {
-        "ledger": state.ledger.trouble,
-        "qa": state.qa_trouble,
-        "sessions": state.conversations_trouble,
-        "memories": state.memories_trouble,
+    settings, watcher, out = state.settings, state.watcher, state.provider_fallback
+    is_without_media = settings.multimodal.enabled and not state.takes_media
+    reasons = {
+        "index": state.index_trouble or state.sync.trouble,
+        "privacy": _doubt_about_privacy(state),
+        "embedder": _model_trouble(state.embedder, *_FINE),
+        "provider": out and f"{out.right} stands in for {out.left}: {out.reason}",
+        "reranker": state.reranker and _model_trouble(state.reranker, *_FINE, ModelPhase.WARMING),
+        "text model": state.text and _model_trouble(state.text, *_FINE, ModelPhase.WARMING),
+        "embedding": state.embedding_trouble,
+        "multimodal": _WITHOUT_MEDIA.format(state.choice.rule) if is_without_media else "",
+        "watcher": "" if watcher["ok"] else watcher["reason"],
+        "sqlite-vec": state.vector_trouble if settings.store.vector.enabled else "",
+        **({} if state.qmd is None else _qmd_troubles(state.qmd)),
+        **state.troubles,
     }
-    yield from (Shortfall(part, reason) for part, reason in kept.items() if reason)
+    yield from (Shortfall(part, reason) for part, reason in reasons.items() if reason)
     yield from _folder_shortfalls(state)
 
 
+def _model_trouble(model: EmbedderState | RerankerState | TextModelState, *fine: ModelPhase) -> str:
+    return "" if model.phase in fine else model.reason or model.phase.value
+
+
 def _doubt_about_privacy(state: AgentState) -> str:
-    hold = state.index.sync.hold
+    hold = state.sync.hold
     # one that ends by itself is no trouble, and without a workspace there is a plainer reason
     is_lasting = hold is not None and hold.ends_in is None and state.has_workspace
-    return hold.reason if hold is not None and is_lasting else state.index.sync.notice
+    return hold.reason if hold is not None and is_lasting else state.sync.notice
 
 
-def _embedding_shortfalls(state: EmbeddingState) -> Iterator[Shortfall]:
-    embedder, out = state.embedder, state.fallback_in_use
-    if embedder.phase not in (ModelPhase.READY, ModelPhase.OFF):
-        yield Shortfall("embedder", embedder.reason or embedder.phase.value)
-    if out is not None:
-        yield Shortfall("provider", f"{out.right} stands in for {out.left}: {out.reason}")
-
-
-def _qmd_shortfalls(state: QmdState) -> Iterator[Shortfall]:
+def _qmd_troubles(state: QmdState) -> dict[str, str | None]:
     maintenance = state.maintenance
-    if reason := maintenance.trouble or (state.fallback and state.fallback.reason):
-        yield Shortfall("qmd", f"{reason}; {maintenance.hint}" if maintenance.hint else reason)
-    if maintenance.vector_trouble:
-        yield Shortfall("qmd vectors", maintenance.vector_trouble)
-    if state.export_trouble:
-        yield Shortfall("qmd exports", state.export_trouble)
+    reason = maintenance.trouble or (state.fallback.reason if state.fallback else "")
+    return {
+        "qmd": f"{reason}; {maintenance.hint}" if reason and maintenance.hint else reason,
+        "qmd vectors": maintenance.vector_trouble,
+        "qmd exports": state.export_trouble,
+    }
 
 
 def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:
-    for root in state.index.roots:
+    for root in state.roots:
         if root.state is not RootState.OK:
             yield Shortfall(f"root {root.root.path}", root.reason)
-    if state.index.sync.last_scan_at and not state.has_workspace:
+    if state.sync.last_scan_at and not state.has_workspace:
         yield Shortfall("workspace", f"there is no folder {state.workspace}")
     elif state.leads_elsewhere:
         yield Shortfall("workspace", f"{state.workspace}: {ELSEWHERE}")
@@ -142,7 +202,7 @@ class Degradations:
         self._no_end_before = self._clock() + NEW_PARTS_SECONDS
         self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
-    def of(self, agent: str, found: Sequence[Shortfall]) -> list[Degradation]:
+    def of(self, agent: str, found: Sequence[Shortfall]) -> list[DegradedReply]:
         """Return what an agent's memory falls short of now, each with the time it began."""
         # without an await: the loop that looks and everybody who asks for the status come by here, and each beginning
         # and end is to be published once
@@ -156,7 +216,10 @@ class Degradations:
             if key not in self._since:
                 self._since[key] = now
                 self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
-        return [Degradation(one.part, one.reason, self._since[agent, one.part]) for one in found]
+        return [
+            DegradedReply(part=one.part, reason=one.reason, since=rfc3339(self._since[agent, one.part]))
+            for one in found
+        ]
 
 
 ShortfallsOf = Callable[[str], Sequence[Shortfall]]
@@ -172,16 +235,16 @@ class MemoryStatus(Struct, frozen=True):
     state: AgentState
     figures: IndexStats
     worker: WorkerState | None
-    remote: RemoteState | None
-    degraded: tuple[Degradation, ...]
-    ledger: LedgerCount
+    remote: RemoteReply | None
+    degraded: list[DegradedReply]
+    ledger: LedgerReply
     qa: QaStatsReply | None = None
     conversations: ConversationsReply | None = None
 
     @property
     def embedded(self) -> int:
         """Return how many passages have a vector in the space of the present embedder; 0 without one."""
-        if self.state.embedding.identity is None:
+        if self.state.identity is None:
             return 0
         # the figures are counted one after the other, beside a lane that goes on: their difference may be below 0
         return max(0, self.figures.held.passages - self.figures.lacking - len(self.figures.unseen))
@@ -189,12 +252,12 @@ class MemoryStatus(Struct, frozen=True):
     @property
     def pending_embeddings(self) -> int:
         """Return how many passages are to get a vector; 0 while nobody wants those that are missing."""
-        return 0 if self.state.index.is_embedding_idle else self.figures.lacking
+        return 0 if self.state.is_embedding_idle else self.figures.lacking
 
     @property
     def all_skipped(self) -> tuple[SkippedFile, ...]:
         """Return the documents that are not indexed, or found by less than all of them, and why."""
-        return (*self.state.index.sync.skipped, *self.figures.unseen)
+        return (*self.state.sync.skipped, *self.figures.unseen)
 
 
 class AgentSources(Struct, frozen=True, kw_only=True):
@@ -219,23 +282,79 @@ class AgentSources(Struct, frozen=True, kw_only=True):
 
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
+        index, plan, slot = self.index, self.embedding.plan, self.embedding.slot
+        vectors, sync = index.builtin.vector_index, index.indexer.state
         return AgentState(
             id=self.id,
             workspace=self.path.configured,
             has_workspace=self.path.configured.is_dir(),
             leads_elsewhere=self.path.leads_elsewhere(),
             settings=self.settings,
-            index=index_state(self.index),
-            embedding=embedding_state(self.embedding),
+            sync=sync,
+            index_path=index.database.path,
+            index_trouble=index.keeper.trouble,
+            vector_engine=vectors.engine if vectors else "resident",
+            vector_trouble=index.database.vector_error,
+            watcher=_watcher_reply(index.watcher, sync.remote),
+            outside=index.outside.found,
+            reading_seconds_left=index.indexer.seconds_left,
+            embedding_seconds_left=index.embedding_loop.seconds_left,
+            embedding_trouble=index.embedding_loop.trouble,
+            is_embedding_idle=index.embedding_loop.is_idle,
+            choice=plan.choice,
+            takes_media=plan.takes_media,
+            embedder=slot.state,
+            identity=None if slot.embedder is None else slot.embedder.identity,
+            provider_fallback=slot.fallback_in_use,
             reranker=None if self.reranking is None else self.reranking.state(),
             text=None if self.text is None else self.text.state(),
             qmd=None if self.qmd is None else self.qmd.state(),
-            ledger=LedgerState(self.ledger.path, self.ledger.trouble, self.ledger.limits),
-            qa_trouble="; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
-            conversations_trouble=self.conversations.trouble,
-            memories_trouble=self.memories_trouble(),
+            troubles={
+                "ledger": self.ledger.trouble or "",
+                "qa": "; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
+                "sessions": self.conversations.trouble,
+                "memories": self.memories_trouble(),
+            },
             pending_captures=self.pending_captures(),
         )
+
+
+def _ledger_reply(ledger: Ledger, counted: LedgerCount) -> LedgerReply:
+    history = counted.history
+    return LedgerReply(
+        path=str(ledger.path),
+        bytes=counted.file_bytes,
+        heldAnswers=counted.held.answers,
+        heldBytes=counted.held.bytes,
+        maxHeldAnswers=ledger.limits.answers,
+        maxHeldBytes=ledger.limits.total_bytes,
+        refusedAnswers=counted.refused,
+        history=HistoryReply(
+            changes=history.changes,
+            maxChanges=CHANGES_MAX,
+            changeBytes=history.change_bytes,
+            maxChangeBytes=CHANGE_BYTES_MAX,
+            proposals=history.proposals,
+            maxProposals=PROPOSALS_MAX,
+            reflectRuns=history.runs,
+            maxReflectRuns=RUNS_MAX,
+        ),
+    )
+
+
+def _remote_reply(embedding: Embedding, outstanding: OutstandingReply | None) -> RemoteReply | None:
+    """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
+    remote = embedding.remote
+    if remote is None:
+        return None
+    return RemoteReply(
+        provider=remote.settings.provider,
+        model=remote.settings.model_name,
+        destination=remote.settings.destination,
+        outstanding=outstanding,
+        sentToday=remote.spent(),
+        tokensPerDay=remote.settings.tokens_per_day,
+    )
 
 
 class StatusBoard:
@@ -267,12 +386,13 @@ class StatusBoard:
         talks = [await parts.conversations.take() for parts in agents]
         described = []
         for parts, ledger, qa, talk in zip(agents, counted, qas, talks, strict=True):
-            state, embedding = parts.state(), parts.embedding
+            state, embedding, counts = parts.state(), parts.embedding, figures[parts.census]
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
-            remote, degraded = remote_state(embedding), self._degraded(state)
-            described.append(MemoryStatus(state, figures[parts.census], worker, remote, degraded, ledger, qa, talk))
+            remote, degraded = _remote_reply(embedding, counts.outstanding), self._degraded(state)
+            kept = _ledger_reply(parts.ledger, ledger)
+            described.append(MemoryStatus(state, counts, worker, remote, degraded, kept, qa, talk))
         return described
 
-    def _degraded(self, state: AgentState) -> tuple[Degradation, ...]:
-        return tuple(self._degradations.of(state.id, [*shortfalls(state), *self._outside(state.id)]))
+    def _degraded(self, state: AgentState) -> list[DegradedReply]:
+        return self._degradations.of(state.id, [*shortfalls(state), *self._outside(state.id)])

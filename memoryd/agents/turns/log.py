@@ -3,7 +3,7 @@
 What keeps a message from being stored costs that message its place, and never the reply.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
@@ -15,11 +15,9 @@ from memoryd.agents.conversations.qa import AgentQa, SequenceOptions
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import SessionId
-from memoryd.domain.memories.bundle import Bundle
+from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.edits import OWN_CHANNELS
-from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.unasked.messages import read_message
-from memoryd.domain.sessions.commands import CommandName
 from memoryd.domain.sessions.making_turns import RawTurn, repeated_turn
 from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
@@ -48,6 +46,8 @@ class NewMessage(Struct, frozen=True, kw_only=True):
     k: int | None = None
     budget: int | None = None
     if_none_match: str = ""
+    encoding: Encoding = Encoding.TEXT
+    """How the bundle is written."""
     deadline: timedelta | None = None
     is_owners: bool = True
     """Whether it came by the owner's own socket or port, not by that of an agent."""
@@ -73,27 +73,17 @@ def part_reply(state: Literal["ok", "off", "failed"], reason: str = "") -> TurnP
     return TurnPartReply(state=state, reason=reason or None)
 
 
-class CommandResult(Struct, frozen=True):
-    """What a command did, in words for the user, with the memories it is about."""
-
-    name: CommandName
-    text: str
-    memories: tuple[MemoryId, ...] = ()
-    told: tuple[str, ...] = ()
-    """The texts of the memory that it tells."""
-
-
 class LoggedMessage(Struct, frozen=True):
-    """Where a message went in its session; without `seq` nothing of it was stored. `answer_before` is what the
-    assistant said last, as far as it is known; `is_repeated`: it stood there already; `is_late`: it is stored behind
-    the reply."""
+    """Where a message went in its session; without `seq` nothing of it was stored.
+
+    `is_repeated`: it was there already; `is_late`: it is stored behind the reply.
+    """
 
     session: SessionId | None = None
     seq: int | None = None
     is_excluded: bool = False
     is_repeated: bool = False
     is_late: bool = False
-    answer_before: str = ""
     part: TurnPartReply = field(default_factory=lambda: part_reply("off"))
 
 
@@ -107,18 +97,6 @@ class TurnContext(Struct, frozen=True):
 
 
 CaptureState = Literal["queued", "off", "no"]
-
-
-class TurnResult(Struct, frozen=True, kw_only=True):
-    """What an agent is answered."""
-
-    logged: LoggedMessage = field(default=LoggedMessage())
-    context: TurnContext = field(default=TurnContext())
-    command: CommandResult | None = None
-    bundle: Bundle | None = None
-    verdict: Literal["answerable", "weak", "none"] | None = None
-    capture: CaptureState = "no"
-    parts: Mapping[str, TurnPartReply] = field(default_factory=dict)
 
 
 NO_SESSION = "no session key is given"

@@ -4,7 +4,8 @@ The parts of a turn fail alone: the reply says what one of them could not do, an
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -13,41 +14,39 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.agents.conversations.qa import turn_reply
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.retained.recall import BundleOptions, RecallOptions
+from memoryd.agents.retained.recall import AgentRecall, BundleOptions, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
-from memoryd.agents.turns.log import (
-    CaptureState,
-    CommandResult,
-    LoggedMessage,
-    NewMessage,
-    TurnContext,
-    TurnLog,
-    TurnResult,
-    beside,
-    part_reply,
-)
-from memoryd.agents.turns.uses import TurnUses
+from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import MOST, Agent
 from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
-from memoryd.domain.sessions.commands import SpokenCommand, command_of
+from memoryd.domain.memories.uses import used_memories
+from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
 from memoryd.domain.sessions.turns import MessageEventType, MessageRole, parse_instant
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.errors import InvalidRequest, MemorydError, StoreError
+from memoryd.index.threads import with_pauses
+from memoryd.memory.capture.capturing import SESSIONS_MAX
+from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
-from memoryd.replies.conversations import TurnPartReply
+from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 
 _SHOWN: Final = 400
 """Characters of a hit."""
 NOTHING_FOUND: Final = "Nothing was found."
+
+
+CommandResult = tuple[TurnCommandReply, Sequence[str]]
+"""What a command did, in words for the user, and the texts of the memory that it tells."""
 
 
 class TurnCommands(Struct, frozen=True):
@@ -59,20 +58,20 @@ class TurnCommands(Struct, frozen=True):
     most: int
 
     async def run(self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str) -> CommandResult:
-        """Carry a command out.
+        """Carry a command out, and return its reply and the texts of the memory that it tells.
 
         `scope` is whom a memory is for that names nobody. Raises what retaining and recalling do, Denied where
         nothing may be written.
         """
         row = command.row
         if row.takes and not command.text:
-            return CommandResult(row.name, row.without)
+            return _command(row.name, row.without)
         method: Callable[..., Awaitable[CommandResult]] = getattr(self, row.name)
         return await method(text=command.text, admitted=admitted, key=key, scope=scope)
 
     async def compact(self, key: str, **_: object) -> CommandResult:
         """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
-        return CommandResult("compact", *await self.sessions.compact(key))
+        return _command("compact", *await self.sessions.compact(key))
 
     async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandResult:
         """State a text as a memory."""
@@ -85,20 +84,21 @@ class TurnCommands(Struct, frozen=True):
             scope="" if is_scoped else scope,
             provenance=Provenance.USER,
         )
-        done = await self.retained.retaining.retain(said, admitted)
-        retention = done.retention
-        told = "Remembered" if any(retention.added) else "Remembered already"
-        places = ", ".join(f"{retention.path}#L{one.start_line}" for one in retention.placed)
-        text = "\n".join([f"{told}: {places}", *done.notes])
-        return CommandResult("remember", text, tuple(one.line.id for one in retention.placed))
+        reply = await self.retained.retaining.retain(said, admitted)
+        verb = "Remembered" if reply["created"] else "Remembered already"
+        text = "\n".join([f"{verb}: {reply['path']}#L{reply['line']}", *reply["notes"]])
+        return _command("remember", text, [reply["id"]])
 
     async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandResult:
         """Tell what answers a question."""
         options = RecallOptions(k=self.most, is_for_all=True, session=key)
         found = await self.retained.recall.recall(text, options, admitted)
-        memories = tuple(item.memory.id for item in found.memories)
-        told = "\n".join(_render_hits(found)) or NOTHING_FOUND
-        return CommandResult("recall", told, memories, tuple(texts_of(found)))
+        rendered = "\n".join(_render_hits(found)) or NOTHING_FOUND
+        return _command("recall", rendered, [item.memory.id for item in found.memories], texts_of(found))
+
+
+def _command(name: CommandName, text: str, memories: Iterable[str] = (), texts: Iterable[str] = ()) -> CommandResult:
+    return TurnCommandReply(name=name, text=text, memories=list(memories)), list(texts)
 
 
 def _render_hits(found: Recalled) -> Sequence[str]:
@@ -115,6 +115,62 @@ def _render_hits(found: Recalled) -> Sequence[str]:
 def _line(text: str) -> str:
     whole = " ".join(harmless_text(text).split())
     return whole if len(whole) <= _SHOWN else f"{whole[: _SHOWN - 1]}…"
+
+
+QUESTION_CHARS: Final = 4_000
+"""Of a longer question the end is known."""
+
+
+class _ShownTurn(Struct, frozen=True):
+    """A question, and what was told for it: memories, each with the citation that stood beside it."""
+
+    question: str
+    citations: dict[MemoryId, str]
+
+
+class TurnUses:
+    """Counts as used what answers a question, and what the agent's answer uses of what was told for it.
+
+    What was told in the last turn of a session is in memory alone: after a restart, and once something is forgotten,
+    an answer uses nothing.
+    """
+
+    def __init__(self, recall: AgentRecall) -> None:
+        self._recall = recall
+        self._told: OrderedDict[str, _ShownTurn] = OrderedDict()
+        drop_with_the_others(self)
+
+    def note_shown(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
+        """Count what answers a question, and know what was told for it until the answer comes."""
+        self._recall.touch(recalled, at=at, session=key, message=" ".join(question.casefold().split()))
+        if not key:
+            return
+        self._told.pop(key, None)
+        if told := [item for item in shown_memories(recalled) if not item.superseded_by]:
+            citations = {item.memory.id: str(item.citation) for item in told}
+            self._told[key] = _ShownTurn(question[-QUESTION_CHARS:], citations)
+        while len(self._told) > SESSIONS_MAX:
+            self._told.popitem(last=False)
+
+    async def note_answer(self, key: str, answer: str, *, at: float) -> None:
+        """Count what an answer uses of what was told for its question; one that comes in parts is counted by parts."""
+        if (turn := self._told.get(key)) is None:
+            return
+        try:
+            memories = (await self._recall.book.now()).memories
+        except StoreError:
+            return
+        told = [(memories[one], citation) for one, citation in turn.citations.items() if one in memories]
+        used = await asyncio.to_thread(
+            lambda: used_memories(
+                told, question=turn.question, answer=answer, memories=with_pauses(list(memories.values()))
+            )
+        )
+        self._recall.touch_used(used, at=at, session=key)
+
+    def drop_texts(self) -> None:
+        """Know no question any more, and nothing that was told."""
+        self._told.clear()
 
 
 log = structlog.get_logger(__name__)
@@ -135,7 +191,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     clock: Callable[[], datetime]
     late: LateMessages
 
-    async def take(self, message: NewMessage) -> TurnResult:
+    async def take(self, message: NewMessage) -> TurnReply:
         """Take one message, and answer it.
 
         Raises InvalidRequest, and what a command does: Denied where it would write and nothing may be written.
@@ -143,12 +199,13 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         at = self._at(message)
         command = command_of(message.text) if message.role is MessageRole.USER else None
         if command is not None:
-            outcome = await self._commanded(message, command)
+            reply = await self._commanded(message, command)
         elif message.role is MessageRole.USER and message.text.strip():
-            outcome = await self._asked(message, at)
+            reply = await self._asked(message, at)
         else:
-            outcome = await self._render_hits(message, at)
-        return await self._happened(message, outcome)
+            reply = await self._take_statement(message, at)
+        await self._happened(message, reply)
+        return reply
 
     def _at(self, message: NewMessage) -> datetime:
         if not message.text.strip() and message.event is None:
@@ -165,35 +222,33 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             default if message.deadline is None else message.deadline.total_seconds()
         )
 
-    async def _commanded(self, message: NewMessage, command: SpokenCommand) -> TurnResult:
+    async def _commanded(self, message: NewMessage, command: SpokenCommand) -> TurnReply:
         key, own_channel, stater = message.key, message.own_channel, message.admitted
         if own_channel and not stater.is_sandboxed:
             # whoever holds only an agent's socket is in the channel of its key, whatever the message says
             stater = replace(stater, channel=own_channel)
-        done = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
-        if done.told and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
-            self.capture.note_texts(key, done.told)
+        done, texts = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
+        if texts and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
+            self.capture.note_texts(key, texts)
         off = part_reply("off", SkipReason.NO_TURN)
-        return TurnResult(command=done, parts={"log": off, "context": off, "recall": off})
+        reply = _reply({"log": off, "context": off, "recall": off})
+        reply["command"] = done
+        return reply
 
-    async def _asked(self, message: NewMessage, at: datetime) -> TurnResult:
+    async def _asked(self, message: NewMessage, at: datetime) -> TurnReply:
         (logged, context), (recalled, went) = await asyncio.gather(
             self._store_in_time(message, at), self._recalled(message)
         )
-        captured: CaptureState = "no"
+        reply = _reply({"log": logged.part, "context": context.part, "recall": went}, logged, context)
         if await self._is_remembered(logged, message.key):
-            captured = await self._captured(message, at, logged, context)
+            reply["capture"] = await self._captured(message, at, logged, context)
             if recalled is not None and not logged.is_repeated:
                 self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
                 self.capture.note_shown(message.key, recalled)
-        return TurnResult(
-            logged=logged,
-            context=context,
-            bundle=None if recalled is None else recalled.bundle,
-            verdict=None if recalled is None else recalled.verdict.value,
-            capture=captured,
-            parts={"log": logged.part, "context": context.part, "recall": went},
-        )
+        if recalled is None:
+            return reply
+        reply["verdict"] = recalled.verdict.value
+        return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, message.encoding)}
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
         # by its key or by its name: the log knows of both
@@ -206,16 +261,15 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         before = (context.turns[-1].answer or "") if context.turns else ""
         return await self.capture.submit(message, at, answer_before=before, logged=logged)
 
-    async def _render_hits(self, message: NewMessage, at: datetime) -> TurnResult:
+    async def _take_statement(self, message: NewMessage, at: datetime) -> TurnReply:
         """Take what is no question: an answer is kept with its question, and anything else is not kept."""
-        told = partial(self._take_statement_now, message, at)
+        take = partial(self._take_statement_now, message, at)
         is_kept = bool(message.key) and (message.is_answer or message.failure is not None)
         if not is_kept or await self._may_ask_log(message):
-            return await told()
-        late = part_reply("failed", self.late.put(told))
-        return TurnResult(logged=LoggedMessage(part=late), parts=_without_recall(late))
+            return await take()
+        return _reply(_without_recall(part_reply("failed", self.late.put(take))))
 
-    async def _take_statement_now(self, message: NewMessage, at: datetime) -> TurnResult:
+    async def _take_statement_now(self, message: NewMessage, at: datetime) -> TurnReply:
         logged, key = LoggedMessage(part=part_reply("off", SkipReason.NOT_ASKED)), message.key
         captured: CaptureState = "no"
         if message.is_answer:
@@ -225,16 +279,15 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
                 await self.uses.note_answer(key, message.text, at=self.clock().timestamp())
         if message.failure is not None and not await self.log.is_unremembered(key):
             captured = await self.capture.submit(message, at)
-        return TurnResult(logged=logged, capture=captured, parts=_without_recall(logged.part))
+        return {**_reply(_without_recall(logged.part), logged), "capture": captured}
 
-    async def _happened(self, message: NewMessage, outcome: TurnResult) -> TurnResult:
+    async def _happened(self, message: NewMessage, reply: TurnReply) -> None:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
         kind = None if message.event is None else message.event.type
-        if kind is MessageEventType.COMPACT and outcome.command is None:
-            return replace(outcome, command=await self.commands.compact(message.key))
-        if kind is not MessageEventType.END:
-            return outcome
-        return replace(outcome, parts={**outcome.parts, "end": await self._ended(message)})
+        if kind is MessageEventType.COMPACT and reply["command"] is None:
+            reply["command"], _ = await self.commands.compact(message.key)
+        if kind is MessageEventType.END:
+            reply["health"]["end"] = await self._ended(message)
 
     async def _ended(self, message: NewMessage) -> TurnPartReply:
         if not await self._may_ask_log(message):
@@ -286,6 +339,30 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         except MemorydError as exc:
             return None, part_reply("failed", str(exc))
         return found, _recall_part(found)
+
+
+def _reply(
+    health: dict[str, TurnPartReply], logged: LoggedMessage | None = None, context: TurnContext | None = None
+) -> TurnReply:
+    """Return the reply of a message that went there; the caller measures how long it took."""
+    logged, context = logged or LoggedMessage(), context or TurnContext()
+    return TurnReply(
+        command=None,
+        session=logged.session,
+        seq=logged.seq,
+        remembered=logged.seq is not None,
+        bundle=None,
+        etag=None,
+        notModified=False,
+        receipt=[],
+        tokens=0,
+        context=context.text,
+        sequence=[turn_reply(context.session, turn) for turn in context.turns] if context.session else [],
+        verdict=None,
+        health=health,
+        capture="no",
+        tookMs=0,
+    )
 
 
 def _without_recall(logged: TurnPartReply) -> dict[str, TurnPartReply]:

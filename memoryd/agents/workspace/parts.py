@@ -1,22 +1,35 @@
-"""The parts of a workspace that the agents on it share, put together; among them what reflects over it."""
+"""What the agents on one workspace share, and what each of them has for itself, put together."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memoryd.agents.conversations.conversations import AgentConversations, NotesAhead
+from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.conversations.forgetting import Forgetting
+from memoryd.agents.conversations.listing import ConversationList
+from memoryd.agents.conversations.qa import AgentQa
+from memoryd.agents.conversations.qa_sessions import QaSessions
+from memoryd.agents.conversations.search import export_settings
+from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.reflecting import CurrentMemories, ReflectSchedule, ReflectUse
 from memoryd.agents.status.figures import Census
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
-from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath
 from memoryd.agents.workspace.memories import (
     ForgettingIndexes,
     WorkspaceMemories,
     memory_forgetting,
     workspace_memories,
 )
-from memoryd.agents.workspace.settings import ScanSchedule, WorkspaceRules, index_settings, owners_time
+from memoryd.agents.workspace.settings import (
+    ScanSchedule,
+    WorkspaceRules,
+    index_settings,
+    owners_time,
+    transcript_folders,
+)
 from memoryd.config.agents import Agent
+from memoryd.domain.citations import transcript_path
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
@@ -24,7 +37,12 @@ from memoryd.memory.llm import Labeller, Prose
 from memoryd.memory.reflect.pages import PageSummaries
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.reflect.run import Reflecting, ReflectParts
+from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
+from memoryd.sessions.transcripts.conversations import TranscriptListing
+from memoryd.sessions.transcripts.exports import SessionExports
+from memoryd.sessions.transcripts.folders import TranscriptFolders
+from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
 
@@ -73,9 +91,15 @@ def workspace_resources(
         around=around,
     )
     memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
-    ahead = NotesAhead(index.embedding_loop, lambda: index.pending_files)
     conversations = {
-        agent.id: AgentConversations(agent, embedding=embedding, notes=ahead, around=around) for agent in agents
+        agent.id: AgentConversations(
+            agent,
+            embedding=embedding,
+            notes=index.embedding_loop,
+            pending_files=lambda: index.pending_files,
+            around=around,
+        )
+        for agent in agents
     }
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
     reflect, schedule = workspace_reflect(agents, memories, around)
@@ -134,3 +158,93 @@ def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[s
             around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
 
     return tell
+
+
+class AgentResources(Struct, frozen=True, kw_only=True):
+    """What one agent shares with no other, not even on the same workspace."""
+
+    path: WorkspacePath
+    conversations: AgentConversations
+    qmd: AgentQmd | None
+    """None where the builtin index answers."""
+    qa: AgentQa
+    taking: TurnTaking | None
+    """None unless turns are taken from transcripts."""
+    kept: StoredConversations
+
+
+def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
+    """Wire what an agent has for itself."""
+    qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
+    listing = TranscriptListing(agent.id, transcripts_of(agent), talks.withheld)
+    qmd = agent_qmd(agent, shared, listing)
+    qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
+    return AgentResources(
+        path=WorkspacePath(agent.workspace, shared.index),
+        conversations=talks,
+        qmd=qmd,
+        qa=qa,
+        taking=_taking(agent, shared, listing, qa),
+        kept=_kept(agent, shared, qmd),
+    )
+
+
+def transcripts_of(agent: Agent) -> TranscriptFolders:
+    """Return what looks at the folders with transcripts of an agent, whoever wants them."""
+    return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
+
+
+def _taking(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing, qa: AgentQa) -> TurnTaking | None:
+    store = shared.around.qas.get(agent.id)
+    if store is None or not agent.takes_turns:
+        return None
+    return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=qa.hold)
+
+
+def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
+    index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.around.qas.get(agent.id))
+    listing = ConversationList(qa, index, transcripts_of(agent))
+    return StoredConversations(
+        agent=agent.id,
+        index=index,
+        qa=qa,
+        listing=listing,
+        exports=None if qmd is None else qmd.conversations,
+        forgetting=Forgetting(
+            agent=agent,
+            qa=qa,
+            index=index,
+            listing=listing,
+            ledger=shared.around.ledgers.of(agent),
+            book=shared.memories.book,
+            forgetting=shared.forgetting,
+            follow=lambda: shared.index.settled(shared.index.demand()),
+            qmd=qmd,
+        ),
+    )
+
+
+def agent_qmd(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing) -> AgentQmd | None:
+    """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
+    if agent.memory.backend != "qmd":
+        return None
+    index = shared.index
+    rules, indexer = index.rules, index.indexer
+    qmd = AgentQmd(
+        agent,
+        Dependencies(
+            workspace=rules.workspace,
+            builtin=index.builtin,
+            words=index.words,
+            known=lambda: indexer.known_paths - indexer.withdrawn.derived,
+            is_excluded=indexer.withdrawn.__contains__,
+            changed_since=indexer.read_since,
+            ruling=rules.ruling,
+            roots=rules.roots,
+            max_file_bytes=rules.max_file_bytes,
+            exports=SessionExports(export_settings(agent, shared.around.agents), listing.look),
+        ),
+    )
+    index.followers.append(qmd)
+    index.purges.append(qmd.drop_remains)
+    return qmd

@@ -213,10 +213,8 @@ class LateMessages:
     async def run(self) -> None:
         """Keep what is late, until cancelled."""
         while True:
-            await self._opened()
             step = await self._waiting.get()
             try:
-                # it may be opened anew meanwhile
                 await self._opened()
                 await step()
             except (MemorydError, OSError) as exc:

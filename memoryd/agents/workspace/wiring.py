@@ -16,14 +16,12 @@ from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.status.figures import ConversationCensus
 from memoryd.agents.status.status import AgentSources
-from memoryd.agents.sync import AgentSessions, AgentSync
+from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
-from memoryd.agents.turns.turns import AgentTurns, TurnCommands
-from memoryd.agents.turns.uses import TurnUses
-from memoryd.agents.workspace.agent_resources import AgentResources
+from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
 from memoryd.agents.workspace.memories import WorkspaceMemories
-from memoryd.agents.workspace.parts import WorkspaceResources
+from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
@@ -48,12 +46,12 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         files=AgentFiles(agent=agent, index=shared.index, qmd=own.qmd, book=shared.memories.book.now),
         sync=AgentSync(
             agent=agent.id,
+            settings=agent.memory_search.sync,
             index=shared.index,
             slot=shared.embedding.slot,
             qmd=own.qmd,
             conversations=own.conversations,
         ),
-        sessions=AgentSessions(agent.memory_search.sync, shared.index.indexer, own.conversations.demand),
         qa=own.qa,
         conversations=own.kept,
         retained=memories,
@@ -124,7 +122,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
     recall = agent_recall(agent, shared, own)
     retaining = _retaining(agent, memories, rights, recall)
-    documents = _documents(agent, shared, recall)
+    documents = AgentDocuments(recall=recall, index=shared.index, zone=owners_time(agent.memory).zone)
     edits = AgentDocumentEdits(
         documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
     )
@@ -137,7 +135,13 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         verifying=AgentVerifying(agent=agent, book=memories.book, journal=journal, index=memories.index),
         opinions=AgentOpinions(agent.id, memories.book, memories.opinions),
         core=AgentCore(journal=journal, max_chars=agent.memory.core.max_chars, rights=rights),
-        entities=_entities(agent, memories),
+        entities=AgentEntities(
+            agent=agent.id,
+            book=memories.book,
+            opinions=memories.opinions,
+            journal=journal,
+            index=memories.index,
+        ),
         changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
         reflect=shared.reflect,
         recall=recall,
@@ -156,19 +160,6 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
     )
 
 
-def _documents(agent: Agent, shared: WorkspaceResources, recall: AgentRecall) -> AgentDocuments:
-    memories = shared.memories
-    return AgentDocuments(
-        agent=agent,
-        is_alone=shared.is_alone,
-        book=memories.book,
-        recall=recall,
-        index=memories.index,
-        usage=memories.usage,
-        zone=owners_time(agent.memory).zone,
-    )
-
-
 def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights, recall: AgentRecall) -> AgentRetaining:
     return AgentRetaining(
         agent=agent.id,
@@ -178,16 +169,6 @@ def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights, re
         tombstones=memories.tombstones,
         book=memories.book,
         facts=recall.eligible.facts,
-    )
-
-
-def _entities(agent: Agent, memories: WorkspaceMemories) -> AgentEntities:
-    return AgentEntities(
-        agent=agent.id,
-        book=memories.book,
-        opinions=memories.opinions,
-        journal=memories.journal,
-        index=memories.index,
     )
 
 

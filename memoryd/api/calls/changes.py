@@ -1,7 +1,6 @@
 """`GET /v1/changes` and `POST /v1/undo`: what was written into a workspace, and taking it back."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -11,17 +10,8 @@ from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.access import Who
-from memoryd.domain.clock import rfc3339
-from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.replies.changes import (
-    ChangedLinesReply,
-    ChangeReply,
-    ChangesReply,
-    UndoneReply,
-    UndoReply,
-    WrittenSessionReply,
-)
-from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
+from memoryd.replies.changes import ChangesReply, UndoReply, WrittenSessionReply
+from memoryd.store.ledger.changes import ChangeFilter
 from memoryd.wire import CHANGES_MAX, POSITION_MAX
 
 
@@ -69,20 +59,13 @@ async def changes(
         rows = [] if run else await _sessions(memories.conversations(admitted), began, path)
         return ChangesReply(changes=[], sessions=rows[:limit], trouble=[])
     wanted = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit)
-    found = await memories.retained(admitted).changes.listed(wanted, since=since, by=by)
-    told = [_encoded(row, has_lines=lines, standing=found.standing) for row in found.rows]
-    return ChangesReply(changes=told, sessions=[], trouble=found.trouble)
+    return await memories.retained(admitted).changes.listed(wanted, since=since, by=by, has_lines=lines)
 
 
 async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> UndoReply:
     """Take back a change, or all of one run, where their lines still stand."""
     admitted = caller.admit(request.agent, request.session_key)
-    undone = await memories.retained(admitted).changes.undo(request.id, request.run, is_dry_run=request.dry_run)
-    rows = [
-        UndoneReply(change=_encoded(one.row), undoneBy=(one.by.id or None) if one.by is not None else None)
-        for one in undone
-    ]
-    return UndoReply(undone=rows, dryRun=request.dry_run)
+    return await memories.retained(admitted).changes.undo(request.id, request.run, is_dry_run=request.dry_run)
 
 
 async def _sessions(room: StoredConversations, since: float, path: str) -> list[WrittenSessionReply]:
@@ -93,32 +76,6 @@ async def _sessions(room: StoredConversations, since: float, path: str) -> list[
         if one["kind"] == "qa" and (at := one["lastActivity"]) and datetime.fromisoformat(at).timestamp() >= since
         if path in ("", one["id"])
     ]
-
-
-def _encoded(row: ChangeRow, *, has_lines: bool = True, standing: Mapping[int, bool] | None = None) -> ChangeReply:
-    # what is forgotten, and held for an undo, is told to nobody
-    shown = row.hunks or () if has_lines and row.writer != WrittenBy.FORGET else ()
-    lines = [ChangedLinesReply(line=hunk.line, removed=list(hunk.removed), added=list(hunk.added)) for hunk in shown]
-    return ChangeReply(
-        id=row.id,
-        at=rfc3339(datetime.fromtimestamp(row.at, UTC)),
-        by=row.writer,
-        agent=row.agent or None,
-        why=row.why,
-        path=row.path,
-        run=row.run or None,
-        state=row.state,
-        undoes=row.undoes or None,
-        undoable=row.hunks is not None,
-        hashBefore=_hash_reply(row.hash_before),
-        hashAfter=_hash_reply(row.hash_after),
-        standing=None if standing is None else standing.get(row.id),
-        lines=lines,
-    )
-
-
-def _hash_reply(kept: bytes) -> str | None:
-    return "" if kept == NOT_KEPT else kept.hex() or None
 
 
 CALLS: Final = (

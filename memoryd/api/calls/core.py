@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.core import AgentCore, EditedCore
+from memoryd.agents.retained.core import AgentCore
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
@@ -53,34 +53,23 @@ class CoreInsertRequest(CoreRequest):
 
 async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
     """Show the core file, and `SOUL.md` beside it."""
-    core = memories.retained(admitted).core
-    found = await core.show()
-    return CoreReply(
-        path=found.path,
-        text=found.text,
-        sha256=found.sha256,
-        chars=len(found.text),
-        maxChars=core.max_chars,
-        soul=await core.persona(),
-    )
+    return await memories.retained(admitted).core.show()
 
 
 async def append(request: CoreAppendRequest, caller: Asking, memories: Memories) -> CoreEditReply:
     """Add lines at the end of the core file."""
-    core = _core(request, caller, memories)
-    return _edited(core, await core.append(request.text, expected=request.expected or ""))
+    return await _core(request, caller, memories).append(request.text, expected=request.expected or "")
 
 
 async def replace(request: CoreReplaceRequest, caller: Asking, memories: Memories) -> CoreEditReply:
     """Put a text in the place of one that stands in the core file once."""
-    core = _core(request, caller, memories)
-    return _edited(core, await core.replace(request.old, request.new, expected=request.expected or ""))
+    return await _core(request, caller, memories).replace(request.old, request.new, expected=request.expected or "")
 
 
 async def insert(request: CoreInsertRequest, caller: Asking, memories: Memories) -> CoreEditReply:
     """Add lines below a line of the core file."""
     core = _core(request, caller, memories)
-    return _edited(core, await core.insert(request.text, after=request.after, expected=request.expected or ""))
+    return await core.insert(request.text, after=request.after, expected=request.expected or "")
 
 
 def _core(request: CoreRequest, caller: Asking, memories: Memories) -> AgentCore:
@@ -88,18 +77,6 @@ def _core(request: CoreRequest, caller: Asking, memories: Memories) -> AgentCore
     core = memories.retained(admitted).core
     core.rights.check_file(is_owner=admitted.is_owner)
     return core
-
-
-def _edited(core: AgentCore, found: EditedCore) -> CoreEditReply:
-    return CoreEditReply(
-        path=found.change.path,
-        sha256=found.change.sha256,
-        chars=len(found.change.text),
-        maxChars=core.max_chars,
-        changed=found.change.is_written,
-        change=found.change.id or None,
-        notes=list(found.notes),
-    )
 
 
 CALLS: Final = (

@@ -4,16 +4,12 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.entities import AliasChange, KnownEntity
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.opinions import opinion_reply
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
-from memoryd.domain.citations import Citation
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.line import MAX_NAME
-from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
+from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityShowReply
 from memoryd.wire import LISTED_MAX
 
 EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
@@ -47,70 +43,26 @@ EntityLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at
 
 async def listing(admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50) -> EntitiesReply:
     """List what the memories that reach the caller are about, and the pages of entities."""
-    found = await memories.retained(admitted).entities.all(admitted)
-    return EntitiesReply(entities=[_entity(one) for one in found[:limit]], total=len(found))
+    return await memories.retained(admitted).entities.all(admitted, limit)
 
 
 async def show(
     entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
 ) -> EntityShowReply:
     """Tell what is known of an entity: its memories, the newest first, opinions, page and aliases."""
-    known, held = await memories.retained(admitted).entities.one(admitted, entity)
-    return EntityShowReply(
-        **_entity(known),
-        memories=[_memory(one) for one in known.memories[:limit]],
-        opinions=[opinion_reply(one) for one in held[:limit]],
-    )
+    return await memories.retained(admitted).entities.one(admitted, entity, limit)
 
 
 async def merge(request: EntityMergeRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
     """Make a name an alias of an entity, by the front matter of its page, for the owner alone."""
     room = memories.retained(caller.admit(request.agent, None)).entities
-    found = await room.merge(request.name, request.into, is_dry=request.dry_run)
-    return _change(found, is_dry=request.dry_run)
+    return await room.merge(request.name, request.into, is_dry=request.dry_run)
 
 
 async def split(request: EntitySplitRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
     """Take an alias out of the page of its entity, for the owner alone."""
     room = memories.retained(caller.admit(request.agent, None)).entities
-    return _change(await room.split(request.alias, is_dry=request.dry_run), is_dry=request.dry_run)
-
-
-def _entity(known: KnownEntity) -> EntityReply:
-    days = known.days
-    return EntityReply(
-        name=known.name,
-        slug=known.slug,
-        aliases=list(known.others),
-        page=known.page.path if known.page else None,
-        memoryCount=len(known.memories),
-        opinionCount=len(known.opinions),
-        firstSeen=days[0].isoformat() if days else None,
-        lastSeen=days[1].isoformat() if days else None,
-    )
-
-
-def _memory(memory: Memory) -> EntityMemoryReply:
-    newest = memory.sources[0]
-    return EntityMemoryReply(
-        id=memory.id,
-        kind=memory.kind.value,
-        content=memory.line.text,
-        day=newest.day.isoformat(),
-        source=str(Citation(newest.path, newest.start_line, newest.end_line)),
-    )
-
-
-def _change(found: AliasChange, *, is_dry: bool) -> EntityChangeReply:
-    return EntityChangeReply(
-        alias=found.place.alias,
-        entity=found.place.entity,
-        path=found.place.path,
-        diff=found.diff,
-        written=bool(found.diff) and not is_dry,
-        change=found.change or None,
-        note=found.note,
-    )
+    return await room.split(request.alias, is_dry=request.dry_run)
 
 
 CALLS: Final = (

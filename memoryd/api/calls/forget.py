@@ -40,17 +40,7 @@ async def forget(request: ForgetRequest, caller: Asking, memories: Memories) -> 
 
 async def verify(citation: VerifiedCitation, admitted: AdmittedByQuery, memories: Memories) -> VerifyReply:
     """Tell whether cited lines still stand, moved, were edited or are gone."""
-    done = await memories.retained(admitted).verifying.verify(citation, admitted)
-    found, memory = done.check, done.check.memory
-    return VerifyReply(
-        citation=citation,
-        state=found.state.value,
-        now=None if found.now is None else str(found.now),
-        id=None if memory is None else memory.id,
-        content=None if memory is None else memory.line.text,
-        supersededBy=list(done.superseded_by),
-        note=found.note or None,
-    )
+    return await memories.retained(admitted).verifying.verify(citation, admitted)
 
 
 def _receipt(receipt: ForgetReport) -> ForgetReply:

@@ -4,31 +4,23 @@ from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field
 
-from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import RecallOptions, kinds_of
-from memoryd.agents.retained.replacing import DisagreeingPair
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
 from memoryd.api.models import AgentId, Request, Whole, similar_memories_replies
 from memoryd.domain.access import Who
-from memoryd.domain.citations import cited
-from memoryd.domain.memories.abstracts import abstract_of, overview_of
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.replacing import Keep
-from memoryd.domain.memories.changes.verification import cite
-from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
+from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
-from memoryd.domain.memories.tiers import RelevanceTerms, Tier
+from memoryd.domain.memories.tiers import Tier
 from memoryd.errors import InvalidRequest
-from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
+from memoryd.replies.knowledge import DisagreementsReply, SettledReply
 from memoryd.replies.memories import (
-    DecayedMemoryReply,
     MemoryAddReply,
     MemoryDecayReply,
     MemoryDeleteReply,
-    MemoryDocumentReply,
     MemoryEditReply,
     MemoryListReply,
     MemoryReplaceReply,
@@ -36,7 +28,6 @@ from memoryd.replies.memories import (
     MemorySearchReply,
     MemoryStatsReply,
     MemoryWhyReply,
-    RelevanceTermsReply,
 )
 from memoryd.wire import LISTED_MAX, MEMORY_CHARS_MAX, POSITION_MAX, RESULTS_MAX, TAGS_MAX
 
@@ -117,7 +108,6 @@ class MemoryReplaceRequest(MemoryEditRequest):
     """Whether a model says it and not the owner, whoever's socket it asks by: what its owner said stays."""
 
 
-DIGITS = 4
 MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight signs")]
 ScopeFilter = Annotated[
     str, Field(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
@@ -149,14 +139,13 @@ async def listing(
     filters = DocumentFilters(
         scope=scope, kinds=kinds_of(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
     )
-    page = await memories.retained(admitted).documents.listing(filters, admitted)
-    return MemoryListReply(memories=[document_reply(one) for one in page.documents], total=page.total)
+    return await memories.retained(admitted).documents.listing(filters, admitted)
 
 
 async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> MemoryAddReply:
     """State a memory in today's log; the same again is not written twice."""
     admitted = caller.admit(request.agent, request.session_key)
-    done = await memories.retained(admitted).document_edits.add(
+    return await memories.retained(admitted).document_edits.add(
         request.text,
         kind=kind_of(request.kind),
         importance=request.importance,
@@ -166,19 +155,12 @@ async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> 
         by_agent=request.by_agent,
         admitted=admitted,
     )
-    return MemoryAddReply(
-        memory=document_reply(done.document),
-        created=done.created,
-        change=done.change or None,
-        searchable=done.is_searchable,
-        notes=list(done.notes),
-    )
 
 
 async def search(request: MemorySearchRequest, caller: Asking, memories: Memories) -> MemorySearchReply:
     """Find memories that answer, best first, as recall ranks them."""
     admitted = caller.admit(request.agent, request.session_key)
-    found = await memories.retained(admitted).documents.search(
+    documents, recalled = await memories.retained(admitted).documents.search(
         request.query,
         scope=request.scope or "",
         top_k=request.top_k,
@@ -187,11 +169,11 @@ async def search(request: MemorySearchRequest, caller: Asking, memories: Memorie
         options=RecallOptions(session=caller.key(request.session_key)),
     )
     return MemorySearchReply(
-        memories=[document_reply(one) for one in found.documents],
-        verdict=found.recalled.verdict.value,
-        reason=found.recalled.reason,
-        health=health_reply(found.recalled),
-        took_ms=round(found.recalled.took_ms, 2),
+        memories=documents,
+        verdict=recalled.verdict.value,
+        reason=recalled.reason,
+        health=health_reply(recalled),
+        took_ms=round(recalled.took_ms, 2),
     )
 
 
@@ -211,13 +193,12 @@ async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsRep
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryReply:
     """Tell a memory by its id."""
-    return MemoryReply(memory=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
+    return MemoryReply(memory=await memories.retained(admitted).documents.get(memory, admitted))
 
 
 async def why(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryWhyReply:
     """Say why a memory stands where it does: every term of its relevance."""
-    found = await memories.retained(admitted).documents.get(memory, admitted)
-    return MemoryWhyReply(memory=document_reply(found), terms=_terms(found.terms))
+    return await memories.retained(admitted).documents.why(memory, admitted)
 
 
 async def decay(
@@ -228,42 +209,26 @@ async def decay(
         days = days_of(within)
     except ValueError as exc:
         raise InvalidRequest(f"in: {exc}") from exc
-    found = await memories.retained(admitted).documents.decay(days, admitted, limit=limit)
-    return MemoryDecayReply(
-        days=found.days,
-        memories=[
-            DecayedMemoryReply(memory=document_reply(one.document), terms=_terms(one.then)) for one in found.decayed
-        ],
-        moving=found.moving,
-        total=found.total,
-    )
+    return await memories.retained(admitted).documents.decay(days, admitted, limit=limit)
 
 
 async def delete(
     memory: MemoryName, admitted: AdmittedByQuery, memories: Memories, dry_run: DryRun = False
 ) -> MemoryDeleteReply:
     """Take out all lines that state a memory; that can be undone."""
-    done = await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
-    return MemoryDeleteReply(
-        id=done.id,
-        deleted=done.is_deleted,
-        lines=list(done.lines),
-        changes=list(done.changes),
-        run=done.run or None,
-        searchable=done.is_searchable,
-    )
+    return await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
 
 
 async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
     """Pin a memory: it never decays, and stands at the beginning of sessions."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
+    return await memories.retained(admitted).document_edits.pin(memory, admitted)
 
 
 async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
     """Take the pin of a memory away."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
+    return await memories.retained(admitted).document_edits.unpin(memory, admitted)
 
 
 async def importance(
@@ -271,9 +236,7 @@ async def importance(
 ) -> MemoryEditReply:
     """Write how important a memory is."""
     admitted = caller.admit(request.agent, request.session_key)
-    return _edited(
-        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
-    )
+    return await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
 
 
 async def replace(
@@ -284,79 +247,21 @@ async def replace(
     retained = memories.retained(admitted)
     # by its id alone, though words may be meant elsewhere
     old = (await retained.documents.memory(memory, admitted)).id
-    done = await retained.replacing.replace(
+    reply, is_written = await retained.replacing.replace(
         old,
         MemoryDraft(text=request.text),
         admitted,
         is_in_place=request.in_place,
         by_agent=request.by_agent,
     )
-    found = await retained.documents.get(done.retention.placed[0].line.id, admitted)
     return MemoryReplaceReply(
-        memory=document_reply(found),
-        replaced=done.replaced or old,
-        changed=bool(done.written.changes),
-        changes=list(done.written.numbers),
-        run=done.written.run or None,
-        searchable=done.is_searchable,
-        notes=list(done.notes),
-    )
-
-
-def document_reply(one: MemoryDocument) -> MemoryDocumentReply:
-    """Return a memory as it is told."""
-    memory, line, terms = one.memory, one.memory.line, one.terms
-    return MemoryDocumentReply(
-        id=memory.id,
-        scope=one.scope,
-        kind=line.kind.value,
-        network=line.network.value,
-        text=line.text,
-        tier=terms.tier.value,
-        importance=line.importance,
-        pinned=line.attributes.is_pinned,
-        tags=list(line.attributes.tags),
-        entities=list(line.entities),
-        access_count=terms.access_count,
-        created_at=one.created_at,
-        created_day=memory.first_recorded.isoformat(),
-        accessed_at=one.accessed_at,
-        accessed_day=one.accessed_day.isoformat(),
-        abstract_text=abstract_of(line.text),
-        overview_text=overview_of(line.text),
-        citation=str(cite(memory.sources[0])),
-        sources=[str(cited(source.path, source.start_line, source.end_line)) for source in memory.sources],
-        relevance=round(terms.relevance, DIGITS),
-        superseded_by=list(one.superseded_by),
-        score=None if one.score is None else round(one.score, DIGITS),
-    )
-
-
-def _terms(found: RelevanceTerms) -> RelevanceTermsReply:
-    return RelevanceTermsReply(
-        tier=found.tier.value,
-        reason=found.reason.value,
-        pinned=found.is_pinned,
-        importance=found.importance,
-        access_count=found.access_count,
-        age_days=round(found.age_days, DIGITS),
-        half_life_days=round(found.half_life_days, DIGITS),
-        beta=found.beta,
-        recency=round(found.recency, DIGITS),
-        frequency=round(found.frequency, DIGITS),
-        composite=round(found.composite, DIGITS),
-        floor=found.floor,
-        relevance=round(found.relevance, DIGITS),
-        leaves_core_in_days=None if found.leaves_core_in is None else round(found.leaves_core_in, DIGITS),
-    )
-
-
-def _edited(done: EditedDocument) -> MemoryEditReply:
-    return MemoryEditReply(
-        memory=document_reply(done.document),
-        changed=done.is_changed,
-        changes=list(done.changes),
-        searchable=done.is_searchable,
+        memory=await retained.documents.get(reply["id"], admitted),
+        replaced=reply["replaced"] or old,
+        changed=is_written,
+        changes=reply["changes"],
+        run=reply["run"],
+        searchable=reply["searchable"],
+        notes=reply["notes"],
     )
 
 
@@ -375,34 +280,13 @@ PairName = Annotated[
 
 async def disagreements(admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100) -> DisagreementsReply:
     """List memories that may contradict each other."""
-    found = await memories.retained(admitted).disagreements.all(admitted)
-    return DisagreementsReply(disagreements=[_reply(one) for one in found[:limit]], total=len(found))
+    return await memories.retained(admitted).disagreements.all(admitted, limit)
 
 
 async def settle(disagreement: PairName, request: SettleRequest, caller: Asking, memories: Memories) -> SettledReply:
     """Write which of two memories holds, or that both do."""
     admitted = caller.admit(request.agent, None)
-    done = await memories.retained(admitted).disagreements.settle(disagreement, request.keep, admitted)
-    changes = [one.id for one in done.written.changes if one.id]
-    return SettledReply(**_reply(done.pair), keep=done.keep.value, changes=changes)
-
-
-def _reply(pair: DisagreeingPair) -> DisagreementReply:
-    return DisagreementReply(
-        id=pair.name, doubt=pair.doubt.value, leads=pair.leads.id, newer=_memory(pair.newer), older=_memory(pair.older)
-    )
-
-
-def _memory(memory: Memory) -> DisagreeingMemoryReply:
-    source, said = memory.sources[0], memory.line.attributes
-    return DisagreeingMemoryReply(
-        id=memory.id,
-        text=memory.line.text,
-        saidBy=None if said.provenance is None else said.provenance.value,
-        pinned=said.is_pinned,
-        recorded=memory.recorded.isoformat(),
-        source=str(cited(source.path, source.start_line, source.end_line)),
-    )
+    return await memories.retained(admitted).disagreements.settle(disagreement, request.keep, admitted)
 
 
 CALLS: Final = (

@@ -6,16 +6,15 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from memoryd.agents.retained.recall import BundleOptions, RecallOptions
+from memoryd.agents.retained.recall import BundleOptions, RecallOptions, bundle_reply
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.search import floors_explanation, health_reply, lines_reply
 from memoryd.api.models import AgentId, Encode, Request, Whole, fallback_reply, present
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
-from memoryd.domain.memories import bundle as bundle_encodings
 from memoryd.domain.memories.book import MemorySource
-from memoryd.domain.memories.bundle import Bundle, Encoding
+from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
@@ -31,7 +30,6 @@ from memoryd.memory.recall.query import (
     RecalledPassage,
 )
 from memoryd.replies.recall import (
-    BundleReply,
     EventTimeReply,
     EvidenceReply,
     MemorySourceReply,
@@ -40,7 +38,6 @@ from memoryd.replies.recall import (
     RecallItemExplanation,
     RecallItemReply,
     RecallReply,
-    ReceiptReply,
 )
 from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
 
@@ -139,21 +136,7 @@ def encoded(found: Recalled, encoding: Encoding = Encoding.TEXT) -> RecallReply:
         tookMs=round(found.took_ms, 2),
         explain=_explanation(found) if found.is_explained else None,
     )
-    return reply if found.bundle is None else {**reply, **bundled(found.bundle, encoding)}
-
-
-def bundled(made: Bundle, encoding: Encoding) -> BundleReply:
-    """Return the fields of a reply that a bundle fills."""
-    return {
-        "bundle": bundle_encodings.encoded(made, encoding),
-        "etag": made.stable.etag,
-        "notModified": made.is_unchanged,
-        "receipt": [
-            ReceiptReply(name=line.name, tokens=line.tokens, told=line.is_included, cut=line.cut or None)
-            for line in made.receipt
-        ],
-        "tokens": made.tokens,
-    }
+    return reply if found.bundle is None else {**reply, **bundle_reply(found.bundle, encoding)}
 
 
 def _explanation(found: Recalled) -> RecallExplanation:

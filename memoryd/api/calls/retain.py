@@ -4,7 +4,6 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.retaining import RetainResult
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
@@ -15,7 +14,7 @@ from memoryd.domain.memories.kinds import Kind, kind_named, short_id
 from memoryd.errors import InvalidRequest
 from memoryd.memory.capture.queue import CaptureResult
 from memoryd.replies.conversations import CapturedReply, CaptureReply, DroppedReply
-from memoryd.replies.memories import RetainedReply, RetainReply
+from memoryd.replies.memories import RetainReply
 from memoryd.wire import ANSWER_CHARS_MAX, ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_CHARS_MAX, QUESTION_CHARS_MAX
 
 
@@ -114,11 +113,11 @@ async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> 
     if request.replaces is None:
         if request.in_place:
             raise InvalidRequest("inPlace: it is not said in the place of what", hint="give `replaces`")
-        return _retain_reply(await retained.retaining.retain(said, admitted, each=request.each))
+        return await retained.retaining.retain(said, admitted, each=request.each)
     if request.each:
         raise InvalidRequest("replaces: one memory takes the place of one", hint="leave `each` out")
-    replacing = retained.replacing
-    return _retain_reply(await replacing.replace(request.replaces, said, admitted, is_in_place=request.in_place))
+    reply, _ = await retained.replacing.replace(request.replaces, said, admitted, is_in_place=request.in_place)
+    return reply
 
 
 def kind_of(name: str | None) -> Kind | None:
@@ -129,30 +128,6 @@ def kind_of(name: str | None) -> Kind | None:
     if kind is None:
         raise InvalidRequest(f"kind: there is none called {name!r}", hint=f"kinds: {', '.join(Kind)}; or W, B, O, S")
     return kind
-
-
-def _retain_reply(outcome: RetainResult) -> RetainReply:
-    found = outcome.retention
-    rows = [
-        RetainedReply(
-            id=one.line.id,
-            citation=str(Citation(found.path, one.start_line, one.end_line, short_id(one.line.id))),
-            created=created,
-            path=found.path,
-            line=one.start_line,
-        )
-        for one, created in zip(found.placed, found.added, strict=True)
-    ]
-    return RetainReply(
-        **rows[0],
-        memories=rows,
-        change=found.change.id or None,
-        changes=list(outcome.written.numbers) or [found.change.id] * bool(found.change.id),
-        run=outcome.written.run or None,
-        replaced=outcome.replaced,
-        searchable=outcome.is_searchable,
-        notes=list(outcome.notes),
-    )
 
 
 CALLS: Final = (

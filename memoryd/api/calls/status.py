@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memoryd.agents.status.figures import skipped_replies
-from memoryd.agents.status.states import AgentState, LedgerState, RemoteState
-from memoryd.agents.status.status import MemoryStatus
+from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.api.access import AllServices, Asking, Caller, Memories
 from memoryd.api.call import AtReload, call
 from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_usage
@@ -13,7 +12,6 @@ from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
-from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.embed.current import EmbedderState
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
@@ -33,7 +31,6 @@ from memoryd.replies.daemon import (
 from memoryd.replies.models import (
     EmbedderReply,
     EmbeddingReply,
-    OutstandingReply,
     ProgressReply,
     RemoteReply,
     RerankerReply,
@@ -45,11 +42,8 @@ from memoryd.replies.status import (
     AgentStatus,
     CacheReply,
     DatabaseReply,
-    DegradedReply,
     FlaggedReply,
     FtsReply,
-    HistoryReply,
-    LedgerReply,
     MassRemovalReply,
     MemoryCountsReply,
     OutsideReply,
@@ -58,10 +52,8 @@ from memoryd.replies.status import (
     RootReply,
     StatusReply,
     VectorReply,
-    WatcherReply,
 )
 from memoryd.rerank.reranking import RerankerState
-from memoryd.store.ledger.ledger import HistoryCount, LedgerCount
 
 
 async def get_health(memories: Memories) -> HealthReply:
@@ -154,14 +146,13 @@ def _port(state: PortState) -> PortReply:
 
 def _agent(status: MemoryStatus) -> AgentStatus:
     state, figures = status.state, status.figures
-    sync, held = state.index.sync, figures.held
-    watcher, outside = state.index.watcher, state.index.outside
+    sync, held, outside = state.sync, figures.held, state.outside
     return AgentStatus(
         id=state.id,
         workspace=str(state.workspace),
         backend=state.backend,
-        provider=state.embedding.provider,
-        model=state.embedding.model,
+        provider=state.provider,
+        model=state.model,
         files=held.files,
         chunks=held.chunks,
         passages=held.passages,
@@ -171,28 +162,28 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         embedded=status.embedded,
         pendingFiles=sync.pending_files,
         pendingEmbeddings=status.pending_embeddings,
-        readingSecondsLeft=state.index.reading_seconds_left,
-        embeddingSecondsLeft=state.index.embedding_seconds_left,
+        readingSecondsLeft=state.reading_seconds_left,
+        embeddingSecondsLeft=state.embedding_seconds_left,
         pendingCaptures=state.pending_captures,
         dirty=sync.is_dirty,
         lastScanAt=rfc3339(sync.last_scan_at),
         lastSyncAt=rfc3339(sync.last_sync_at),
-        watcher=WatcherReply(mode=watcher.mode, ok=watcher.is_ok, reason=watcher.reason),
+        watcher=state.watcher,
         vector=_vector(state),
         fts=FtsReply(available=True),
         cache=CacheReply(entries=held.vectors, maxEntries=state.max_unused_vectors),
-        embedding=_embedding(state, status.remote, figures.outstanding),
-        embedder=_embedder(state.embedding.embedder, status.worker),
+        embedding=_embedding(state, status.remote),
+        embedder=_embedder(state.embedder, status.worker),
         reranker=None if state.reranker is None else _reranker(state.reranker),
         llm=None if state.text is None else _text_model(state.text),
-        database=DatabaseReply(path=str(state.index.path), bytes=held.bytes),
-        ledger=_ledger(state.ledger, status.ledger),
+        database=DatabaseReply(path=str(state.index_path), bytes=held.bytes),
+        ledger=status.ledger,
         qmd=None if state.qmd is None else _qmd(state.qmd),
         qa=status.qa,
         sessions=status.conversations,
         fallback=fallback_reply(state.fallback),
-        degraded=[DegradedReply(part=one.part, reason=one.reason, since=rfc3339(one.since)) for one in status.degraded],
-        roots=[_root(one) for one in state.index.roots],
+        degraded=status.degraded,
+        roots=[_root(one) for one in state.roots],
         skipped=skipped_replies(status.all_skipped),
         skippedCount=len(status.all_skipped),
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
@@ -202,33 +193,24 @@ def _agent(status: MemoryStatus) -> AgentStatus:
 
 
 def _vector(state: AgentState) -> VectorReply:
-    identity = state.embedding.identity
+    identity = state.identity
     return VectorReply(
         enabled=state.settings.query.hybrid.enabled,
         available=identity is not None,
-        engine=state.index.vector_engine,
+        engine=state.vector_engine,
         dimensions=None if identity is None else identity.dimensions,
-        reason=state.index.vector_trouble,
+        reason=state.vector_trouble,
     )
 
 
-def _embedding(state: AgentState, remote: RemoteState | None, outstanding: OutstandingReply | None) -> EmbeddingReply:
-    choice = state.embedding.choice
+def _embedding(state: AgentState, remote: RemoteReply | None) -> EmbeddingReply:
+    choice = state.choice
     return EmbeddingReply(
         provider=choice.provider,
         rule=choice.rule,
         fallback=choice.fallback,
         paused=state.settings.sync.paused,
-        remote=None
-        if remote is None
-        else RemoteReply(
-            provider=remote.settings.provider,
-            model=remote.settings.model_name,
-            destination=remote.settings.destination,
-            outstanding=outstanding,
-            sentToday=remote.sent_today,
-            tokensPerDay=remote.settings.tokens_per_day,
-        ),
+        remote=remote,
     )
 
 
@@ -278,32 +260,6 @@ def _worker(state: WorkerState) -> WorkerReply:
         rssBytes=state.rss_bytes,
         restarts=state.restarts,
         lastError=state.last_error,
-    )
-
-
-def _ledger(state: LedgerState, counted: LedgerCount) -> LedgerReply:
-    return LedgerReply(
-        path=str(state.path),
-        bytes=counted.file_bytes,
-        heldAnswers=counted.held.answers,
-        heldBytes=counted.held.bytes,
-        maxHeldAnswers=state.limits.answers,
-        maxHeldBytes=state.limits.total_bytes,
-        refusedAnswers=counted.refused,
-        history=_history(counted.history),
-    )
-
-
-def _history(counted: HistoryCount) -> HistoryReply:
-    return HistoryReply(
-        changes=counted.changes,
-        maxChanges=CHANGES_MAX,
-        changeBytes=counted.change_bytes,
-        maxChangeBytes=CHANGE_BYTES_MAX,
-        proposals=counted.proposals,
-        maxProposals=PROPOSALS_MAX,
-        reflectRuns=counted.runs,
-        maxReflectRuns=RUNS_MAX,
     )
 
 

@@ -8,9 +8,7 @@ from typing import Annotated, Final, TypedDict
 
 from pydantic import Field
 
-from memoryd.agents.retained.documents import EditedDocument
 from memoryd.agents.retained.recall import kinds_of
-from memoryd.agents.retained.transfer import TransferWishes
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import Row, Served, call
 from memoryd.api.calls.memories import (
@@ -19,12 +17,10 @@ from memoryd.api.calls.memories import (
     MemoryImportanceRequest,
     MemoryName,
     ScopeFilter,
-    document_reply,
 )
 from memoryd.api.calls.memories import stats as memories_stats
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
-from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import DocumentFilters
@@ -33,7 +29,7 @@ from memoryd.replies.memories import (
     ExportReply,
     ImportReply,
     MemoryDocumentReply,
-    TakenMemoryReply,
+    MemoryEditReply,
     TransferredMemoryReply,
 )
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
@@ -118,10 +114,10 @@ async def export(
 async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
     admitted = caller.admit(request.agent, None)
-    wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
-    done = await memories.retained(admitted).transfer.take(list(map(imported, request.memories)), wishes)
-    rows = [TakenMemoryReply(outcome=one.outcome.value, id=one.id, reason=one.reason) for one in done.memories]
-    return ImportReply(memories=rows, changes=list(done.changes))
+    handed = list(map(imported, request.memories))
+    return await memories.retained(admitted).transfer.take(
+        handed, run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets
+    )
 
 
 def exported(memory: Memory) -> TransferredMemoryReply:
@@ -145,7 +141,7 @@ def exported(memory: Memory) -> TransferredMemoryReply:
         superseded=list(said.superseded),
         beside=list(said.beside),
         days=[day.isoformat() for day in days_of_memory(memory)],
-        sources=[str(cited(source.path, source.start_line, source.end_line)) for source in memory.sources],
+        sources=[str(source.citation) for source in memory.sources],
     )
 
 
@@ -241,17 +237,17 @@ async def listing(
     limit: DocsLimit = 20,
 ) -> DocsReply:
     """Find memories that answer, best first; without a question list them, the newest first."""
-    documents, kinds = memories.retained(admitted).documents, kinds_of(kind)
+    room, kinds = memories.retained(admitted).documents, kinds_of(kind)
     if q.strip():
-        found = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
-        return DocsReply(docs=[document_reply(one) for one in found.documents])
-    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
-    return DocsReply(docs=[document_reply(one) for one in page.documents])
+        documents, _ = await room.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
+        return DocsReply(docs=documents)
+    page = await room.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
+    return DocsReply(docs=page["memories"])
 
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
     """Tell a memory by its id."""
-    return DocReply(doc=document_reply(await memories.retained(admitted).documents.get(memory, admitted)))
+    return DocReply(doc=await memories.retained(admitted).documents.get(memory, admitted))
 
 
 async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
@@ -279,11 +275,11 @@ async def importance(
 async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
     """Take out all lines that state a memory; that can be undone."""
     done = await memories.retained(admitted).document_edits.delete(memory, admitted)
-    return DocDeleteReply(id=done.id, deleted=done.is_deleted)
+    return DocDeleteReply(id=done["id"], deleted=done["deleted"])
 
 
-def _edited(done: EditedDocument) -> DocEditReply:
-    return DocEditReply(doc=document_reply(done.document), changed=done.is_changed)
+def _edited(done: MemoryEditReply) -> DocEditReply:
+    return DocEditReply(doc=done["memory"], changed=done["changed"])
 
 
 CALLS: Final = (

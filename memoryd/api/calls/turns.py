@@ -6,17 +6,15 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from memoryd.agents.conversations.qa import turn_reply
-from memoryd.agents.turns.log import NewMessage, TurnResult
+from memoryd.agents.turns.log import NewMessage
 from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.qa import SessionKeyText
-from memoryd.api.calls.recall import bundled
 from memoryd.api.models import AgentId, Encode, Request, Whole
 from memoryd.domain.access import Who
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
-from memoryd.replies.conversations import TurnCommandReply, TurnReply
+from memoryd.replies.conversations import TurnReply
 from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX
 
 MAX_RECALLED = 12
@@ -77,36 +75,13 @@ async def take(request: TurnRequest, caller: Asking, memories: Memories) -> Turn
         k=request.k,
         budget=request.budget,
         if_none_match=request.if_none_match or "",
+        encoding=request.encode,
         is_owners=caller.binding.is_owners,
         deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
     )
-    reply = _encoded(await memories.turns(admitted).take(message), request.encode)
+    reply = await memories.turns(admitted).take(message)
     reply["tookMs"] = round((time.monotonic() - began) * 1000, 2)
     return reply
-
-
-def _encoded(outcome: TurnResult, encoding: Encoding) -> TurnReply:
-    logged, context, done = outcome.logged, outcome.context, outcome.command
-    reply = TurnReply(
-        command=None
-        if done is None
-        else TurnCommandReply(name=done.name, text=done.text, memories=list(done.memories)),
-        session=logged.session,
-        seq=logged.seq,
-        remembered=logged.seq is not None,
-        bundle=None,
-        etag=None,
-        notModified=False,
-        receipt=[],
-        tokens=0,
-        context=context.text,
-        sequence=[turn_reply(context.session, turn) for turn in context.turns] if context.session else [],
-        verdict=outcome.verdict,
-        health=dict(outcome.parts),
-        capture=outcome.capture,
-        tookMs=0,
-    )
-    return reply if outcome.bundle is None else {**reply, **bundled(outcome.bundle, encoding)}
 
 
 CALLS: Final = (call("POST", "/turns", Who.SESSION, take),)

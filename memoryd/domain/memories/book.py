@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
+from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief
@@ -32,6 +33,11 @@ class MemorySource(Struct, frozen=True):
     event: DaySpan | None
     chunk: int
     """The id of its chunk in the index."""
+
+    @property
+    def citation(self) -> Citation:
+        """The way to point at the line."""
+        return Citation(self.path, self.start_line, self.end_line)
 
 
 class Memory(Struct, frozen=True):

@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.access import Admitted
+
 GLOBAL: Final = "global"
 _AGENT: Final = "agent"
 
@@ -62,6 +64,11 @@ class Visibility(Struct, frozen=True):
     agent: str
     channel: str | None = None
     is_owner: bool = False
+
+    @classmethod
+    def of(cls, agent: str, admitted: Admitted) -> "Visibility":
+        """Return what a request sees of the memories that reach an agent."""
+        return cls(agent, admitted.channel, admitted.is_owner)
 
     def admits(self, scope: str) -> bool:
         """Tell whether a memory of this scope may be told.

@@ -20,7 +20,17 @@ from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatche
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import SidecarError, StoreError
 from memoryd.memory.recall.answer import RecallDraft, beside_pages, best_of, chosen, visible_items, why_nothing
-from memoryd.memory.recall.candidates import ARM_DEPTH, CandidateMemories, ordered, placed_passage, says_something
+from memoryd.memory.recall.candidates import (
+    ARM_DEPTH,
+    CandidateMemories,
+    ReadMessage,
+    UnaskedFinds,
+    earned,
+    ordered,
+    placed_passage,
+    read,
+    says_something,
+)
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
 from memoryd.memory.recall.items import CheckedItems, EntityPages, checked_items, chunks_lost
 from memoryd.memory.recall.query import (
@@ -32,7 +42,6 @@ from memoryd.memory.recall.query import (
     RecallQuery,
     recall_recipe,
 )
-from memoryd.memory.recall.unasked import ReadMessage, UnaskedFinds, earned, read
 from memoryd.memory.usage import UsageCache
 from memoryd.search.arms import RECALL
 from memoryd.search.builtin import BuiltinSearch, Candidates

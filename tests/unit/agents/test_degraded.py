@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from memoryd.agents.status.states import (
-    AgentState,
-    EmbeddingState,
-    IndexState,
-    LedgerState,
-    WatcherState,
-)
-from memoryd.agents.status.status import NEW_PARTS_SECONDS, Degradations, Shortfall, shortfalls
+from memoryd.agents.status.status import NEW_PARTS_SECONDS, AgentState, Degradations, Shortfall, shortfalls
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
@@ -26,8 +19,8 @@ from memoryd.index.state import SyncState
 from memoryd.qmd.maintenance import MaintenanceState
 from memoryd.qmd.server import ServerPhase
 from memoryd.qmd.sidecar import QmdState
+from memoryd.replies.status import WatcherReply
 from memoryd.search.protocol import Fallback
-from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.wire import Event
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
@@ -40,6 +33,10 @@ def wanted(**search: object) -> MemorySearchSection:
     return config.resolved_agents()[0].memory_search
 
 
+def watching(mode: str, *, ok: bool, reason: str | None = None) -> WatcherReply:
+    return WatcherReply(mode=mode, ok=ok, reason=reason)
+
+
 def healthy() -> AgentState:
     """All parts at work, without qmd."""
     return AgentState(
@@ -48,42 +45,31 @@ def healthy() -> AgentState:
         has_workspace=True,
         leads_elsewhere=False,
         settings=wanted(),
-        index=IndexState(
-            path=Path("index.sqlite"),
-            sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
-            trouble=None,
-            embedding_trouble=None,
-            is_embedding_idle=False,
-            vector_engine="resident",
-            vector_trouble=None,
-            watcher=WatcherState("events", True),
-            outside=OutsideCount(),
-        ),
-        embedding=EmbeddingState(
-            choice=Choice("local", None, "nobody named another"),
-            takes_media=False,
-            embedder=EmbedderState(EmbedderPhase.READY),
-            identity=None,
-            fallback_in_use=None,
-        ),
+        sync=SyncState(last_scan_at=NOW, last_sync_at=NOW),
+        index_path=Path("index.sqlite"),
+        index_trouble=None,
+        vector_engine="resident",
+        vector_trouble=None,
+        watcher=watching("events", ok=True),
+        outside=OutsideCount(),
+        embedding_trouble=None,
+        is_embedding_idle=False,
+        choice=Choice("local", None, "nobody named another"),
+        takes_media=False,
+        embedder=EmbedderState(EmbedderPhase.READY),
+        identity=None,
+        provider_fallback=None,
         reranker=None,
         qmd=None,
-        ledger=LedgerState(Path("ledger.sqlite"), None, HoldingLimits()),
     )
 
 
-def of_index(**changes: object) -> AgentState:
-    state = healthy()
-    return replace(state, index=replace(state.index, **changes))
+def with_(**changes: object) -> AgentState:
+    return replace(healthy(), **changes)
 
 
 def of_sync(**changes: object) -> AgentState:
-    return of_index(sync=replace(healthy().index.sync, **changes))
-
-
-def of_embedding(**changes: object) -> AgentState:
-    state = healthy()
-    return replace(state, embedding=replace(state.embedding, **changes))
+    return with_(sync=replace(healthy().sync, **changes))
 
 
 def of_qmd(maintenance: MaintenanceState, fallback: Fallback | None = None) -> AgentState:
@@ -99,7 +85,7 @@ def of_qmd(maintenance: MaintenanceState, fallback: Fallback | None = None) -> A
         export_trouble="",
         fallback=fallback,
     )
-    return replace(healthy(), qmd=qmd)
+    return with_(qmd=qmd)
 
 
 def report(state: RootState, *, is_optional: bool) -> tuple[RootReport, ...]:
@@ -108,7 +94,7 @@ def report(state: RootState, *, is_optional: bool) -> tuple[RootReport, ...]:
 
 CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "nothing": (healthy(), []),
-    "a file that cannot be used": (of_index(trouble="no room"), [Shortfall("index", "no room")]),
+    "a file that cannot be used": (with_(index_trouble="no room"), [Shortfall("index", "no room")]),
     "a sync that failed": (of_sync(trouble="read only"), [Shortfall("index", "read only")]),
     "privacy that nobody knows": (
         of_sync(hold=Hold("unreadable"), notice="old rules"),
@@ -117,30 +103,30 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "a hold that ends by itself": (of_sync(hold=Hold("just written", ends_in=1.0)), []),
     "rules that are remembered": (of_sync(notice="old rules"), [Shortfall("privacy", "old rules")]),
     "a model that is fetched": (
-        of_embedding(embedder=EmbedderState(EmbedderPhase.DOWNLOADING)),
+        with_(embedder=EmbedderState(EmbedderPhase.DOWNLOADING)),
         [Shortfall("embedder", "downloading")],
     ),
-    "vectors that nobody wants": (of_embedding(embedder=EmbedderState(EmbedderPhase.OFF, "none is named")), []),
+    "vectors that nobody wants": (with_(embedder=EmbedderState(EmbedderPhase.OFF, "none is named")), []),
     "a stand-in": (
-        of_embedding(fallback_in_use=ProviderFallback("openai", "local", "no answer", NOW)),
+        with_(provider_fallback=ProviderFallback("openai", "local", "no answer", NOW)),
         [Shortfall("provider", "local stands in for openai: no answer")],
     ),
     "vectors that are late": (
-        of_index(embedding_trouble="the disk is full"),
+        with_(embedding_trouble="the disk is full"),
         [Shortfall("embedding", "the disk is full")],
     ),
     "a watcher that fails": (
-        of_index(watcher=WatcherState("scan", False, "no inotify")),
+        with_(watcher=watching("scan", ok=False, reason="no inotify")),
         [Shortfall("watcher", "no inotify")],
     ),
-    "a network disk": (of_index(watcher=WatcherState("scan", True, "other machines write to it")), []),
-    "an extension that is missing": (of_index(vector_trouble="no file"), [Shortfall("sqlite-vec", "no file")]),
+    "a network disk": (with_(watcher=watching("scan", ok=True, reason="other machines write to it")), []),
+    "an extension that is missing": (with_(vector_trouble="no file"), [Shortfall("sqlite-vec", "no file")]),
     "an extension that nobody wants": (
-        replace(of_index(vector_trouble="off"), settings=wanted(store={"vector": {"enabled": False}})),
+        with_(vector_trouble="off", settings=wanted(store={"vector": {"enabled": False}})),
         [],
     ),
     "pictures that nobody embeds": (
-        replace(healthy(), settings=wanted(multimodal={"enabled": True})),
+        with_(settings=wanted(multimodal={"enabled": True})),
         [
             Shortfall(
                 "multimodal",
@@ -158,7 +144,7 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
         [Shortfall("qmd vectors", "no model")],
     ),
     "a ledger that cannot be used": (
-        replace(healthy(), ledger=LedgerState(Path("ledger.sqlite"), "no room", HoldingLimits())),
+        with_(troubles={"ledger": "no room"}),
         [Shortfall("ledger", "no room")],
     ),
     "a folder that cannot be read": (
@@ -182,11 +168,11 @@ def test_part_that_falls_short_is_told_with_its_reason(name: str) -> None:
 def test_workspace_that_is_gone_is_plainer_than_its_rules() -> None:
     gone = replace(of_sync(hold=Hold("unreadable")), has_workspace=False)
     assert [one.part for one in shortfalls(gone)] == ["workspace"]
-    assert not list(shortfalls(replace(gone, index=replace(gone.index, sync=SyncState())))), "not looked at yet"
+    assert not list(shortfalls(replace(gone, sync=SyncState()))), "not looked at yet"
 
 
 def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
-    without = of_embedding(fallback_in_use=ProviderFallback("openai", "local", "no answer", NOW))
+    without = with_(provider_fallback=ProviderFallback("openai", "local", "no answer", NOW))
     both = replace(without, qmd=of_qmd(MaintenanceState(0.0, None), OUT).qmd)
     assert (both.fallback, both.backend) == (OUT, "builtin")
     assert without.fallback == Fallback("openai", "no answer", NOW)
@@ -199,7 +185,7 @@ def test_each_beginning_and_end_is_published_once() -> None:
     book = Degradations(lambda event, data: told.append((event, data["agent"], data["part"])))
     (first,) = book.of("a", [Shortfall("watcher", "no inotify")])
     (second,) = book.of("a", [Shortfall("watcher", "still none")])
-    assert (first.since, second.reason) == (second.since, "still none")
+    assert (first["since"], second["reason"]) == (second["since"], "still none")
     book.of("b", [])
     assert told == [(Event.DEGRADED, "a", "watcher")]
     assert book.of("a", []) == []
@@ -216,7 +202,7 @@ def test_parts_that_are_made_anew_have_been_degraded_since_before() -> None:
     assert book.of("a", []) == [], "the new part has not found out yet"
     now[0] += NEW_PARTS_SECONDS - 1
     (after,) = book.of("a", lost)
-    assert (after.since, told) == (before.since, [Event.DEGRADED, Event.DEGRADED])
+    assert (after["since"], told) == (before["since"], [Event.DEGRADED, Event.DEGRADED])
     now[0] += 2
     book.of("a", [])
     assert told[2:] == [Event.RECOVERED]

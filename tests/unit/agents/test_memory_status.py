@@ -5,16 +5,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from memoryd.agents.status.figures import SKIPPED_SHOWN, IndexStats, skipped_replies
-from memoryd.agents.status.states import AgentState
-from memoryd.agents.status.status import MemoryStatus
+from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
+from memoryd.replies.status import HistoryReply, LedgerReply
 from memoryd.store.index.passages import Counts
-from memoryd.store.ledger.conversations import PendingAnswerCount
-from memoryd.store.ledger.ledger import LedgerCount
 from tests.fakes import FakeEmbedder
-from tests.unit.agents.test_degraded import healthy, of_embedding, of_index, of_sync
+from tests.unit.agents.test_degraded import healthy, of_sync, with_
 
 
 def skipped(path: str, reason: str) -> SkippedFile:
@@ -29,26 +27,46 @@ def identity() -> EmbedderIdentity:
 
 
 def status(state: AgentState, figures: IndexStats = FIGURES) -> MemoryStatus:
-    return MemoryStatus(state, figures, None, None, (), LedgerCount(PendingAnswerCount(), 0, 0))
+    history = HistoryReply(
+        changes=0,
+        maxChanges=0,
+        changeBytes=0,
+        maxChangeBytes=0,
+        proposals=0,
+        maxProposals=0,
+        reflectRuns=0,
+        maxReflectRuns=0,
+    )
+    ledger = LedgerReply(
+        path="",
+        bytes=0,
+        heldAnswers=0,
+        heldBytes=0,
+        maxHeldAnswers=0,
+        maxHeldBytes=0,
+        refusedAnswers=0,
+        history=history,
+    )
+    return MemoryStatus(state, figures, None, None, [], ledger)
 
 
 def test_passage_is_embedded_if_it_neither_lacks_its_vector_nor_was_refused() -> None:
-    embedding = of_embedding(identity=identity())
+    embedding = with_(identity=identity())
     assert status(embedding).embedded == 10 - 3 - 1
     assert status(embedding, replace(FIGURES, lacking=12)).embedded == 0, "counted at two moments"
     assert status(healthy()).embedded == 0, "nobody knows of which embedder"
 
 
 def test_vectors_that_nobody_wants_are_not_pending() -> None:
-    assert status(of_index(is_embedding_idle=False)).pending_embeddings == 3
-    assert status(of_index(is_embedding_idle=True)).pending_embeddings == 0
+    assert status(with_(is_embedding_idle=False)).pending_embeddings == 3
+    assert status(with_(is_embedding_idle=True)).pending_embeddings == 0
 
 
 def test_who_embeds_is_none_without_an_embedder() -> None:
     found = identity()
-    embedding = of_embedding(identity=found).embedding
+    embedding = with_(identity=found)
     assert (embedding.provider, embedding.model) == (found.provider, found.model)
-    assert (healthy().embedding.provider, healthy().embedding.model) == ("none", None)
+    assert (healthy().provider, healthy().model) == ("none", None)
 
 
 def test_first_skipped_files_are_shown_and_all_are_counted() -> None:
@@ -62,7 +80,7 @@ def test_first_skipped_files_are_shown_and_all_are_counted() -> None:
 def test_folder_that_need_not_be_there_is_not_told_while_it_is_not() -> None:
     def told(state: RootState, *, is_optional: bool) -> bool:
         report = RootReport(ScanRoot(Path("/notes"), is_optional=is_optional), state, 0)
-        return of_sync(roots=(report,)).index.roots == [report]
+        return of_sync(roots=(report,)).roots == [report]
 
     assert not told(RootState.MISSING, is_optional=True)
     assert told(RootState.MISSING, is_optional=False)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from memoryd.agents.retained.recall import StableMemories
-from memoryd.agents.turns.uses import TurnUses
+from memoryd.agents.turns.turns import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
 from memoryd.domain.memories.line import parse_line, parsed_line
