@@ -19,13 +19,14 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, MOVES, TIMES, are_apart, is_of_other
+from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other
 from memoryd.domain.memories.capture.corrections import NAME, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
-from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import HAN, Rarity, TypedValue, content, new_value, rarity_of, values_in
+from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
+from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, new_value, rarity_of, values_in
 from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import BY_PEOPLE
 
@@ -148,8 +149,8 @@ class _Search:
         self._is_answer = bool(self._answer) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._clause = _again_clause(revision.plain) if AGAIN in revision.forms else ""
         signs = self._said | self._subject | self._answer
-        self._signs = frozenset("".join(filter(_HAN.match, signs)))
-        self._stems = [one for one in signs if not _HAN.match(one)]
+        self._signs = frozenset("".join(filter(HAN_SIGN.match, signs)))
+        self._stems = [one for one in signs if not HAN_SIGN.match(one)]
 
     def may_fit(self, one: _Candidate) -> bool:
         """Tell, at the cost of a look, whether a memory may weigh anything: of thousands few share a word with it.
@@ -252,7 +253,7 @@ class _Search:
             return False
         said = self._rest | self._about
         other = said - content(pair[1].text) - one.words
-        if len(other) > _FOREIGN * len(said & one.words) and not _HAN.search(self._revision.plain):
+        if len(other) > _FOREIGN * len(said & one.words) and not HAN_SIGN.search(self._revision.plain):
             return False
         subject, fixed = self._subject_in(text), one.words - content(pair[0].text)
         is_about = bool(subject) and self._rarity.share(subject & said, subject) >= _SUBJECT
@@ -260,7 +261,7 @@ class _Search:
 
     def _is_of_other_clause(self, value: TypedValue, words: frozenset[str]) -> bool:
         """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
-        if _HAN.search(self._revision.plain):
+        if HAN_SIGN.search(self._revision.plain):
             return False
         start = max((end.end() for end in CLAUSE_END.finditer(self._revision.plain, 0, value.start)), default=0)
         subject = content(subject_of(self._revision.plain[start : value.start])) if start else frozenset[str]()
@@ -316,7 +317,7 @@ class _Search:
     @cached_property
     def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
         """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
-        words, signs = content(self._clause), frozenset(_HAN.findall(self._clause))
+        words, signs = content(self._clause), frozenset(HAN_SIGN.findall(self._clause))
         return grouped(
             (one.memory.line.slugs, one)
             for one in (self._every if self._clause else ())
@@ -343,12 +344,12 @@ _LIVES: Final = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,
 
 def _least(words: frozenset[str], least: float) -> float:
     """Return how much of what is denied a memory says: of pairs of signs some lie across two words."""
-    return _HALF if any(map(_HAN.match, words)) else least
+    return _HALF if any(map(HAN_SIGN.match, words)) else least
 
 
 def _stands_in(said: str, text: str) -> bool:
     """Tell whether a text has more than two Chinese signs as they are said: pairs of them lie across its words."""
-    return len(said) >= _MIN_CHARS and bool(_HAN.match(said)) and said in text
+    return len(said) >= _MIN_CHARS and bool(HAN_SIGN.match(said)) and said in text
 
 
 def _is_name(memory: Memory) -> bool:
@@ -359,10 +360,9 @@ def _is_name(memory: Memory) -> bool:
 def _says(text: str, value: str) -> bool:
     """Tell whether a text says a value: a part of it without spaces, else by its words."""
     words = content(value)
-    return value in text if _HAN.search(value) else bool(words) and words <= content(text)
+    return value in text if HAN_SIGN.search(value) else bool(words) and words <= content(text)
 
 
-_HAN: Final = expression(f"[{HAN}]")
 _NAME: Final = expression(rf"[A-Z0-9]|[{HAN}]")
 
 

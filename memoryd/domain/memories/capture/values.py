@@ -15,19 +15,14 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
 from memoryd.domain.text.words import STOP_WORDS
 
-HAN: Final = "\u4e00-\u9fff"
 _NUMERALS: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half"
 )
 NUMERAL: Final = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
-MONTH: Final = (
-    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-)
-WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 HAN_NUMBER: Final = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
 _HAN_DAY: Final = "[一二三四五六日天]"
 _PART: Final = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
