@@ -54,7 +54,7 @@ def with_revisions(
             continue
         target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before)
         if target is not None:
-            verdict = _with_target(verdict, target, may_supersede=may_supersede)
+            verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
         elif may_supersede and revision.is_self_contained:
             verdict = _with_plain(verdict, revision)
         else:
@@ -96,14 +96,14 @@ def _without(verdict: CaptureVerdict, item: DroppedItem) -> CaptureVerdict:
     return replace(verdict, dropped=(*dropped, item))
 
 
-def _with_target(verdict: CaptureVerdict, target: Target, *, may_supersede: bool) -> CaptureVerdict:
-    item, text = _item(target, may_supersede=may_supersede), target.revision.text
+def _with_target(verdict: CaptureVerdict, revision: Revision, target: Target, *, may_supersede: bool) -> CaptureVerdict:
+    item, text = _item(revision, target, may_supersede=may_supersede), revision.text
     same = [other for other in verdict.kept if other.text in text or text in other.text]
     if pinned := [other for other in same if other.is_pinned]:
         # what is its author's own stays as it was said
         item = replace(pinned[0], supersedes=item.supersedes, contradicts=item.contradicts, note=item.note)
     kept = [other for other in verdict.kept if other not in same]
-    return _with_item(replace(verdict, kept=tuple(kept)), item, target.revision)
+    return _with_item(replace(verdict, kept=tuple(kept)), item, revision)
 
 
 def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
@@ -120,14 +120,14 @@ def _with_item(verdict: CaptureVerdict, item: CapturedItem, revision: Revision) 
     return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or revision.form)
 
 
-def _item(target: Target, *, may_supersede: bool) -> CapturedItem:
+def _item(revision: Revision, target: Target, *, may_supersede: bool) -> CapturedItem:
     superseded = [memory for memory in target.superseded if may_supersede or not is_by_person(memory.line)]
     disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
     model = (target.superseded or target.disputed)[0].line
     return CapturedItem(
         Kind.FACT if target.disputed else model.kind,
-        target.revision.text if disputed else target.text,
-        target.revision.form,
+        revision.text if disputed else target.text,
+        revision.form,
         entities=model.entities if target.superseded else (),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),

@@ -227,7 +227,8 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
     """Yield what two clauses say of a noun that ends the part before their verbs."""
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
-            noun = _common_end(earlier["noun"], later["noun"])
+            noun = later["noun"]
+            noun = noun[len(noun) - common_start(noun[::-1], earlier["noun"][::-1]) :]
             if len(noun) >= _MIN_NOUN and earlier["value"] != later["value"]:
                 yield tuple(  # type: ignore[misc]  # two of them
                     TypedValue(f"name {noun}", one["value"], one.start("value"), one.end("value"), noun)
@@ -235,11 +236,10 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
                 )
 
 
-def _common_end(one: str, other: str) -> str:
-    count = 0
-    while count < min(len(one), len(other)) and one[-1 - count] == other[-1 - count]:
-        count += 1
-    return one[len(one) - count :]
+def common_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items, or characters, two sequences have alike at their beginnings."""
+    unlike = (at for at, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+    return next(unlike, min(len(one), len(other)))
 
 
 _END: Final = caseless(
