@@ -15,8 +15,9 @@ from msgspec import Struct
 from pydantic import Field, create_model
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem, DroppedItem
+from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem
 from memoryd.domain.memories.capture.firewall import why_ungrounded
+from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable

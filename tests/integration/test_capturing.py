@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.capture.capture import ReportedFailure
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.skips import SkipReason
@@ -22,9 +21,8 @@ from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
-from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing
-from memoryd.memory.capture.message_capture import MessageCapture
-from memoryd.memory.capture.queue import CaptureQueue, CaptureTask, ShownSpans
+from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing, MessageCapture
+from memoryd.memory.capture.queue import CaptureQueue, CaptureTask, ReportedFailure, ShownSpans
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
@@ -94,7 +92,7 @@ class Captured:
             executor=self.executor,
             is_read_only=self.is_read_only,
         )
-        message = MessageCapture(
+        messages = MessageCapture(
             journal=journal,
             retaining=Retaining(journal, lambda: date(2027, 1, 1), self.stated),
             tombstones=self.stones,
@@ -106,7 +104,7 @@ class Captured:
             queue=CaptureQueue(QueuedMessages(self.ledger, str(self.folder))),
             distiller=None if self.model is None else Distiller(self.model),
         )
-        return Capturing(message)
+        return Capturing(messages)
 
     async def is_excluded(self, _agent: str, session_key: str) -> bool:
         return session_key in self.withheld
@@ -147,7 +145,7 @@ async def room(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ca
 
 
 async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room: Captured) -> None:
-    outcome = await room.capturing().capture(ADDRESS)
+    outcome = await room.capturing().messages.capture(ADDRESS)
 
     assert outcome.retention is not None
     assert outcome.retention.change.id
@@ -157,9 +155,9 @@ async def test_statement_is_written_with_who_said_it_on_the_day_it_was_said(room
 
 async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(room: Captured) -> None:
     own = replace(ADDRESS, text="Please call me Hal.")
-    assert [one.is_pinned for one in (await room.capturing().dry_run(own)).kept] == [True]
+    assert [one.is_pinned for one in (await room.capturing().messages.dry_run(own)).kept] == [True]
 
-    await room.capturing().capture(replace(own, is_owners=False))
+    await room.capturing().messages.capture(replace(own, is_owners=False))
 
     ((_, line),) = room.lines()
     assert (line.attributes.is_pinned, line.attributes.importance, line.attributes.provenance) == (False, None, "agent")
@@ -168,14 +166,14 @@ async def test_what_an_agents_socket_says_pins_nothing_and_is_from_the_agent(roo
 async def test_same_again_is_written_on_another_day_alone(room: Captured) -> None:
     capturing = room.capturing()
     for task in (ADDRESS, ADDRESS, replace(ADDRESS, text="I live in Graz!"), replace(ADDRESS, at=NOON.replace(day=20))):
-        await capturing.capture(task)
+        await capturing.messages.capture(task)
 
     assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-20.md"]
     assert len({line.id for _, line in room.lines()}) == 1
 
 
 async def test_dry_run_writes_nothing(room: Captured) -> None:
-    verdict = await room.capturing().dry_run(ADDRESS)
+    verdict = await room.capturing().messages.dry_run(ADDRESS)
 
     assert [item.form for item in verdict.kept] == ["I live in"]
     assert room.said() == []
@@ -183,7 +181,7 @@ async def test_dry_run_writes_nothing(room: Captured) -> None:
 
 async def test_secrets_never_reach_a_note(room: Captured) -> None:
     token = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2"
-    await room.capturing().capture(replace(ADDRESS, text=f"Remember that the key is {token}. I live in Graz."))
+    await room.capturing().messages.capture(replace(ADDRESS, text=f"Remember that the key is {token}. I live in Graz."))
 
     assert room.said() == ["I live in Graz."]
 
@@ -192,17 +190,17 @@ async def test_what_was_told_is_no_news_but_its_correction_is(room: Captured) ->
     room.delivered.note("main", KEY, ["My locker number is 4417 in hall B."])
     capturing = room.capturing()
     echo = replace(ADDRESS, text="My locker number is 4417 in hall B.")
-    await capturing.capture(echo)
+    await capturing.messages.capture(echo)
     assert room.said() == []
 
-    await capturing.capture(replace(ADDRESS, text="My locker number is 8832 in hall B."))
-    await capturing.capture(replace(echo, session_key="agent:main:telegram:direct:other"))
+    await capturing.messages.capture(replace(ADDRESS, text="My locker number is 8832 in hall B."))
+    await capturing.messages.capture(replace(echo, session_key="agent:main:telegram:direct:other"))
     assert room.said() == ["My locker number is 8832 in hall B.", "My locker number is 4417 in hall B."]
 
 
 async def test_what_a_message_recalls_itself_makes_it_no_echo(room: Captured) -> None:
     capturing = room.capturing()
-    await capturing.capture(ADDRESS)
+    await capturing.messages.capture(ADDRESS)
     later = replace(ADDRESS, at=NOON.replace(day=19))
     assert capturing.submit(later)
     room.delivered.note("main", KEY, ["I live in Graz."])
@@ -228,8 +226,10 @@ async def test_later_statement_of_the_same_form_supersedes(room: Captured) -> No
         "I work at Bosch.",
     ]
     for number, text in enumerate(said):
-        await capturing.capture(replace(ADDRESS, text=text, at=NOON.replace(day=1 + number)))
-    await capturing.capture(replace(ADDRESS, text="I work at Esso.", scope="agent:main", at=NOON.replace(day=9)))
+        await capturing.messages.capture(replace(ADDRESS, text=text, at=NOON.replace(day=1 + number)))
+    await capturing.messages.capture(
+        replace(ADDRESS, text="I work at Esso.", scope="agent:main", at=NOON.replace(day=9))
+    )
 
     book = await room.book()
     told = {
@@ -244,24 +244,24 @@ async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
     assert await room.delivered.echoes("main", KEY, ["I live in Graz"])
 
     room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
-    assert (await room.capturing().dry_run(ADDRESS)).kept == ()
+    assert (await room.capturing().messages.dry_run(ADDRESS)).kept == ()
 
 
 async def test_ten_rounds_of_recall_and_answer_give_no_echo(room: Captured) -> None:
     capturing = room.capturing()
-    await capturing.capture(ADDRESS)
+    await capturing.messages.capture(ADDRESS)
     for number in range(10):
         told = room.said()
         room.delivered.note("main", KEY, told)
         for text in told:
             again = replace(ADDRESS, text=text, at=NOON.replace(day=19 + number))
-            await capturing.capture(again)
+            await capturing.messages.capture(again)
 
     assert room.said() == ["I live in Graz."]
 
 
 async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Captured) -> None:
-    line = (await room.capturing().dry_run(ADDRESS)).kept[0].line()
+    line = (await room.capturing().messages.dry_run(ADDRESS)).kept[0].line()
     room.withheld = frozenset({"agent:main:telegram:direct:secret"})
     tasks = [
         replace(ADDRESS, session_key="agent:main:telegram:direct:secret"),
@@ -271,12 +271,12 @@ async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Capture
         replace(ADDRESS, session_key="agent:main:subagent:worker"),
         replace(ADDRESS, is_direct=False),
     ]
-    verdicts = [await room.capturing().dry_run(task) for task in tasks]
+    verdicts = [await room.capturing().messages.dry_run(task) for task in tasks]
     assert [verdict.kept for verdict in verdicts] == [()] * len(tasks)
     assert all(verdict.dropped[0].reason for verdict in verdicts)
 
     await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
-    await room.capturing().capture(ADDRESS)
+    await room.capturing().messages.capture(ADDRESS)
     assert room.said() == []
 
 
@@ -284,12 +284,12 @@ async def test_nothing_is_captured_where_nothing_may_be_written(room: Captured) 
     room.is_read_only = True
 
     with pytest.raises(Denied):
-        await room.capturing().capture(ADDRESS)
+        await room.capturing().messages.capture(ADDRESS)
     assert room.said() == []
 
 
 async def test_failure_is_a_memory_of_the_tool(room: Captured) -> None:
-    await room.capturing().capture(replace(ADDRESS, text="", event=ReportedFailure("timed out", "browser")))
+    await room.capturing().messages.capture(replace(ADDRESS, text="", event=ReportedFailure("timed out", "browser")))
 
     ((_, line),) = room.lines()
     assert (line.kind, line.text, line.attributes.provenance) == ("failure", "browser: timed out", "tool")
@@ -338,14 +338,14 @@ async def test_message_whose_words_stand_is_owed_after_a_kill_and_until_it_is_ca
     assert killed.pending == 3
 
     capturing = room.capturing()
-    assert [one.place for one in await capturing.queue.owed()] == places[:2], "the third states nothing"
+    assert [one.place for one in await capturing.queue.pending()] == places[:2], "the third states nothing"
     async with at_work(capturing):
         assert await capturing.accept(tasks[0])
         await eventually_async(lambda: capturing.is_idle)
         assert not await capturing.accept(tasks[0]), "it is worked off"
-        assert [one.place for one in await capturing.queue.owed()] == [places[1]]
+        assert [one.place for one in await capturing.queue.pending()] == [places[1]]
     await room.ledger.forget_session("main", "s")
-    assert await room.capturing().queue.owed() == []
+    assert await room.capturing().queue.pending() == []
     assert room.said() == [STATED[0]]
 
 
@@ -377,7 +377,7 @@ async def test_message_of_a_forgotten_session_does_not_end_the_wait_for_another(
     await capturing.queue.settle()
 
     assert capturing.queue.is_in_line(new.place)
-    assert [one.place for one in await room.capturing().queue.owed()] == [new.place]
+    assert [one.place for one in await room.capturing().queue.pending()] == [new.place]
 
 
 async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) -> None:
@@ -388,11 +388,11 @@ async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) 
     async with at_work(capturing):
         assert await capturing.accept(task)
         await eventually_async(lambda: capturing.is_idle)
-        assert [one.place for one in await capturing.queue.owed()] == [task.place]
+        assert [one.place for one in await capturing.queue.pending()] == [task.place]
         log.rmdir()
         assert await capturing.accept(task)
         await eventually_async(lambda: capturing.is_idle)
-    assert await capturing.queue.owed() == []
+    assert await capturing.queue.pending() == []
     assert room.said() == ["I live in Graz."]
 
 
@@ -401,28 +401,28 @@ async def test_message_that_ends_every_daemon_is_given_up(room: Captured) -> Non
     await room.capturing().accept(replace(ADDRESS, place=place))
     for _ in range(TRIES_MAX):
         started = room.capturing().queue
-        assert [one.place for one in await started.owed()] == [place]
+        assert [one.place for one in await started.pending()] == [place]
         await started.take_up(place)
         await started.take_up(place)
 
-    assert await room.capturing().queue.owed() == []
+    assert await room.capturing().queue.pending() == []
 
 
 async def test_what_its_owner_took_back_is_not_captured_again(room: Captured) -> None:
     log = room.folder / "memory" / "2026-11-18.md"
-    outcome = await room.capturing().capture(ADDRESS)
+    outcome = await room.capturing().messages.capture(ADDRESS)
     assert outcome.retention is not None
     before, later = log.read_text(), NOON.replace(day=20)
     log.write_text(before.replace("I live in Graz.", "I lived in Graz."))
     again = replace(ADDRESS, text="i live in graz! I like pears.", at=later)
-    assert {one.text: one.reason for one in (await room.capturing().dry_run(again)).dropped} == {
+    assert {one.text: one.reason for one in (await room.capturing().messages.dry_run(again)).dropped} == {
         "i live in graz!": SkipReason.TAKEN_BACK
     }
-    await room.capturing().capture(again)
+    await room.capturing().messages.capture(again)
     assert sorted(room.said()) == ["I like pears.", "I lived in Graz."]
 
     log.write_text(before)
-    await room.capturing().capture(again)
+    await room.capturing().messages.capture(again)
     assert [path[7:17] for path, line in room.lines() if "live" in line.text] == ["2026-11-18", "2026-11-20"]
 
 
@@ -456,7 +456,7 @@ ALSO_OURS = "We like hiking near Graz."
 
 async def test_model_reads_what_the_forms_leave(room: Captured) -> None:
     room.model = ScriptedText(GOOD)
-    await room.capturing().capture(
+    await room.capturing().messages.capture(
         replace(ADDRESS, text=f"I live in Linz. {ALSO_OURS} My key is sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2.")
     )
 
@@ -468,7 +468,7 @@ async def test_model_reads_what_the_forms_leave(room: Captured) -> None:
 
 async def test_what_the_forms_keep_needs_no_model(room: Captured) -> None:
     room.model = ScriptedText('{"items": []}')
-    await room.capturing().capture(ADDRESS)
+    await room.capturing().messages.capture(ADDRESS)
 
     assert room.said() == ["I live in Graz."]
     assert room.model.seen == []
@@ -477,7 +477,7 @@ async def test_what_the_forms_keep_needs_no_model(room: Captured) -> None:
 @pytest.mark.parametrize("answer", BAD)
 async def test_item_that_does_not_follow_is_dropped(room: Captured, answer: str) -> None:
     room.model = ScriptedText(answer)
-    verdict = await room.capturing().dry_run(replace(ADDRESS, text=OURS))
+    verdict = await room.capturing().messages.dry_run(replace(ADDRESS, text=OURS))
 
     assert verdict.kept == ()
     assert [item.form for item in verdict.dropped] == ["text model"]
@@ -487,7 +487,7 @@ async def test_echo_is_not_shown_to_the_model(room: Captured) -> None:
     room.model = ScriptedText(GOOD)
     room.delivered.note("main", KEY, [ALSO_OURS])
     said = f"I live in Linz. {ALSO_OURS} We like the opera in Vienna."
-    await room.capturing().capture(replace(ADDRESS, text=said))
+    await room.capturing().messages.capture(replace(ADDRESS, text=said))
 
     assert room.model.seen
     assert "hiking" not in "".join(room.model.seen)
@@ -515,7 +515,7 @@ async def test_model_has_so_many_messages_at_once_and_of_the_others_the_rules_de
 
 async def test_rules_decide_where_the_answer_is_broken(room: Captured) -> None:
     room.model = ScriptedText('{"items": [')
-    await room.capturing().capture(replace(ADDRESS, text=f"I live in Graz. {ALSO_OURS}"))
+    await room.capturing().messages.capture(replace(ADDRESS, text=f"I live in Graz. {ALSO_OURS}"))
 
     assert room.said() == ["I live in Graz."]
 
@@ -524,6 +524,8 @@ async def test_seventh_item_is_dropped(room: Captured) -> None:
     words = ["hiking", "rowing", "skiing", "chess", "tea", "jazz", "opera"]
     items = ", ".join(f'{{"kind": "preference", "text": "The user likes {w}.", "confidence": 0.9}}' for w in words)
     room.model = ScriptedText(f'{{"items": [{items}]}}')
-    verdict = await room.capturing().dry_run(replace(ADDRESS, text=f"My friends and I like {', '.join(words)}."))
+    verdict = await room.capturing().messages.dry_run(
+        replace(ADDRESS, text=f"My friends and I like {', '.join(words)}.")
+    )
 
     assert len(verdict.kept) == 6

@@ -134,7 +134,7 @@ async def test_nothing_is_captured_of_a_session_that_is_not_to_be_remembered(lef
     await left.qa.write(lambda store: store.turns.set_remembered(SessionId("marked"), False, agent="main"))
 
     assert await left.captured() == ["I live in Graz."]
-    assert await left.started()[0].queue.owed() == []
+    assert await left.started()[0].queue.pending() == []
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from memoryd.memory.capture.message_capture import lines_to_write, unstated
+from memoryd.memory.capture.capturing import lines_to_write, unstated
 from tests.unit.domain.memories.books import book_from, line_of
 
 BOOK = book_from({"memory/2026-11-18-walk.md": ["W(i=0.9) @Ann: I live in **Graz**."]})

@@ -11,7 +11,6 @@ SMALL = {
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
     "domain/expressions.py": "all others make their patterns by it",
-    "domain/text/sentences.py": "conversations and memories are cut by it, which do not import each other",
     "domain/vector.py": "imports numpy, which the configuration must not",
     "hooks/__main__.py": "a program of its own, named in the settings of users",
     "sidecar/leash.py": "a program of its own",

@@ -22,13 +22,11 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.domain.documents import SessionId
-from memoryd.domain.memories.capture.capture import CaptureRules, ReportedFailure
 from memoryd.domain.memories.scopes import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
-from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers
-from memoryd.memory.capture.message_capture import MessageCapture
-from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
+from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers, MessageCapture
+from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ReportedFailure, ShownSpans
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
@@ -77,7 +75,7 @@ class LeftBehind(Struct, eq=False):
         if not self.capturing.is_idle:
             return True
         unread, done = set[tuple[str, str]](), 0
-        for one in await self.capturing.queue.owed():
+        for one in await self.capturing.queue.pending():
             if done == ROUND_MAX:
                 return True
             name = (one.place.agent, one.place.session)
@@ -181,7 +179,7 @@ def workspace_capture(
     section = agents[0].memory.capture
     delivered = ShownSpans(ShownSpanRows(shared.ledger, str(shared.name)))
     time = owners_time(agents[0].memory)
-    message = MessageCapture(
+    messages = MessageCapture(
         journal=shared.journal,
         retaining=Retaining(shared.journal, time.today, shared.stated),
         tombstones=shared.tombstones,
@@ -193,9 +191,10 @@ def workspace_capture(
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
         is_enabled=section.enabled,
-        rules=CaptureRules(identifiers=section.identifiers, in_groups=section.in_groups),
+        identifiers=section.identifiers,
+        in_groups=section.in_groups,
     )
-    capturing = Capturing(message)
+    capturing = Capturing(messages)
     is_written = qa is not None and section.enabled and not agents[0].memory.read_only
     return WorkspaceCapture(
         capturing=capturing,
@@ -220,11 +219,11 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
         return unnamed_scope(self.agent, own_channel, is_alone=self.is_alone)
 
     async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureResult:
-        """Capture a message of the owner, or say only what would be kept; raises as `Capturing.capture` does."""
+        """Capture a message of the owner, or say only what would be kept; raises as `MessageCapture.capture` does."""
         task = CaptureTask(agent=self.agent, text=text, answer_before=answer_before, scope=self.scope())
         if is_dry:
-            return CaptureResult(await self.capturing.dry_run(task))
-        return await self.capturing.capture(task)
+            return CaptureResult(await self.capturing.messages.dry_run(task))
+        return await self.capturing.messages.capture(task)
 
     def note_answer(self, key: str, text: str) -> None:
         """Know what the assistant said last, which the user may correct."""
@@ -237,7 +236,7 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
 
         One that is `logged` is captured in the end though the daemon is killed.
         """
-        if self.is_read_only or not self.capturing.is_enabled:
+        if self.is_read_only or not self.capturing.messages.is_enabled:
             return "off"
         event, own_channel = message.failure, message.own_channel
         place = None

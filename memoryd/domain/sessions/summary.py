@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.capture.sentences import sentences_of as spoken_sentences
 from memoryd.domain.sessions.significance import (
     answer_signs,
     context_density,
@@ -25,6 +24,7 @@ from memoryd.domain.sessions.significance import (
 )
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
+from memoryd.domain.text.sentences import spoken_sentences
 
 CHARS: Final = 400
 """Of all sentences with their labels, the name of the session not counted."""

@@ -12,12 +12,12 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 import structlog
 from msgspec import Struct
 
-from memoryd.domain.memories.capture.capture import CaptureVerdict, ReportedFailure, marker_of
+from memoryd.domain.memories.capture.capture import CaptureVerdict, marker_of
 from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
@@ -41,6 +41,13 @@ WAITING_MAX: Final = 2000
 WRITE_SECONDS: Final = 1.0
 """How long a span may wait until it is written."""
 KEY_BYTES: Final = 32
+
+
+class ReportedFailure(Struct, frozen=True):
+    """What the watchdog of an agent's loop reports: the text, and the tool that failed, if it was one."""
+
+    text: str
+    tool: str = ""
 
 
 class CaptureTask(Struct, frozen=True, kw_only=True):
@@ -75,21 +82,15 @@ class CaptureResult(Struct, frozen=True):
     retention: Retention | None = None
 
 
-class _Known(Struct, frozen=True):
-    """A message that was put in line: a session that begins anew has others at the same places."""
-
-    words: int
-    """A hash of its words, of this process alone."""
-    is_in_line: bool
-
-
 class CaptureQueue:
     """The messages of one workspace that are worked off or in line, and those that a stop left behind."""
 
     def __init__(self, rows: QueuedMessages, *, clock: Callable[[], float] = time.time) -> None:
         self._rows = rows
         self._clock = clock
-        self._known: OrderedDict[MessagePlace, _Known] = OrderedDict()
+        self._known: OrderedDict[MessagePlace, int] = OrderedDict()
+        """What was put in line, each with a hash of its words: a session that begins anew has others there."""
+        self._in_line: set[MessagePlace] = set()
         self._noted: set[MessagePlace] = set()
         self._tried: set[MessagePlace] = set()
         self._done: list[MessagePlace] = []
@@ -97,36 +98,37 @@ class CaptureQueue:
 
     def knows(self, task: CaptureTask) -> bool:
         """Tell whether a message was put in line by this process."""
-        known = None if task.place is None else self._known.get(task.place)
-        return known is not None and known.words == hash(task.text)
+        return task.place is not None and self._known.get(task.place) == hash(task.text)
 
     def is_in_line(self, place: MessagePlace | None) -> bool:
         """Tell whether a message waits, or is being looked at."""
-        known = None if place is None else self._known.get(place)
-        return known is not None and known.is_in_line
+        return place in self._in_line
 
     def begin(self, task: CaptureTask) -> None:
         """Take a message for one that is in line."""
         if task.place is not None:
-            self._known[task.place] = _Known(hash(task.text), is_in_line=True)
+            self._known[task.place] = hash(task.text)
+            self._in_line.add(task.place)
             while len(self._known) > KNOWN_MAX:
-                self._known.popitem(last=False)
+                place, _ = self._known.popitem(last=False)
+                self._in_line.discard(place)
 
     def drop_texts(self) -> None:
-        """Know none any more that is worked off: its session may be forgotten, and begin anew."""
-        for place in [place for place, one in self._known.items() if not one.is_in_line]:
+        """Forget the messages that are worked off: their sessions may be forgotten, and begin anew."""
+        for place in self._known.keys() - self._in_line:
             del self._known[place]
 
     def end(self, task: CaptureTask, *, is_done: bool) -> None:
-        """Take a message for worked off; without `is_done` it is awaited still, as far as it is noted."""
+        """Take a message out of the line; without `is_done` it stays pending, as far as the ledger knows it."""
         place = task.place
         # of a session that was forgotten meanwhile, the place may be that of another message
         if place is None or (place in self._known and not self.knows(task)):
             return
+        self._in_line.discard(place)
         if not is_done:
             self._known.pop(place, None)
             return
-        self._known[place] = _Known(hash(task.text), is_in_line=False)
+        self._known[place] = hash(task.text)
         if place in self._noted:
             self._noted.discard(place)
             self._done.append(place)
@@ -135,7 +137,7 @@ class CaptureQueue:
         """Note a message that may state something; return whether it is noted."""
         if task.place is None or not marker_of(task.text, has_answer=bool(task.answer_before.strip())):
             return False
-        queue = QueuedMessage(
+        message = QueuedMessage(
             place=task.place,
             scope=task.scope,
             channel=task.channel,
@@ -144,16 +146,15 @@ class CaptureQueue:
         )
         try:
             async with asyncio.timeout(NOTE_SECONDS):
-                is_noted = await self._rows.put(queue, self._clock())
-            if not is_noted:
-                return False
-            self._noted.add(task.place)
-            # it may be that of a session that was forgotten
-            self._done = [place for place in self._done if place != task.place]
-            return True
+                is_noted = await self._rows.put(message, self._clock())
         except (MemorydError, OSError, TimeoutError) as exc:
             log.debug("a message that waits to be captured is not noted", reason=str(exc))
             return False
+        if is_noted:
+            self._noted.add(task.place)
+            # it may be that of a session that was forgotten
+            self._done = [place for place in self._done if place != task.place]
+        return is_noted
 
     async def settle(self, *, at_least: int = 1) -> None:
         """Drop what is worked off from the ledger, if that is so many; what cannot be dropped now is with the next."""
@@ -164,10 +165,10 @@ class CaptureQueue:
             log.debug("captured messages stay noted", reason=str(exc))
             self._done = [*done, *self._done][-KNOWN_MAX:]
 
-    async def owed(self) -> list[QueuedMessage]:
+    async def pending(self) -> list[QueuedMessage]:
         """Return what is noted and not in line, the oldest first; raises StoreError, Denied."""
         await self.settle()
-        return [one for one in await self._rows.all(self._clock()) if not self.is_in_line(one.place)]
+        return [message for message in await self._rows.all(self._clock()) if message.place not in self._in_line]
 
     async def take_up(self, place: MessagePlace) -> None:
         """Count that a message is put in line again, once for each life of the daemon; raises StoreError, Denied."""
@@ -181,46 +182,28 @@ class CaptureQueue:
         await self._rows.drop([place])
 
 
-class _Session(NamedTuple):
-    agent: str
-    name: str
-
-
-class _Noted(Struct, frozen=True):
-    agent: str
-    session_key: str
-    text: str
-    at: float
-    number: int
-
-
-class _Told(Struct, frozen=True):
-    """A span, and the number of the note that told it first; 0 before this process."""
-
-    span: SpanPrint
-    number: int = 0
-
-
 class ShownSpans:
     """The spans that were delivered to the sessions of one workspace."""
 
     def __init__(self, rows: ShownSpanRows, *, clock: Callable[[], float] = time.time) -> None:
         self._rows = rows
         self._clock = clock
-        self._waiting: deque[_Noted] = deque(maxlen=WAITING_MAX)
+        self._waiting: deque[tuple[str, str, str, float, int]] = deque(maxlen=WAITING_MAX)
+        """Texts to be hashed: agent, session key, text, time and number of the note."""
         self.noted = 0
         """Notes so far. What a message recalls is noted behind it: by this number one knows what came before."""
         self._has_news = asyncio.Event()
         self._lock = asyncio.Lock()
         self._key = b""
-        self._held: OrderedDict[_Session, dict[bytes, _Told]] = OrderedDict()
+        self._spans: OrderedDict[tuple[str, str], dict[bytes, tuple[SpanPrint, int]]] = OrderedDict()
+        """By agent and hashed session: spans, each with the number of its first note; 0 before this process."""
 
     def note(self, agent: str, session_key: str, texts: Iterable[str]) -> None:
         """Note what a session was told; from now on it is an echo there. Without a session key nothing is noted."""
         if session_key:
             at = self._clock()
             self.noted += 1
-            self._waiting.extend(_Noted(agent, session_key, text, at, self.noted) for text in texts if text.strip())
+            self._waiting.extend((agent, session_key, text, at, self.noted) for text in texts if text.strip())
             self._has_news.set()
 
     async def echoes(
@@ -234,11 +217,10 @@ class ShownSpans:
             return frozenset()
         async with self._lock:
             await self._settle()
-            session = _Session(agent, self._name(session_key))
-            known = (await self._known(session)).values()
-            spans = tuple(told.span for told in known if until is None or told.number <= until)
+            known = (await self._spans_of(agent, self._session(session_key))).values()
+            spans = tuple(span for span, number in known if until is None or number <= until)
             hashed = keyed(self._key)
-        return frozenset(one for one in sentences if spans and is_echo(one, spans, hashed))
+        return frozenset(sentence for sentence in sentences if spans and is_echo(sentence, spans, hashed))
 
     async def run(self, seconds: float = WRITE_SECONDS) -> None:
         """Write what was noted, until cancelled."""
@@ -252,12 +234,25 @@ class ShownSpans:
 
     async def _settle(self) -> None:
         """Hash and write what waits."""
-        await self._ready()
+        if not self._key:
+            key = secrets.token_bytes(KEY_BYTES)
+            with contextlib.suppress(StoreError, Denied):
+                key = await self._rows.key(key)
+            self._key = key
+        waiting = list(self._waiting)
+        self._waiting.clear()
         rows = list[ShownSpan]()
-        for noted in self._taken():
-            if (row := self._row(noted)) is not None:
-                rows.append(row)
-                self._hold(await self._known(_Session(row.agent, row.session)), _Told(row.span, noted.number))
+        for agent, session_key, text, at, number in waiting:
+            span = span_print(text, keyed(self._key))
+            if span is None:
+                continue
+            row = ShownSpan(agent, self._session(session_key), span, at)
+            rows.append(row)
+            spans = await self._spans_of(agent, row.session)
+            # it goes to the end, with the number of its first note
+            spans[span.whole] = span, spans.pop(span.whole, (span, number))[1]
+            while len(spans) > SPANS_MAX:
+                del spans[next(iter(spans))]
         if rows:
             try:
                 await self._rows.put(rows, self._clock())
@@ -265,41 +260,17 @@ class ShownSpans:
                 # they are known as long as this process lives
                 log.debug("delivered spans are not written", reason=str(exc))
 
-    def _hold(self, held: dict[bytes, _Told], told: _Told) -> None:
-        known = held.pop(told.span.whole, told)
-        held[told.span.whole] = _Told(told.span, known.number)
-        while len(held) > SPANS_MAX:
-            held.pop(next(iter(held)))
-
-    async def _ready(self) -> None:
-        if not self._key:
-            try:
-                self._key = await self._rows.key(secrets.token_bytes(KEY_BYTES))
-            except (StoreError, Denied):
-                self._key = secrets.token_bytes(KEY_BYTES)
-
-    def _taken(self) -> list[_Noted]:
-        taken = list(self._waiting)
-        self._waiting.clear()
-        return taken
-
-    def _row(self, noted: _Noted) -> ShownSpan | None:
-        span = span_print(noted.text, keyed(self._key))
-        if span is None:
-            return None
-        return ShownSpan(noted.agent, self._name(noted.session_key), span, noted.at)
-
-    async def _known(self, session: _Session) -> dict[bytes, _Told]:
-        """Return the spans of a session, the oldest first; read from the ledger where they are not held."""
-        if session not in self._held:
-            found: Sequence[SpanPrint] = ()
+    async def _spans_of(self, agent: str, session: str) -> dict[bytes, tuple[SpanPrint, int]]:
+        """Return the spans of a session, the oldest first; read from the ledger where they are not in memory."""
+        if (agent, session) not in self._spans:
+            rows: Sequence[SpanPrint] = ()
             with contextlib.suppress(StoreError):
-                found = await self._rows.of(session.agent, session.name, SPANS_MAX)
-            self._held[session] = {one.whole: _Told(one) for one in found}
-        self._held.move_to_end(session)
-        while len(self._held) > SESSIONS_MAX:
-            self._held.popitem(last=False)
-        return self._held[session]
+                rows = await self._rows.of(agent, session, SPANS_MAX)
+            self._spans[agent, session] = {span.whole: (span, 0) for span in rows}
+        self._spans.move_to_end((agent, session))
+        while len(self._spans) > SESSIONS_MAX:
+            self._spans.popitem(last=False)
+        return self._spans[agent, session]
 
-    def _name(self, session_key: str) -> str:
+    def _session(self, session_key: str) -> str:
         return keyed(self._key)(f"session\0{session_key}").hex()

@@ -20,9 +20,9 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     NOW,
 )
-from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import HAN, content, new_value, values_in
-from memoryd.domain.memories.facts.tenses import LONG_AGO, PRESENT, tells_what_happened
+from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
+from memoryd.domain.memories.capture.values import content, new_value, values_in
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
 _BARE_NAME: Final = expression(
     r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for)\b)"
@@ -46,7 +46,6 @@ _SURNAMES: Final = (
 )
 _OTHER_PERSON: Final = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
 
-_HAN: Final = expression(f"[{HAN}]")
 _ATTRIBUTE: Final = content(
     "price cost fee rate size colour color address phone email location venue room deadline start end version owner"
     " lead"
@@ -66,7 +65,6 @@ _HAN_ATTRIBUTE: Final = expression(
     r"时间|日期|地点|价格?|费|号|电话|手机|邮箱|地址|名|密码|颜色|版本|端口|尺[码寸]|大小|人数|负责人"
 )
 _HAN_WORK: Final = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
-TIMES: Final = frozenset(["time", "days", "date", "daypart"])
 _FOR: Final = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME: Final = caseless(r"\blives?\b|住")
 MOVES: Final = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
@@ -118,7 +116,7 @@ def is_of_other(text: str, said: frozenset[str]) -> bool:
 
 def _is_of_more(phrase: str, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
     """Tell whether a phrase names a thing more closely than a memory: by an owner, or as another of a compound."""
-    if _HAN.search(phrase):
+    if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
     named = content(_ADVERB.sub("", phrase))
     more = named - words - _ATTRIBUTE
@@ -129,7 +127,7 @@ def _is_of_more(phrase: str, text: str, words: frozenset[str], said: frozenset[s
 
 
 def _has_other_owner(phrase: str, text: str, words: frozenset[str]) -> bool:
-    if not _HAN.search(phrase):
+    if not HAN_SIGN.search(phrase):
         return any(content(one).isdisjoint(words) for one in _OWNED.findall(phrase) if content(one))
     owners = [one for found in _HAN_OWNED.findall(phrase) if (one := _HAN_OWN.sub("", found))]
     people = [found["who"] for found in _HAN_PERSON.finditer(phrase)]
@@ -162,7 +160,7 @@ def _are_none_in(part: str, text: str) -> bool:
 
 def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
     """Tell whether what is denied is less than a memory says: of an owner, of a part, or at times."""
-    if _HAN.search(old):
+    if HAN_SIGN.search(old):
         shared = next((old[:end] for end in range(len(old), 1, -1) if old[:end] in text), "")
         rest = _HAN_WORK.sub("", old[len(shared) :])
         return _has_other_owner(old, text, words) or bool(shared and len(rest) > 1 and _are_none_in(rest, text))
@@ -197,7 +195,7 @@ def _has_other_role(revision: Revision, subject: str, text: str, words: frozense
     if FROM_TO in revision.forms and _THING.match(subject):
         # what it is with stands there too, and is named
         return False
-    if _HAN.search(subject) and (not revision.old or any(one[:1] in text for one in revision.old)):
+    if HAN_SIGN.search(subject) and (not revision.old or any(one[:1] in text for one in revision.old)):
         # a topic stands before its verb, too
         return False
     named = content(subject)
@@ -211,6 +209,6 @@ def _is_single_event(revision: Revision) -> bool:
     forms, plain = set(revision.forms), revision.plain
     if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):
         return False
-    if LONG_AGO.search(plain) and (_HAN.search(plain) or not _STANDS.search(plain)):
+    if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _STANDS.search(plain)):
         return True
     return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
@@ -17,18 +17,25 @@ from memoryd.domain.memories.capture.corrections import (
     LANGUAGES,
     NAME_FORMS,
     NOT_ADDRESSED,
+    clause_starts,
     found_correction,
     is_for_agent,
     is_lead,
 )
 from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
 from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_stated_of
-from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_not_stated, why_unfit
+from memoryd.domain.memories.capture.rejections import (
+    DroppedItem,
+    why_each_unfit,
+    why_not_plain,
+    why_not_stated,
+    why_unfit,
+)
 from memoryd.domain.memories.capture.revisions import revision_gate
-from memoryd.domain.memories.capture.sentences import BLANK, SpokenSentence, plain_text, sentences_of
 from memoryd.domain.memories.kinds import Kind, ShortId, default_importance
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.sentences import BLANK, SpokenSentence, plain_text, spoken_sentences
 
 LINES_MAX: Final = 2
 """Lines with anything in them; a message of more may be pasted."""
@@ -89,11 +96,6 @@ def why_not_in_context(text: str, kinds: Sequence[SentenceContext], at: int) -> 
     return "" if is_harmless else SkipReason.OTHER_COMPANY
 
 
-def is_alone(kinds: Sequence[SentenceContext], at: int) -> bool:
-    """Tell whether nothing but courtesies stand beside the sentence `at`."""
-    return all(kind is SentenceContext.COURTESY for place, kind in enumerate(kinds) if place != at)
-
-
 def is_laid_out(text: str) -> bool:
     """Tell whether it has many lines, a greeting below its first one, or a line that is all quotation or code."""
     lines = [line for line in plain_text(text).splitlines() if line.strip()]
@@ -148,14 +150,6 @@ class CapturedItem(Struct, frozen=True):
         return RetainedLine(self.kind, self.text, self.entities, attributes)
 
 
-class DroppedItem(Struct, frozen=True):
-    """A sentence that looked like a memory and is none, and why; `form` is the one that it has, if any."""
-
-    text: str
-    reason: str
-    form: str = ""
-
-
 class CaptureVerdict(Struct, frozen=True):
     """What is kept of a message and what is not. `gate` is the marker that fired; empty: nothing was looked at.
 
@@ -165,30 +159,30 @@ class CaptureVerdict(Struct, frozen=True):
     kept: tuple[CapturedItem, ...] = ()
     dropped: tuple[DroppedItem, ...] = ()
     gate: str = ""
-    decided_by: str = field(default="rules")
+    decided_by: str = "rules"
 
     def bounded(self) -> "CaptureVerdict":
         """Return it with at most `ITEMS_MAX` memories, each once; identifiers come before all else."""
-        once: dict[str, CapturedItem] = {}
+        unique: dict[str, CapturedItem] = {}
         for item in self.kept:
-            once.setdefault(item.text, item)
-        ordered = sorted(once.values(), key=lambda item: item.kind is not Kind.ENTITY)
+            unique.setdefault(item.text, item)
+        ordered = sorted(unique.values(), key=lambda item: item.kind is not Kind.ENTITY)
         why = SkipReason.TOO_MANY.format(ITEMS_MAX)
-        more = tuple(DroppedItem(item.text, why, item.form) for item in ordered[ITEMS_MAX:])
-        return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *more))
+        surplus = [DroppedItem(item.text, why, item.form) for item in ordered[ITEMS_MAX:]]
+        return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *surplus))
 
     def from_agent(self) -> "CaptureVerdict":
         """Return it as an agent may state it, which chose the words itself: unpinned, and no more than usual."""
-        kept = tuple(
+        kept = [
             replace(
-                one,
+                item,
                 is_pinned=False,
                 importance=None,
-                provenance=Provenance.AGENT if one.provenance is Provenance.USER else one.provenance,
+                provenance=Provenance.AGENT if item.provenance is Provenance.USER else item.provenance,
             )
-            for one in self.kept
-        )
-        return replace(self, kept=kept)
+            for item in self.kept
+        ]
+        return replace(self, kept=tuple(kept))
 
     def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
         """Return it with some of what was kept dropped, by their texts."""
@@ -197,46 +191,27 @@ class CaptureVerdict(Struct, frozen=True):
         return replace(self, kept=kept, dropped=(*self.dropped, *items))
 
 
-def with_model(
-    rules: CaptureVerdict, found: Sequence[CapturedItem | DroppedItem], gate: str, model: str
-) -> CaptureVerdict:
-    """Return what the rules keep whoever decides, and beside it what a model found; numbers are told once."""
+def with_model(rules: CaptureVerdict, items: Sequence[CapturedItem | DroppedItem], model: str) -> CaptureVerdict:
+    """Return what the rules keep in any case, and beside it what a model found; each number once."""
     known = " ".join(item.text for item in rules.kept)
     kept = [
-        one
-        for one in found
-        if isinstance(one, CapturedItem) and not any(number in known for number in _IDENTIFIER.findall(one.text))
+        item
+        for item in items
+        if isinstance(item, CapturedItem) and not any(number in known for number in _IDENTIFIER.findall(item.text))
     ]
-    dropped = [one for one in found if isinstance(one, DroppedItem)]
-    said = [one for one in rules.dropped if one.form]
-    return CaptureVerdict((*rules.kept, *kept), (*said, *dropped), gate, model)
+    dropped = [item for item in rules.dropped if item.form]
+    dropped += [item for item in items if isinstance(item, DroppedItem)]
+    return CaptureVerdict((*rules.kept, *kept), tuple(dropped), rules.gate, model)
 
 
-FAILURE_SIGNS: Final = 500
-"""Of what is said of a failure."""
+FAILURE_CHARS: Final = 500
+"""Of the text of a failure."""
 SHOWN_CHARS: Final = 200
 _MIN_REPEATED: Final = 12
 RULES: Final = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
 """Forms of lessons that correct no answer, and count as other statements do."""
 _REMEMBER_FORMS: Final = frozenset(language.remember.name for language in LANGUAGES)
-"""What its author asks to be kept stands by itself."""
-
-
-class ReportedFailure(Struct, frozen=True):
-    """What the watchdog of an agent's loop reports: the text, and the tool that failed, if it was one."""
-
-    text: str
-    tool: str = ""
-
-
-class CaptureRules(Struct, frozen=True, kw_only=True):
-    """Which rules are on, as `memory.capture` says."""
-
-    identifiers: bool = True
-    in_groups: bool = False
-
-
-DEFAULT_RULES: Final = CaptureRules()
+"""Forms of what its author asks to be kept."""
 
 
 def marker_of(text: str, *, has_answer: bool = False) -> str:
@@ -244,154 +219,137 @@ def marker_of(text: str, *, has_answer: bool = False) -> str:
     return gate(text, has_answer=has_answer) or revision_gate(text, has_answer=has_answer)
 
 
-def captured(
-    text: str, *, answer_before: str = "", is_direct: bool = True, rules: CaptureRules = DEFAULT_RULES
-) -> CaptureVerdict:
+def captured(text: str, *, answer_before: str = "", is_direct: bool = True, identifiers: bool = True) -> CaptureVerdict:
     """Return what is kept of a message of the user, secrets in it masked already, and what is not, with the reasons.
 
-    `answer_before` is what the message may correct. Of what is not said in a direct chat nothing is pinned.
+    `answer_before` is what the message may correct. Outside a direct chat nothing is pinned. Without `identifiers` no
+    number or address is kept.
     """
     marker = marker_of(text, has_answer=bool(answer_before.strip()))
     if not marker:
         return CaptureVerdict()
     if why := why_unfit(text):
         return CaptureVerdict(dropped=(DroppedItem(text[:SHOWN_CHARS], why),), gate=marker)
-    found = list(_each(text, answer_before, rules))
-    kept = tuple(one for one in found if isinstance(one, CapturedItem))
-    dropped = tuple(one for one in found if isinstance(one, DroppedItem))
-    if not found:
-        dropped = (DroppedItem(text[:SHOWN_CHARS], SkipReason.NO_FORM),)
-    if not is_direct:
-        kept = tuple(replace(one, is_pinned=False) for one in kept)
-    return CaptureVerdict(kept, dropped, marker).bounded()
+    items = list(_items(text, answer_before, identifiers=identifiers))
+    items = items or [DroppedItem(text[:SHOWN_CHARS], SkipReason.NO_FORM)]
+    kept = [item if is_direct else replace(item, is_pinned=False) for item in items if isinstance(item, CapturedItem)]
+    dropped = [item for item in items if isinstance(item, DroppedItem)]
+    return CaptureVerdict(tuple(kept), tuple(dropped), marker).bounded()
 
 
 def distillable(text: str) -> list[str]:
     """Return the sentences of a message that a text model may see: no secret, nothing that is not its author's.
 
-    They stand in the company that a form of a statement needs, too.
+    The sentences beside them have to be those that the form of a statement needs, too.
     """
     if why_unfit(text):
         return []
-    sentences = sentences_of(text)
-    items = [_item(one, is_led=False, has_answer=False, rules=DEFAULT_RULES) for one in sentences]
-    kinds = _company(sentences, items)
-    told = [
-        one.plain.replace(BLANK, "").strip()
-        for at, (one, unfit) in enumerate(zip(sentences, why_each_unfit(sentences), strict=True))
-        if not (unfit or why_not_plain(one) or why_unreal(one.plain) or why_not_in_context(text, kinds, at))
+    sentences = spoken_sentences(text)
+    items = [_item(sentence) for sentence in sentences]
+    kinds = _contexts(sentences, items)
+    texts = [
+        sentence.plain.replace(BLANK, "").strip()
+        for at, (sentence, unfit) in enumerate(zip(sentences, why_each_unfit(sentences), strict=True))
+        if not (unfit or why_not_plain(sentence) or why_unreal(sentence.plain) or why_not_in_context(text, kinds, at))
         and kinds[at] not in (SentenceContext.COURTESY, SentenceContext.REQUEST)
         and not (isinstance(dropped := items[at], DroppedItem) and dropped.reason == SkipReason.NOT_TO_PASS_ON)
     ]
-    return [one for one in told if one]
+    return list(filter(None, texts))
 
 
-def captured_failure(failure: ReportedFailure) -> CaptureVerdict:
-    """Return the memory of a reported failure."""
-    said = " ".join(failure.text.split())[:FAILURE_SIGNS]
+def captured_failure(text: str, tool: str = "") -> CaptureVerdict:
+    """Return the memory of a failure that an agent's loop reports, and of the `tool` that failed, if it was one."""
+    said = " ".join(text.split())[:FAILURE_CHARS]
     if not said:
         return CaptureVerdict()
-    text = f"{failure.tool}: {said}" if failure.tool else said
-    return CaptureVerdict((CapturedItem(Kind.FAILURE, text, "failure", provenance=Provenance.TOOL),), gate="failure")
+    item = CapturedItem(Kind.FAILURE, f"{tool}: {said}" if tool else said, "failure", provenance=Provenance.TOOL)
+    return CaptureVerdict((item,), gate="failure")
 
 
-def _each(text: str, answer_before: str, rules: CaptureRules) -> Iterator[CapturedItem | DroppedItem]:
-    sentences = sentences_of(text)
-    repeated = _folded(answer_before)
-    items, is_led = [], False
+def _items(text: str, answer_before: str, *, identifiers: bool) -> Iterator[CapturedItem | DroppedItem]:
+    sentences, answer = spoken_sentences(text), _folded(answer_before)
+    items, is_led = list[CapturedItem | DroppedItem | None](), False
     for sentence in sentences:
-        items.append(_item(sentence, is_led=is_led, has_answer=bool(repeated), rules=rules))
-        is_led = bool(repeated) and is_lead(sentence.plain)
-    kinds = _company(sentences, items)
-    # who tells several of their own numbers tells each to the agent
-    beside_numbers = [
-        SentenceContext.COURTESY if _is_number(one) else kind for one, kind in zip(items, kinds, strict=True)
-    ]
+        items.append(_item(sentence, is_led=is_led, has_answer=bool(answer), identifiers=identifiers))
+        is_led = bool(answer) and is_lead(sentence.plain)
+    kinds = _contexts(sentences, items)
     for at, (sentence, item, unfit) in enumerate(zip(sentences, items, why_each_unfit(sentences), strict=True)):
-        if isinstance(item, CapturedItem):
-            why = unfit or _why_not(sentence, item) or _why_repeated(sentence, repeated)
-            if not why and _is_stated(item) and not (at == 0 and item.form in _REMEMBER_FORMS):
-                why = why_not_in_context(text, kinds, at)
-            is_free = is_alone(beside_numbers if _is_number(item) else kinds, at)
-            kept = replace(item, is_pinned=item.is_pinned and is_free)
-            has_courtesy = SentenceContext.COURTESY in (*kinds[:at], *kinds[at + 1 :])
-            yield (
-                DroppedItem(item.text, why, item.form) if why else _trusted(kept, sentence, answer_before, has_courtesy)
-            )
-        elif item is not None:
-            yield item
+        if not isinstance(item, CapturedItem):
+            if item is not None:
+                yield item
+            continue
+        why = unfit or _why_not(sentence, item, answer)
+        if not why and _is_stated(item) and not (at == 0 and item.form in _REMEMBER_FORMS):
+            why = why_not_in_context(text, kinds, at)
+        if why:
+            yield DroppedItem(item.text, why, item.form)
+            continue
+        others = [(kinds[place], items[place]) for place in range(len(items)) if place != at]
+        # several own numbers in one message are each told to the agent
+        is_alone = all(
+            kind is SentenceContext.COURTESY or (_is_number(item) and _is_number(other)) for kind, other in others
+        )
+        if not item.is_pinned or not is_alone:
+            yield replace(item, is_pinned=False)
+            continue
+        has_courtesy = any(kind is SentenceContext.COURTESY for kind, _ in others)
+        if item.form in NAME_FORMS and not is_for_agent(sentence.plain, answer_before, has_courtesy=has_courtesy):
+            item = replace(item, is_pinned=False, note=NOT_ADDRESSED)
+        yield item
+
+
+def _why_not(sentence: SpokenSentence, item: CapturedItem, answer: str) -> str:
+    """Say why a sentence states nothing of what its form says; empty if it does."""
+    is_stated, folded = _is_stated(item), _folded(sentence.text)
+    why = why_not_plain(sentence) if is_stated else why_not_stated(sentence)
+    if not why and is_stated and item.form not in _REMEMBER_FORMS:
+        why = why_unreal(sentence.plain)
+    is_repeated = len(folded) >= _MIN_REPEATED and folded in answer
+    return why or (SkipReason.FROM_ANSWER if is_repeated else "")
 
 
 def _is_number(item: CapturedItem | DroppedItem | None) -> bool:
     return isinstance(item, CapturedItem) and item.is_pinned and item.form in IDENTIFIERS
 
 
-def _company(
+def _contexts(
     sentences: Sequence[SpokenSentence], items: Sequence[CapturedItem | DroppedItem | None]
 ) -> list[SentenceContext]:
-    return [context_of(one, has_form=_is_stated(item)) for one, item in zip(sentences, items, strict=True)]
-
-
-def _trusted(item: CapturedItem, sentence: SpokenSentence, answer_before: str, has_courtesy: bool) -> CapturedItem:
-    """Return an item without a pin where it is a name, and nothing says that it is told to the agent."""
-    is_name = item.is_pinned and item.form in NAME_FORMS
-    if not is_name or is_for_agent(sentence.plain, answer_before, has_courtesy=has_courtesy):
-        return item
-    return replace(item, is_pinned=False, note=NOT_ADDRESSED)
+    return [context_of(sentence, has_form=_is_stated(item)) for sentence, item in zip(sentences, items, strict=True)]
 
 
 def _is_stated(item: CapturedItem | DroppedItem | None) -> bool:
     return isinstance(item, CapturedItem) and (item.kind is not Kind.LESSON or item.form in RULES)
 
 
-def _why_not(sentence: SpokenSentence, item: CapturedItem) -> str:
-    """Say why a sentence tells nothing of what its form says; empty if it does."""
-    if not _is_stated(item):
-        return why_not_stated(sentence)
-    if why := why_not_plain(sentence):
-        return why
-    return "" if item.form in _REMEMBER_FORMS else why_unreal(sentence.plain)
-
-
 def _item(
-    sentence: SpokenSentence, *, is_led: bool, has_answer: bool, rules: CaptureRules
+    sentence: SpokenSentence, *, is_led: bool = False, has_answer: bool = False, identifiers: bool = True
 ) -> CapturedItem | DroppedItem | None:
     """Return what a sentence states by its form alone; None if it has none."""
-    identifier = found_identifier(sentence.plain, _starts(sentence.plain))
-    if identifier is not None:
-        if why := why_not_stated_of(sentence.plain, identifier, _starts(sentence.plain)):
-            return DroppedItem(sentence.text, why, identifier.what)
-        if not rules.identifiers:
-            return DroppedItem(sentence.text, SkipReason.IDENTIFIERS_OFF, identifier.what)
-        weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
-        return CapturedItem(Kind.ENTITY, sentence.text, identifier.what, identifier.is_plain, weight)
-    found = _statement(sentence)
-    if found is not None and not found.reason:
-        is_pinned = found.form.is_pinned and found.is_first and is_clean(sentence.plain, 0)
-        return CapturedItem(found.form.kind, sentence.text, found.form.name, is_pinned)
-    correction = found_correction(sentence.plain, is_led=is_led)
-    if correction:
-        if not has_answer:
-            return DroppedItem(sentence.text, SkipReason.NOTHING_CORRECTED, correction)
-        return CapturedItem(Kind.LESSON, sentence.text, correction)
-    return None if found is None else DroppedItem(sentence.text, found.reason, found.form.name)
-
-
-def _starts(plain: str) -> list[int]:
-    return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
-
-
-def _statement(sentence: SpokenSentence) -> FoundForm | None:
     text, plain = sentence.text, sentence.plain
-    stated = (found_form(text, plain, language.starts(plain), language.forms) for language in LANGUAGES)
-    told = (found_form(text, plain, [0], [language.remember]) for language in LANGUAGES)
-    found = [one for one in (*stated, *told) if one is not None]
-    return next((one for one in found if not one.reason), found[0] if found else None)
+    starts = clause_starts(plain)
+    if (identifier := found_identifier(plain, starts)) is not None:
+        why = why_not_stated_of(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
+        if why:
+            return DroppedItem(text, why, identifier.what)
+        weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
+        return CapturedItem(Kind.ENTITY, text, identifier.what, identifier.is_plain, weight)
+    found = _statement(text, plain)
+    if found is not None and not found.reason:
+        is_pinned = found.form.is_pinned and found.is_first and is_clean(plain, 0)
+        return CapturedItem(found.form.kind, text, found.form.name, is_pinned)
+    if correction := found_correction(plain, is_led=is_led):
+        if has_answer:
+            return CapturedItem(Kind.LESSON, text, correction)
+        return DroppedItem(text, SkipReason.NOTHING_CORRECTED, correction)
+    return None if found is None else DroppedItem(text, found.reason, found.form.name)
 
 
-def _why_repeated(sentence: SpokenSentence, answer: str) -> str:
-    told = _folded(sentence.text)
-    return SkipReason.FROM_ANSWER if len(told) >= _MIN_REPEATED and told in answer else ""
+def _statement(text: str, plain: str) -> FoundForm | None:
+    stated = [found_form(text, plain, language.starts(plain), language.forms) for language in LANGUAGES]
+    wanted = [found_form(text, plain, [0], [language.remember]) for language in LANGUAGES]
+    found = [form for form in (*stated, *wanted) if form is not None]
+    return next((form for form in found if not form.reason), found[0] if found else None)
 
 
 def _folded(text: str) -> str:

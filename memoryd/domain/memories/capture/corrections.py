@@ -100,10 +100,9 @@ _MIN_WORDS: Final = 2
 
 def is_lead(plain: str) -> bool:
     """Tell whether a sentence only says that something was wrong, so that the next one says what is right."""
-    rest = plain
-    while found := _WRONG.match(rest) or _CHINESE_WRONG.match(rest):
-        rest = found["rest"]
-        if not re.search(r"\w", rest):
+    while wrong := _WRONG.match(plain) or _CHINESE_WRONG.match(plain):
+        plain = wrong["rest"]
+        if not re.search(r"\w", plain):
             return True
     return False
 
@@ -119,23 +118,19 @@ def found_correction(plain: str, *, is_led: bool = False) -> str:
         return ""
     if is_rule or _FROM_NOW.search(plain) or _CHINESE_RULE.match(plain) or _CHINESE_FROM_NOW.search(plain):
         return "a rule for answers"
-    if (
+    wrong, chinese = _WRONG.match(plain), _CHINESE_WRONG.match(plain)
+    is_correction = (
         _MEANT.match(plain)
         or _VERDICT.search(plain)
         or (is_led and (_TELLS_AGENT.match(plain) or _CHINESE_TELLS_AGENT.search(plain)))
-    ):
-        return "a correction"
-    wrong = _WRONG.match(plain)
-    if wrong and len(wrong["rest"].split()) >= _MIN_WORDS and _TELLS_AGENT.match(wrong["rest"]):
-        return "a correction"
-    chinese = _CHINESE_WRONG.match(plain)
-    if chinese and len(chinese["rest"]) > _MIN_WORDS and _CHINESE_TELLS_AGENT.search(chinese["rest"]):
-        return "a correction"
-    return ""
+        or (wrong and len(wrong["rest"].split()) >= _MIN_WORDS and _TELLS_AGENT.match(wrong["rest"]))
+        or (chinese and len(chinese["rest"]) > _MIN_WORDS and _CHINESE_TELLS_AGENT.search(chinese["rest"]))
+    )
+    return "a correction" if is_correction else ""
 
 
 PINS_OF_A_KIND: Final = 3
-"""Captured pins of one kind, names or phone numbers, that stand in the core block; the newest."""
+"""Captured pins of one kind, names or phone numbers, that are in the core block; the newest."""
 NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the agent"
 NAME: Final = "name"
 LANGUAGES: Final = (ENGLISH, CHINESE)
@@ -154,6 +149,11 @@ _ASKS_NAME: Final = caseless(
 )
 
 
+def clause_starts(plain: str) -> list[int]:
+    """Return where a main clause of the author may begin in a sentence, in either language."""
+    return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
+
+
 def is_for_agent(sentence: str, answer_before: str, *, has_courtesy: bool) -> bool:
     """Tell whether a name is told to the agent: by a greeting in or beside its sentence, or as it was asked for."""
     return has_courtesy or bool(_ADDRESSES.search(sentence)) or bool(_ASKS_NAME.search(answer_before))
@@ -164,26 +164,22 @@ def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
 
     What a person pins has no bound, but where it says in the words of the same forms who or by what number one is.
     """
-    counts, beyond = Counter[tuple[str, str]](), set[MemoryId]()
+    counts, surplus = Counter[tuple[str, str]](), set[MemoryId]()
     for memory in sorted(pinned, key=newness, reverse=True):
         attributes = memory.line.attributes
-        if attributes.provenance is not Provenance.USER or memory.line.kind is not Kind.ENTITY:
-            continue
-        what = pin_kind(memory.line.text)
-        if not what:
-            continue
-        kind = attributes.scope, what
+        is_captured = attributes.provenance is Provenance.USER and memory.line.kind is Kind.ENTITY
+        kind = attributes.scope, pin_kind(memory.line.text) if is_captured else ""
         counts[kind] += 1
-        if counts[kind] > PINS_OF_A_KIND:
-            beyond.add(memory.id)
-    return frozenset(beyond)
+        if kind[1] and counts[kind] > PINS_OF_A_KIND:
+            surplus.add(memory.id)
+    return frozenset(surplus)
 
 
 def pin_kind(text: str) -> str:
     """Return what capture would pin of a text: a name, a phone number, an e-mail or ID number; empty: nothing."""
-    starts = [start for language in LANGUAGES for start in language.starts(text)]
-    if (found := found_identifier(text, starts)) is not None:
-        return found.what
+    starts = clause_starts(text)
+    if (identifier := found_identifier(text, starts)) is not None:
+        return identifier.what
     name = found_form(text, text, starts, _NAMES)
     return NAME if name is not None and not name.reason else ""
 
@@ -214,40 +210,47 @@ _DESCRIBES: Final = expression(r"的[。.!！\s]*\Z")
 def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> list[RetainedLine]:
     """Return lines said on a day, each naming the standing memories that it is a newer version of."""
     lines = list(lines)
-    wanted = {line.id: slots for line in lines if _is_users(line) and (slots := slots_of(line.text))}
-    if not wanted:
+    slots = {line.id: slots_of(line.text) if is_by_person(line) else frozenset() for line in lines}
+    if not any(slots.values()):
         return lines
-    standing = _standing(book, day)
-    return [_over(line, _predecessors(line, wanted.get(line.id), standing)) for line in lines]
+    # versions that differ in a number alone are found without a look: the newest comes first
+    superseded = {short for memory in book.memories.values() for short in memory.line.attributes.supersedes}
+    standing = [
+        memory
+        for memory in book.memories.values()
+        if memory.recorded <= day and is_by_person(memory.line) and short_id(memory.id) not in superseded
+    ]
+    standing.sort(key=newness, reverse=True)
+    return [_over(line, slots[line.id], standing) for line in lines]
+
+
+def is_by_person(line: RetainedLine) -> bool:
+    """Tell whether a person stated a line."""
+    return line.attributes.provenance in BY_PEOPLE
 
 
 def slots_of(text: str) -> frozenset[tuple[str, str]]:
     """Return what a statement has the one value of; empty if it states nothing, or also what has many values."""
-    if len(text) > CHARS_MAX:
-        return frozenset()
-    found = [
-        _slot(*told, text)
-        for language in LANGUAGES
-        for start in language.starts(text)
-        if (told := _first(language.forms, text, start)) is not None
-    ]
-    return frozenset() if None in found else frozenset(one for one in found if one is not None)
-
-
-def _first(forms: Sequence[StatementForm], text: str, start: int) -> tuple[StatementForm, re.Match[str]] | None:
-    heads = ((form, form.head.match(text, start)) for form in forms)
-    return next(((form, head) for form, head in heads if head is not None), None)
+    found = set[tuple[str, str]]()
+    for language in LANGUAGES if len(text) <= CHARS_MAX else ():
+        for start in language.starts(text):
+            heads = ((form, form.head.match(text, start)) for form in language.forms)
+            form, head = next(((form, head) for form, head in heads if head), (None, None))
+            if form and head:
+                if (slot := _slot(form, head, text)) is None:
+                    return frozenset()
+                found.add(slot)
+    return frozenset(found)
 
 
 def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str] | None:
-    told, value = head.groupdict(), text[head.end() :]
+    named, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
-        place = told.get("place") or value
+        place = named.get("place") or value
         is_filled = form.holds(head, value) and not leaves_room(place)
         is_filled = is_filled and (form.name not in _AT_WORK or is_workplace(place))
-        kind = "unnamed" if _UNNAMED.match(place) else ""
-        return (form.name, kind) if is_filled else None
-    noun = (told.get("noun") or told.get("kin") or "").casefold()
+        return (form.name, "unnamed" if _UNNAMED.match(place) else "") if is_filled else None
+    noun = (named.get("noun") or named.get("kin") or "").casefold()
     if form.name not in _OWN or not is_of_type(noun, value):
         return None
     if ATTRIBUTE.match(noun):
@@ -256,56 +259,31 @@ def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 
 
-def _standing(book: Book, day: date) -> Sequence[Memory]:
-    """Return what people said until a day, and no line names as superseded; the newest first.
+def _over(line: RetainedLine, slots: frozenset[tuple[str, str]], standing: Sequence[Memory]) -> RetainedLine:
+    """Return a line that supersedes the newest memory of its slots, and the newest pinned one where it is pinned.
 
-    Versions that differ in a number alone need no look: of these the newest comes first.
-    """
-    older = {short for one in book.memories.values() for short in one.line.attributes.supersedes}
-    said = [
-        one
-        for one in book.memories.values()
-        if one.recorded <= day and _is_users(one.line) and short_id(one.id) not in older
-    ]
-    return sorted(said, key=newness, reverse=True)
-
-
-def _predecessors(
-    line: RetainedLine, slots: frozenset[tuple[str, str]] | None, standing: Sequence[Memory]
-) -> list[Memory]:
-    """Return the newest memory that a line takes the place of, and the newest pinned one.
-
-    A name that is not pinned takes the place of none that is: it may be a quotation.
+    A name that is not pinned supersedes no pinned one: it may be a quotation.
     """
     if not slots:
-        return []
+        return line
     is_pinned = line.attributes.is_pinned
     is_bare_name = not is_pinned and any(form in NAME_FORMS for form, _ in slots)
-    may_be = [one for one in standing if not (is_bare_name and one.line.attributes.is_pinned)]
-    newest = next((one for one in may_be if _is_older(one, line, slots)), None)
-    pins = [one for one in may_be if one.line.attributes.is_pinned] if is_pinned else []
-    pin = next((one for one in pins if _is_older(one, line, slots)), None)
-    return list({one.id: one for one in (newest, pin) if one is not None}.values())
+    eligible = [memory for memory in standing if not (is_bare_name and memory.line.attributes.is_pinned)]
+    newest = next((memory for memory in eligible if _is_older(memory, line, slots)), None)
+    pins = [memory for memory in eligible if is_pinned and memory.line.attributes.is_pinned]
+    pin = next((memory for memory in pins if _is_older(memory, line, slots)), None)
+    older = dict.fromkeys(short_id(memory.id) for memory in (newest, pin) if memory is not None)
+    supersedes = joined(line.attributes.supersedes, older)
+    return replace(line, attributes=replace(line.attributes, supersedes=supersedes))
 
 
-def _is_older(one: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
+def _is_older(memory: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
     return (
-        one.line.attributes.scope == line.attributes.scope
-        and one.id != line.id
-        and one.line.kind is line.kind
+        memory.line.attributes.scope == line.attributes.scope
+        and memory.id != line.id
+        and memory.line.kind is line.kind
         # of thousands few speak of their author, and each has all forms tried on it
-        and _OF_AUTHOR.search(one.line.text) is not None
-        and bool(told := slots_of(one.line.text))
-        and told <= slots
+        and _OF_AUTHOR.search(memory.line.text) is not None
+        and bool(older := slots_of(memory.line.text))
+        and older <= slots
     )
-
-
-def _is_users(line: RetainedLine) -> bool:
-    return line.attributes.provenance in BY_PEOPLE
-
-
-def _over(line: RetainedLine, older: Sequence[Memory]) -> RetainedLine:
-    if not older:
-        return line
-    said = joined(line.attributes.supersedes, (short_id(one.id) for one in older))
-    return replace(line, attributes=replace(line.attributes, supersedes=said))

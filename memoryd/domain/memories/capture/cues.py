@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, MEASURE, MONTH, NUMERAL, WEEKDAY
+from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
+from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
 
 CORRECTION: Final = "a correction"
 NOT_BUT: Final = "not … but …"

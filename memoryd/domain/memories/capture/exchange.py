@@ -15,8 +15,8 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import HAN, HAN_NUMBER, TypedValue, content, new_value, stem, values_in
-from memoryd.domain.memories.facts.tenses import tells_what_happened
+from memoryd.domain.memories.capture.values import HAN_NUMBER, TypedValue, content, new_value, stem, values_in
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 
 _SEGMENT: Final = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)")
 
@@ -74,7 +74,6 @@ def _with_word(revision: Revision, old: str) -> str:
     return old[: places[0].start()] + found["value"].rstrip(".:/-") + old[places[0].end() :]
 
 
-_HAN: Final = expression(f"[{HAN}]")
 _HAN_NUMBER: Final = expression(rf"(?<!第)(?:\d[\d.,]*|{HAN_NUMBER})(?P<behind>[{HAN}A-Za-z]?)")
 
 
@@ -83,7 +82,7 @@ def _with_number(revision: Revision, old: str) -> str:
     denied = {found[0]: found for one in revision.old for found in _HAN_NUMBER.finditer(one)}
     fresh = {found[0]: found for found in _HAN_NUMBER.finditer(revision.rest)}
     held = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
-    has_more = _HAN.search(old) and _CLAUSES.search(old.rstrip("。."))
+    has_more = HAN_SIGN.search(old) and _CLAUSES.search(old.rstrip("。."))
     if not has_more or (len(denied), len(fresh), len(held)) != (1, 1, 1):
         return ""
     (new,) = fresh.values()

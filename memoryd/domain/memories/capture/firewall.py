@@ -18,6 +18,7 @@ from msgspec import Struct
 from memoryd.domain.access import read_key
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.edits import OWN_CHANNELS
+from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
 
@@ -141,7 +142,6 @@ def _units(text: str) -> list[str]:
     return _UNIT.findall(said)
 
 
-_HAN: Final = expression(r"[\u4e00-\u9fff]")
 _WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
 _NUMBER: Final = expression(r"\d+")
 _CLAUSES: Final = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
@@ -171,7 +171,7 @@ _TELLS_OF_SOMEBODY: Final = caseless(
 
 def why_ungrounded(text: str, message: str) -> str:
     """Say why a memory does not follow from a message, by its words alone; empty if it may."""
-    if bool(_HAN.search(text)) != bool(_HAN.search(message)):
+    if bool(HAN_SIGN.search(text)) != bool(HAN_SIGN.search(message)):
         return SkipReason.OTHER_LANGUAGE
     if _FIRST_PERSON.search(text):
         return SkipReason.FIRST_PERSON
@@ -179,7 +179,7 @@ def why_ungrounded(text: str, message: str) -> str:
         return SkipReason.INVENTED
     said = {word[:_STEM] for word in _words(message)}
     told = {word[:_STEM] for word in _words(text) if word not in _COMMON_WORDS}
-    signs = set(_HAN.findall(text)) - _COMMON_HAN - set(_HAN.findall(message))
+    signs = set(HAN_SIGN.findall(text)) - _COMMON_HAN - set(HAN_SIGN.findall(message))
     if signs or not told <= said or not _is_in_order(text, message):
         return SkipReason.INVENTED
     return SkipReason.INVERTED if _is_inverted(text, message) else ""
@@ -199,7 +199,7 @@ def _ordered(text: str) -> list[str]:
 def _is_inverted(text: str, message: str) -> bool:
     """Tell whether each clause that a memory may be of says the contrary, tells what was, or tells of somebody else."""
     told = {word[:_STEM] for word in _words(text) if word not in _COMMON_WORDS}
-    signs = set(_HAN.findall(text)) - _COMMON_HAN
+    signs = set(HAN_SIGN.findall(text)) - _COMMON_HAN
     shared = {one: _shared(one, told, signs) for one in _CLAUSES.split(message)}
     return all(_is_turned(text, one) for one, count in shared.items() if count == max(shared.values()))
 
@@ -213,7 +213,7 @@ def _is_turned(text: str, clause: str) -> bool:
 
 
 def _shared(clause: str, told: set[str], signs: set[str]) -> int:
-    return len(told & {word[:_STEM] for word in _words(clause)}) + len(signs & set(_HAN.findall(clause)))
+    return len(told & {word[:_STEM] for word in _words(clause)}) + len(signs & set(HAN_SIGN.findall(clause)))
 
 
 def _words(text: str) -> list[str]:

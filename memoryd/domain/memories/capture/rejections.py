@@ -8,9 +8,20 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.sentences import SpokenSentence, plain_text
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.sentences import SpokenSentence, plain_text
+
+
+class DroppedItem(Struct, frozen=True):
+    """A sentence that looked like a memory and is none, and why; `form` is the one that it has, if any."""
+
+    text: str
+    reason: str
+    form: str = ""
+
 
 MESSAGE_CHARACTERS_MAX: Final = 4000
 _MILD_JOKE: Final = caseless(
@@ -99,19 +110,15 @@ def why_unfit(text: str) -> str:
 def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
     """Say of each sentence why it is not its author's own, by what stands before and behind it; empty if it is."""
     reasons = [SkipReason.JOKE if _MILD_JOKE.search(one.plain) else "" for one in sentences]
-    reasons = [why or (reasons[at + 1] if _is_all_joke(sentences, at + 1) else "") for at, why in enumerate(reasons)]
-    after = ""
+    for at, one in enumerate(sentences[1:]):
+        if reasons[at + 1] and len(one.text) < 12:
+            # it only marks the one before it as a joke
+            reasons[at] = SkipReason.JOKE
     for at, one in enumerate(sentences):
-        reasons[at] = after or reasons[at]
-        if not after and _INTRODUCED.search(one.plain) and not _ABOUT_OWN.search(one.plain):
-            after = SkipReason.TASK_TEXT
-            reasons[at] = SkipReason.TASK_TEXT
+        if _INTRODUCED.search(one.plain) and not _ABOUT_OWN.search(one.plain):
+            reasons[at:] = [SkipReason.TASK_TEXT] * (len(sentences) - at)
+            break
     return reasons
-
-
-def _is_all_joke(sentences: Sequence[SpokenSentence], at: int) -> bool:
-    """Tell whether a sentence only marks the one before it as a joke."""
-    return at < len(sentences) and len(sentences[at].text) < 12 and bool(_MILD_JOKE.search(sentences[at].plain))
 
 
 SENTENCE_CHARACTERS_MAX: Final = 400

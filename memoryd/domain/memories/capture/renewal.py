@@ -8,147 +8,133 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CapturedItem,
     CaptureVerdict,
-    DroppedItem,
     SentenceContext,
     context_of,
     is_laid_out,
 )
-from memoryd.domain.memories.capture.corrections import with_succession
+from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
 from memoryd.domain.memories.capture.forms import is_staged
-from memoryd.domain.memories.capture.rejections import why_not_plain
-from memoryd.domain.memories.capture.revisions import Revision, UnreadRevision, revisions_of
-from memoryd.domain.memories.capture.sentences import sentences_of
-from memoryd.domain.memories.capture.targets import Target, is_owners, target_of
-from memoryd.domain.memories.kinds import Kind, ShortId, short_id
+from memoryd.domain.memories.capture.rejections import DroppedItem, why_not_plain
+from memoryd.domain.memories.capture.revisions import Revision
+from memoryd.domain.memories.capture.targets import Target, target_of
+from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.sentences import spoken_sentences
 
 _SHOWN_CHARS: Final = 80
 """Of what is superseded, for a person."""
 
 
-class RevisingMessage(Struct, frozen=True, kw_only=True):
-    """A message that may revise something, and the answer before it; `may_supersede` even what a person stated."""
+def with_revisions(
+    verdict: CaptureVerdict,
+    revisions: Sequence[Revision | DroppedItem],
+    book: Book,
+    *,
+    text: str,
+    answer_before: str = "",
+    scope: str = "",
+    day: date | None = None,
+    may_supersede: bool = True,
+) -> CaptureVerdict:
+    """Return a verdict with what a message revises, in place of what its sentences state by their forms.
 
-    text: str
-    answer_before: str = ""
-    scope: str = ""
-    day: date | None = None
-    may_supersede: bool = True
-
-    def revisions(self) -> list[Revision | UnreadRevision]:
-        """Return its sentences that have a cue."""
-        return list(revisions_of(self.text, has_answer=bool(self.answer_before.strip())))
-
-
-def with_revisions(verdict: CaptureVerdict, message: RevisingMessage, book: Book) -> CaptureVerdict:
-    """Return a verdict with what a message revises, in place of what its sentences state by their forms."""
-    found = message.revisions()
-    company = _why_not_in_company(message.text, found)
-    for one in found:
-        reason = one.reason if isinstance(one, UnreadRevision) else company
-        target = None
-        if not reason and isinstance(one, Revision):
-            target = target_of(one, book, scope=message.scope, day=message.day, answer_before=message.answer_before)
-        if (
-            target is None
-            and not reason
-            and isinstance(one, Revision)
-            and message.may_supersede
-            and one.is_self_contained
-        ):
-            verdict = _with_plain(verdict, one)
-        elif target is None:
-            verdict = _without(verdict, one, reason or SkipReason.NOTHING_REVISED)
+    `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated.
+    """
+    out_of_place = _why_out_of_place(text, revisions)
+    for revision in revisions:
+        reason = revision.reason if isinstance(revision, DroppedItem) else out_of_place
+        if reason or isinstance(revision, DroppedItem):
+            verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
+            continue
+        target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before)
+        if target is not None:
+            verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
+        elif may_supersede and revision.is_self_contained:
+            verdict = _with_plain(verdict, revision)
         else:
-            verdict = _with(verdict, target, may_supersede=message.may_supersede)
+            verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
     return verdict
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:
     """Return a verdict in which each item names what it will supersede once it is written."""
-    lines = [item.line(scope) for item in verdict.kept]
-    later = {line.text: line.attributes.supersedes for line in with_succession(book, lines, day)}
-    kept = (replace(item, supersedes=later.get(item.text, item.supersedes)) for item in verdict.kept)
-    return replace(verdict, kept=tuple(_noted(item, book) for item in kept))
+    lines = with_succession(book, [item.line(scope) for item in verdict.kept], day)
+    supersedes = {line.text: line.attributes.supersedes for line in lines}
+    kept = []
+    for item in verdict.kept:
+        item = replace(item, supersedes=supersedes.get(item.text, item.supersedes))
+        known = filter(None, map(book.of_short, item.supersedes))
+        kept.append(replace(item, note=item.note or _note("supersedes", [book.memories[one] for one in known])))
+    return replace(verdict, kept=tuple(kept))
 
 
-def _noted(item: CapturedItem, book: Book) -> CapturedItem:
-    if item.note or not item.supersedes:
-        return item
-    older = [book.memories[one] for short in item.supersedes if (one := book.of_short(short)) is not None]
-    return replace(item, note=_told("supersedes", older))
-
-
-def _why_not_in_company(text: str, found: Sequence[Revision | UnreadRevision]) -> str:
+def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) -> str:
     """Say why nothing is revised beside the other sentences of a message; empty if something may be."""
     if is_laid_out(text):
         return SkipReason.LAID_OUT
-    revised = " ".join(one.text for one in found)
-    for sentence in sentences_of(text):
-        if sentence.text in revised or context_of(sentence) is not SentenceContext.OTHER:
-            continue
-        if why_not_plain(sentence) or is_staged(sentence.plain):
-            return SkipReason.OTHER_COMPANY
-    return ""
+    revised = " ".join(revision.text for revision in revisions)
+    is_other = any(
+        context_of(sentence) is SentenceContext.OTHER and (why_not_plain(sentence) or is_staged(sentence.plain))
+        for sentence in spoken_sentences(text)
+        if sentence.text not in revised
+    )
+    return SkipReason.OTHER_COMPANY if is_other else ""
 
 
-def _without(verdict: CaptureVerdict, one: Revision | UnreadRevision, reason: str) -> CaptureVerdict:
-    dropped = [item for item in verdict.dropped if item.reason != SkipReason.NO_FORM]
-    told = [item.text for item in verdict.kept] + [item.text for item in dropped]
-    if any(text in one.text or one.text in text for text in told):
-        # by its own form it is told already, kept or not
+def _without(verdict: CaptureVerdict, item: DroppedItem) -> CaptureVerdict:
+    dropped = [other for other in verdict.dropped if other.reason != SkipReason.NO_FORM]
+    texts = [other.text for other in verdict.kept] + [other.text for other in dropped]
+    if any(text in item.text or item.text in text for text in texts):
+        # the verdict has it by its own form, kept or not
         return verdict
-    return replace(verdict, dropped=(*dropped, DroppedItem(one.text, reason, one.form)))
+    return replace(verdict, dropped=(*dropped, item))
 
 
-def _with(verdict: CaptureVerdict, target: Target, *, may_supersede: bool) -> CaptureVerdict:
-    item = _item(target, may_supersede=may_supersede)
-    said = target.revision.text
-    told = [one for one in verdict.kept if one.text in said or said in one.text]
-    pinned = [one for one in told if one.is_pinned]
-    if pinned:
-        # what is its author's own stands as it was said
+def _with_target(verdict: CaptureVerdict, revision: Revision, target: Target, *, may_supersede: bool) -> CaptureVerdict:
+    item, text = _item(revision, target, may_supersede=may_supersede), revision.text
+    same = [other for other in verdict.kept if other.text in text or text in other.text]
+    if pinned := [other for other in same if other.is_pinned]:
+        # what is its author's own stays as it was said
         item = replace(pinned[0], supersedes=item.supersedes, contradicts=item.contradicts, note=item.note)
-    kept = (*(one for one in verdict.kept if one not in told), item)
-    dropped = [one for one in verdict.dropped if one.text not in said and one.reason != SkipReason.NO_FORM]
-    return replace(verdict, kept=kept, dropped=tuple(dropped), gate=verdict.gate or target.revision.form)
+    kept = [other for other in verdict.kept if other not in same]
+    return _with_item(replace(verdict, kept=tuple(kept)), item, revision)
 
 
-def _with_plain(verdict: CaptureVerdict, one: Revision) -> CaptureVerdict:
-    """Return a verdict with a change of which no memory tells what was before."""
-    if any(item.text in one.text or one.text in item.text for item in verdict.kept):
+def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
+    """Return a verdict with a change of which no memory says what was before."""
+    if any(item.text in revision.text or revision.text in item.text for item in verdict.kept):
         return verdict
-    dropped = [item for item in verdict.dropped if item.text not in one.text and item.reason != SkipReason.NO_FORM]
-    item = CapturedItem(Kind.WORLD, one.text, one.form)
-    return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or one.form)
+    return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision)
 
 
-def _item(target: Target, *, may_supersede: bool) -> CapturedItem:
-    gone = [one for one in target.superseded if may_supersede or not is_owners(one)]
-    open_ones = [*target.disputed, *(one for one in target.superseded if one not in gone)]
+def _with_item(verdict: CaptureVerdict, item: CapturedItem, revision: Revision) -> CaptureVerdict:
+    dropped = [
+        other for other in verdict.dropped if other.text not in revision.text and other.reason != SkipReason.NO_FORM
+    ]
+    return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or revision.form)
+
+
+def _item(revision: Revision, target: Target, *, may_supersede: bool) -> CapturedItem:
+    superseded = [memory for memory in target.superseded if may_supersede or not is_by_person(memory.line)]
+    disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
     model = (target.superseded or target.disputed)[0].line
     return CapturedItem(
         Kind.FACT if target.disputed else model.kind,
-        target.revision.text if open_ones else target.text,
-        target.revision.form,
+        revision.text if disputed else target.text,
+        revision.form,
         entities=model.entities if target.superseded else (),
-        supersedes=_ids(gone),
-        contradicts=_ids(open_ones),
-        note="; ".join(filter(None, (_told("supersedes", gone), _told("contradicts", open_ones)))),
+        supersedes=tuple(short_id(memory.id) for memory in superseded),
+        contradicts=tuple(short_id(memory.id) for memory in disputed),
+        note="; ".join(filter(None, (_note("supersedes", superseded), _note("contradicts", disputed)))),
     )
 
 
-def _ids(memories: Sequence[Memory]) -> tuple[ShortId, ...]:
-    return tuple(short_id(one.id) for one in memories)
-
-
-def _told(what: str, memories: Sequence[Memory]) -> str:
-    shown = ", ".join(f"{short_id(one.id)} {one.line.text[:_SHOWN_CHARS]!r}" for one in memories)
+def _note(what: str, memories: Sequence[Memory]) -> str:
+    shown = ", ".join(f"{short_id(memory.id)} {memory.line.text[:_SHOWN_CHARS]!r}" for memory in memories)
     return f"{what} {shown}" if shown else ""

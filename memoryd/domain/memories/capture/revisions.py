@@ -6,6 +6,7 @@ it revises is looked for among the memories; alone it says nothing.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -26,16 +27,16 @@ from memoryd.domain.memories.capture.cues import (
     found_cues,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
-from memoryd.domain.memories.capture.rejections import why_each_unfit, why_not_plain, why_unfit
-from memoryd.domain.memories.capture.sentences import SpokenSentence, sentences_of
-from memoryd.domain.memories.capture.values import HAN, content, values_in
-from memoryd.domain.memories.facts.tenses import PRESENT
+from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
+from memoryd.domain.memories.capture.values import content, values_in
+from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
-_HAN: Final = expression(f"[{HAN}]")
 _INSTEAD: Final = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS: Final = expression(r"[,;，；]\s*|\s(?:and|but)\s")
-_TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+"""The types of values that say when."""
 _NEAR: Final = 12
 """Signs at its beginning by which a statement is Chinese or not."""
 _SUBJECT_CHARS: Final = 120
@@ -182,12 +183,12 @@ class Revision(Struct, frozen=True):
         if not self.is_authors:
             are_named = bool(self.new) and all(_NAMED.match(one) for one in (self.new, *self.old))
             return are_named and FROM_TO in self.forms and bool(_HAS_MOVED.match(self.plain))
-        is_named = any(_NAMED.match(one) for one in (self.new, *self.old))
-        is_given_up = NO_LONGER in self.forms and {CHANGE, FROM_TO} & set(self.forms)
-        has_another = NO_LONGER in self.forms and NOW in self.forms and _HAS_NOW.search(self.plain)
-        return bool(is_given_up or has_another) or (
-            is_named and bool(self.new) and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
-        )
+        if NO_LONGER in self.forms:
+            has_another = NOW in self.forms and _HAS_NOW.search(self.plain)
+            if has_another or CHANGE in self.forms or FROM_TO in self.forms:
+                return True
+        is_named = bool(self.new) and any(_NAMED.match(value) for value in (self.new, *self.old))
+        return is_named and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
 
     @property
     def rest(self) -> str:
@@ -198,42 +199,31 @@ class Revision(Struct, frozen=True):
         return rest
 
 
-class UnreadRevision(Struct, frozen=True):
-    """A sentence with a cue that is no plain statement, and why."""
-
-    text: str
-    form: str
-    reason: str
-
-
 def revision_gate(text: str, *, has_answer: bool = False) -> str:
     """Return the cue of a message that may revise something; empty if it has none."""
     return next((one.form for one in revisions_of(text, has_answer=has_answer)), "")
 
 
-def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | UnreadRevision]:
+def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | DroppedItem]:
     """Yield the sentences of a message that revise something, or why one with a cue does not."""
     if why_unfit(text):
         return
     sentences = _joined(text)
     leads, context = frozenset[str](), ""
-    others = why_each_unfit(sentences)
-    for sentence, unfit in zip(sentences, others, strict=True):
+    for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
         plain, own = behind_leads(sentence.plain)
-        leads, known = own, leads
         start = len(sentence.plain) - len(plain)
-        before, context = (
-            f"{context} {sentence.plain[:start]}",
-            f"{context} {sentence.plain}" if own else sentence.plain,
-        )
+        before = f"{context} {sentence.plain[:start]}"
+        context = f"{context} {sentence.plain}" if own else sentence.plain
         if not re.search(r"\w", plain):
-            leads = own | known
+            leads |= own
             continue
-        found = _read(sentence, plain, own | known, before, has_answer=has_answer)
-        if found is None:
+        revision = _read(sentence.text, plain, own | leads, before, has_answer=has_answer)
+        leads = own
+        if revision is None:
             continue
-        why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in found.forms)
-        yield UnreadRevision(sentence.text, found.form, why) if why else found
+        why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in revision.forms)
+        yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
 def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
@@ -254,60 +244,57 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
 
 def _joined(text: str) -> list[SpokenSentence]:
     """Return the sentences, those that a semicolon parts as one, and one about `it` with the one before it."""
-    found: list[SpokenSentence] = []
-    for one in sentences_of(text):
-        if found and (found[-1].text.endswith((";", "；")) or _goes_on(found[-1], one)):
-            last = found.pop()
-            one = SpokenSentence(f"{last.text} {one.text}", f"{last.plain.rstrip('.。;；!！')}; {one.plain}")
-        found.append(one)
-    return found
+    joined = list[SpokenSentence]()
+    for sentence in spoken_sentences(text):
+        if joined and (joined[-1].text.endswith((";", "；")) or _goes_on(joined[-1], sentence)):
+            last = joined.pop()
+            plain = f"{last.plain.rstrip('.。;；!！')}; {sentence.plain}"
+            sentence = SpokenSentence(f"{last.text} {sentence.text}", plain)
+        joined.append(sentence)
+    return joined
 
 
-def _goes_on(before: SpokenSentence, one: SpokenSentence) -> bool:
+def _goes_on(before: SpokenSentence, sentence: SpokenSentence) -> bool:
     """Tell whether a sentence says of `it` what holds, and the one before it what does not."""
-    if before.is_question or not _INSTEAD.match(one.plain):
+    if before.is_question or not _INSTEAD.match(sentence.plain):
         return False
     return any("old" in match.groupdict() for _, match in found_cues(behind_leads(before.plain)[0]))
 
 
 def subject_of(text: str) -> str:
     """Return the words before the verb of a plain statement, as far as they can be told without a grammar."""
-    if _HAN.search(text[:_NEAR]):
+    if HAN_SIGN.search(text[:_NEAR]):
         text = FROM_WHEN.sub("", text)
         # a value ends it, too, where there is no verb: 周报周五交
-        ends = [one.start for one in values_in(text) if one.start and one.kind in _TIMES]
+        ends = [one.start for one in values_in(text) if one.start and one.kind in TIMES]
         return _HAN_VERB.split(text[: min(ends, default=len(text))], maxsplit=1)[0]
-    held = list[str]()
+    subject = list[str]()
     words = _WORD.findall(text[:_SUBJECT_CHARS])
     for word, following in pairwise((*words, "")):
-        is_noun = bool(held) and _BEFORE_NOUN.match(held[-1]) and word.isalpha()
-        is_like_verb = _is_like_verb(word, following) and any(content(one) for one in held)
-        if not is_noun and (_VERB.match(word) or is_like_verb):
+        is_noun = bool(subject) and _BEFORE_NOUN.match(subject[-1]) and word.isalpha()
+        # it has the ending of a verb, and none stands behind it: `the school bus leaves`
+        is_like_verb = _LIKE_VERB.match(word) and (
+            _PRESENT.match(word) or not (_BE.match(following) or _PRESENT.match(following) or _PAST.match(following))
+        )
+        if not is_noun and (_VERB.match(word) or (is_like_verb and any(map(content, subject)))):
             break
-        held.append(word)
-    return " ".join(held)
+        subject.append(word)
+    return " ".join(subject)
 
 
-def _is_like_verb(word: str, following: str) -> bool:
-    """Tell whether a word has the ending of a verb, and none stands behind it: `the school bus leaves`."""
-    if not _LIKE_VERB.match(word):
-        return False
-    return bool(_PRESENT.match(word)) or not (
-        _BE.match(following) or _PRESENT.match(following) or _PAST.match(following)
-    )
-
-
-def _read(
-    sentence: SpokenSentence, plain: str, leads: frozenset[str], context: str, *, has_answer: bool
-) -> Revision | None:
+def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_answer: bool) -> Revision | None:
     if _ADDS.search(plain):
         return None
-    found = list(found_cues(plain))
-    named = [{key: value.strip() for key, value in match.groupdict().items() if value} for _, match in found]
-    forms = [form for form, _ in found]
-    if FROM_TO in forms or NO_LONGER in forms or NOT_BUT in forms:
-        # what a change is of, is said more exactly there
-        named = [one for one, form in zip(named, forms, strict=True) if form != CHANGE or "old" in one]
+    cues = list(found_cues(plain))
+    forms = [form for form, _ in cues]
+    # what a change is of, FROM_TO and the like say more exactly
+    is_exact = not {FROM_TO, NO_LONGER, NOT_BUT}.isdisjoint(forms)
+    named: dict[str, dict[str, None]] = defaultdict(dict)
+    for form, match in cues:
+        groups = {key: value.strip() for key, value in match.groupdict().items() if value}
+        if not (is_exact and form == CHANGE) or "old" in groups:
+            for key, value in groups.items():
+                named[key][value] = None
     if "own" in leads:
         forms.insert(0, CORRECTION)
     elif "wrong" in leads and has_answer:
@@ -315,24 +302,18 @@ def _read(
     if not forms:
         return None
     is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
-    about = [subject_of(one["subject"]) for one in named if "subject" in one] + [
-        one["about"] for one in named if "about" in one
-    ]
-    starts_new = any(plain.startswith(one["new"]) for one in named if "new" in one)
-    is_bare = (
-        is_authors or has_pronoun or starts_new or any(plain.startswith(one["old"]) for one in named if "old" in one)
-    )
+    is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))
     return Revision(
-        text=sentence.text,
+        text=text,
         plain=plain,
         forms=tuple(dict.fromkeys(forms)),
-        about=" ".join(dict.fromkeys(about)).strip(),
-        thing=" ".join(dict.fromkeys(one["about"] for one in named if "about" in one)).strip(),
+        about=" ".join(dict.fromkeys([*map(subject_of, named["subject"]), *named["about"]])).strip(),
+        thing=" ".join(named["about"]).strip(),
         subject="" if is_bare else subject_of(plain),
         context=context if has_pronoun else "",
         is_authors=is_authors,
         has_pronoun=has_pronoun,
         has_verb=bool(_STATES.search(plain)),
-        old=tuple(dict.fromkeys(one["old"] for one in named if "old" in one)),
-        new=next((one["new"] for one in named if "new" in one), ""),
+        old=tuple(named["old"]),
+        new=next(iter(named["new"]), ""),
     )

@@ -15,19 +15,14 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
 from memoryd.domain.text.words import STOP_WORDS
 
-HAN: Final = "\u4e00-\u9fff"
 _NUMERALS: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half"
 )
 NUMERAL: Final = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
-MONTH: Final = (
-    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-)
-WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 HAN_NUMBER: Final = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
 _HAN_DAY: Final = "[一二三四五六日天]"
 _PART: Final = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
@@ -232,7 +227,8 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
     """Yield what two clauses say of a noun that ends the part before their verbs."""
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
-            noun = _common_end(earlier["noun"], later["noun"])
+            noun = later["noun"]
+            noun = noun[len(noun) - common_start(noun[::-1], earlier["noun"][::-1]) :]
             if len(noun) >= _MIN_NOUN and earlier["value"] != later["value"]:
                 yield tuple(  # type: ignore[misc]  # two of them
                     TypedValue(f"name {noun}", one["value"], one.start("value"), one.end("value"), noun)
@@ -240,11 +236,10 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
                 )
 
 
-def _common_end(one: str, other: str) -> str:
-    count = 0
-    while count < min(len(one), len(other)) and one[-1 - count] == other[-1 - count]:
-        count += 1
-    return one[len(one) - count :]
+def common_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items, or characters, two sequences have alike at their beginnings."""
+    unlike = (at for at, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+    return next(unlike, min(len(one), len(other)))
 
 
 _END: Final = caseless(

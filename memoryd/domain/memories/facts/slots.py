@@ -15,11 +15,10 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.facts.tenses import PARTICIPLE, PRESENT, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, tells_what_happened
 
 MAX_CHARS: Final = 240
 """What is longer is no plain statement."""
-_HAN: Final = expression("[\u4e00-\u9fff]")
 _WORDS: Final = expression(r"\w+")
 _SENTENCES: Final = expression(
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bNo)(?<!\bProf)[.!;]\s+\S|[。；！\n]\s*\S|[?？]"
@@ -61,7 +60,7 @@ def contradict(one: FactKey, other: FactKey) -> bool:
     if mine <= others or others <= mine:
         return False
     said, told = one.value.replace(" ", ""), other.value.replace(" ", "")
-    return not (_HAN.search(said) and (said in told or told in said))
+    return not (HAN_SIGN.search(said) and (said in told or told in said))
 
 
 def agree_in_kind(one: FactKey, other: FactKey) -> bool:
@@ -84,7 +83,7 @@ def fact_key(text: str) -> FactKey | None:
     plain = _NOW.sub("", _LEAD.sub("", plain)).strip()
     if _SENTENCES.search(plain) or tells_what_happened(plain):
         return None
-    return _chinese(plain) if _HAN.search(plain) else _english(plain)
+    return _chinese(plain) if HAN_SIGN.search(plain) else _english(plain)
 
 
 def _folded(text: str) -> str:

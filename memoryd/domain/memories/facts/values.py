@@ -4,6 +4,11 @@ Names are none of these: a number that names a thing (`Room 101 …`, `3号线�
 broken`, `the flight on Dec 3 is booked`), a month or numeral in a person's name, a word with digits in it. `now`, 目前
 and the like say no more than the day of the line. Words count without case and punctuation, signs as written. In doubt
 two statements are two facts.
+
+Nor has what happened any versions. In English the first finite verb decides: a simple past (the ending -ed, or one of
+the irregular forms, which are a closed class), or a perfect, unless it leads to what holds now (`has moved to`). In
+Chinese it is 了 or 过 behind the verb, but for 了 at the end of what a change led to (改到…了, 不再…了). In doubt it
+happened.
 """
 
 import re
@@ -14,7 +19,6 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.facts.tenses import tells_what_happened
 
 MAX_VALUES: Final = 8
 """Of a statement that can have versions: what lists more is a table."""
@@ -23,11 +27,14 @@ _MAX_NUMBERS: Final = 32
 MAX_CHARS: Final = 2_000
 _SLOT: Final = "\x00"
 
-_MONTH: Final = (
+HAN: Final = "\u4e00-\u9fff"
+HAN_SIGN: Final = expression(f"[{HAN}]")
+MONTH: Final = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\.?"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
-_WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_MONTH: Final = rf"{MONTH}\.?"
 _NUMERAL: Final = (
     "(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen|once|twice)"
@@ -35,7 +42,7 @@ _NUMERAL: Final = (
 _UNIT: Final = "(?:mg|µg|μg|g|kg|ml|l|km|cm|mm|m|h|min|s|gb|mb|tb|kb|%|°c|°f|°|€|k)"
 _DIGITS: Final = r"[-−+]?[0-9](?:[0-9]|[.,:/-](?=[0-9])){0,40}+"
 _DATE: Final = (
-    rf"(?:{_WEEKDAY}|(?<![\w.])[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s[0-9]{{4}})?(?!\w)"
+    rf"(?:{WEEKDAY}|(?<![\w.])[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s[0-9]{{4}})?(?!\w)"
     rf"|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s[0-9]{{4}})?(?!\w)|\b{_MONTH}\s[0-9]{{4}}(?!\w)"
     rf"|(?<![\w.]){_DIGITS}\s?(?:[ap]\.?m\b\.?|o'clock\b|uhr\b)|(?<![\w.])[0-9]{{1,2}}:[0-9]{{2}}(?!\w)"
     r"|(?<![\w.])[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\w))"
@@ -75,7 +82,6 @@ _DESIGNATED: Final = caseless(
     r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z"
 )
 _LONGEST_DESIGNATOR: Final = 24
-_HAN: Final = expression("[\u4e00-\u9fff]")
 _HAN_DESIGNATED: Final = expression(
     "第?(?:[0-9]+|[一二三四五六七八九十]+)(?:号|路|单元|室|楼|层|章|班|组|页|节|区|库|门|栋|幢|期|课|轮|版|届)"
 )
@@ -178,7 +184,7 @@ def _names_a_thing(match: re.Match[str]) -> bool:
     text, start = match.string, match.start()
     if _DESIGNATED.fullmatch(text, 0, start) or (start <= 1 and _HAN_DESIGNATED.match(text, start)):
         return True
-    if not text.isascii() and _HAN.search(text):
+    if not text.isascii() and HAN_SIGN.search(text):
         return _names_a_han_thing(match)
     if _VERB.search(text, 0, start):
         return False
@@ -216,3 +222,69 @@ def _third_person(verb: str) -> str:
     if small.endswith("y") and small[-2] not in "aeiou":
         return f"{verb[:-1]}ies"
     return f"{verb}es" if small.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+
+
+_IRREGULAR: Final = (
+    "arose|ate|awoke|became|began|bent|bit|bled|blew|bore|born|bought|bound|bred|broke|brought|built|burnt|came|caught"
+    "|chose|clung|crept|dealt|did|drank|drew|dreamt|drove|dug|fed|fell|felt|fled|flew|flung|forbade|forgot|forgave"
+    "|fought|found|froze|gave|got|grew|ground|had|heard|hid|held|hung|kept|knelt|knew|laid|lay|leapt|learnt|led|left"
+    "|lent|lit|lost|made|meant|met|overcame|overslept|paid|ran|rang|rode|rose|said|sang|sank|sat|saw|sent|shone|shook"
+    "|shot|shrank|slept|slid|smelt|sold|sought|spelt|spent|spilt|spoilt|spoke|sprang|spun|stank|stole|stood|struck|stuck"
+    "|stung|strode|strove|swam|swept|swore|swung|taught|thought|threw|told|took|tore|understood|undid|was|went|wept"
+    "|were|withdrew|woke|won|wore|wound|wove|wrote"
+)
+"""The simple pasts that differ from the verb's own form."""
+PARTICIPLE: Final = (
+    r"(?:[a-z]{2,}ed|been|begun|bitten|blown|broken|chosen|come|cut|done|drawn|driven|drunk|eaten|fallen|flown|forgotten"
+    r"|frozen|given|gone|grown|hidden|hit|known|put|ridden|risen|run|rung|seen|set|shaken|shown|shut|spoken|stolen|sung"
+    r"|sunk|swum|sworn|taken|thrown|torn|woken|won|worn|written|"
+    rf"{_IRREGULAR})"
+)
+_BASE_ALIKE: Final = "beat|bet|cast|cost|cut|hit|hurt|let|put|quit|read|set|shut|split|spread"
+"""Pasts that only the lacking -s of a third person tells from the present."""
+PRESENT: Final = (
+    "is|are|am|be|has|have|will|would|can|could|(?-i:may)|might|must|should|shall|does|do|costs|takes|gets|needs|weighs|measures"
+    "|lasts|pays|starts|begins|ends|opens|closes|leaves|arrives|departs|goes|comes|meets|wakes|eats|drinks|sleeps|works"
+    "|lives|moves|changes|becomes|runs|uses|listens|wants|prefers|owns|owes|earns|charges|holds|keeps|stands|stays|sits"
+    "|hangs|lies|reads|sends|receives|expires|renews|happens|publishes|ships|delivers|allows|accepts|returns|contains"
+    "|equals|says|expects|asks|answers"
+)
+_NO_FINITE_BEHIND: Final = (
+    r"(?<!\bthe\s)(?<!\ba\s)(?<!\ban\s)(?<!\bmy\s)(?<!\bour\s)(?<!\bhis\s)(?<!\bher\s)(?<!\bits\s)(?<!\btheir\s)"
+    r"(?<!\byour\s)(?<!\bthis\s)(?<!\bthat\s)(?<!\bas\s)(?<!\bof\s)(?<!\bin\s)(?<!\bwith\s)(?<!\bfor\s)(?<!['’]s\s)"
+    r"(?<!\bno\s)(?<!\bthan\s)(?<!\bif\s)"
+)
+"""Behind these a form in -ed is an adjective: `the limited edition`, `my left monitor`, `as planned`."""
+_FINITE: Final = caseless(
+    rf"\b(?P<perfect>(?:has|have|['’]ve)\s(?:(?:not|just|already|never|also|ever|now)\s)*{PARTICIPLE}\b)(?:\s\w+ed)?"
+    rf"(?P<to>\s(?:back\s)?to\b)?|\b(?:{PRESENT})\b"
+    rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{_IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
+    rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b"
+)
+"""In the order of the text."""
+_NAME_BEFORE: Final = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
+LONG_AGO: Final = caseless(
+    r"(?<!since )\b(?:yesterday|last\s(?:night|week|month|year|spring|summer|autumn|winter"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年"
+)
+_HAN_ASPECT: Final = expression(
+    "(?<![为除罢到成至回])了(?![解不])(?!\\s*[，。！；,.!;]*\\s*\\Z)"
+    "|(?<=[\u4e00-\u9fff])(?<![不通超经越路])过(?![敏期年程去来于度滤节世户道错])"
+)
+_HAN_END: Final = expression("了\\s*[，。！；,.!;]*\\s*\\Z")
+_HAN_HOLDS: Final = expression("[到成为至回给是不没别叫归]")
+"""What leads to a state, or denies one: with 了 at its end, it holds from now on."""
+
+
+def tells_what_happened(text: str) -> bool:
+    """Tell whether a statement is about something past, which holds of its day whatever is said of another one."""
+    if LONG_AGO.search(text):
+        return True
+    if not text.isascii() and (_HAN_ASPECT.search(text) or (_HAN_END.search(text) and not _HAN_HOLDS.search(text))):
+        return True
+    finite = _FINITE.search(text)
+    if finite is None:
+        return _NAME_BEFORE.search(text) is not None
+    if finite["perfect"]:
+        return not finite["to"]
+    return bool(finite["past"] or finite["bare"])

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.sentences import sentences_of
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.sentences import spoken_sentences
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
 
 MAX_CHARS: Final = 20_000
@@ -295,7 +295,7 @@ def _is_said(line: str, *, beside: list[bool], at: int) -> bool:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    for sentence in sentences_of(text) or []:
+    for sentence in spoken_sentences(text) or []:
         for clause in _CLAUSE.split(sentence.plain.replace("\0", " ")):
             if _LETTER.search(clause):
                 yield clause.strip()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.memories.capture.capture import ITEMS_MAX, CaptureRules, ReportedFailure, captured, captured_failure
+from memoryd.domain.memories.capture.capture import ITEMS_MAX, captured, captured_failure
 from memoryd.domain.memories.capture.identifiers import is_resident_id
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line, render
@@ -395,7 +395,7 @@ def test_message_gives_at_most_six_memories_and_identifiers_first() -> None:
 
 
 def test_identifiers_may_be_off() -> None:
-    found = captured("My phone number is +43 660 1234567.", rules=CaptureRules(identifiers=False))
+    found = captured("My phone number is +43 660 1234567.", identifiers=False)
 
     assert found.kept == ()
     assert "memory.capture.identifiers" in found.dropped[0].reason
@@ -408,11 +408,11 @@ def test_nothing_is_pinned_outside_direct_chats() -> None:
 
 
 def test_failure_is_kept_with_its_tool_and_no_pin() -> None:
-    (item,) = captured_failure(ReportedFailure("timed out\n  three times", "browser")).kept
+    (item,) = captured_failure("timed out\n  three times", "browser").kept
 
     assert (item.kind, item.text) == (Kind.FAILURE, "browser: timed out three times")
     assert not item.is_pinned
-    assert captured_failure(ReportedFailure("  ")).kept == ()
+    assert captured_failure("  ").kept == ()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import pytest
 
 from memoryd.domain.memories.capture.capture import captured
-from memoryd.domain.memories.capture.revisions import UnreadRevision, revisions_of
+from memoryd.domain.memories.capture.rejections import DroppedItem
+from memoryd.domain.memories.capture.revisions import revisions_of
 from tests.unit.domain.memories.capture.test_revisions import revised, superseded
 
 RENEWED = [
@@ -298,5 +299,5 @@ def test_long_message_takes_no_longer_than_its_length(part: str) -> None:
     assert captured(part * (20_000 // len(part))).kept == ()
     text = part * (3_900 // len(part))
 
-    assert all(isinstance(one, UnreadRevision) for one in revisions_of(text))
+    assert all(isinstance(one, DroppedItem) for one in revisions_of(text))
     assert captured(text).kept == ()

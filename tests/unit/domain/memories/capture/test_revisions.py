@@ -7,8 +7,8 @@ import pytest
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture import targets
 from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
-from memoryd.domain.memories.capture.renewal import RevisingMessage, with_revisions
-from memoryd.domain.memories.capture.revisions import subject_of
+from memoryd.domain.memories.capture.renewal import with_revisions
+from memoryd.domain.memories.capture.revisions import revisions_of, subject_of
 from memoryd.domain.memories.kinds import Kind, short_id
 from tests.unit.domain.memories.books import book_from, line_of
 
@@ -371,8 +371,16 @@ RENEWED = [
 
 def revised(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: [f"- W: {one}" for one in OTHERS], LATER: [f"- {one}" for one in memories]})
-    told = RevisingMessage(text=message, answer_before=answer, day=DAY, may_supersede=may_supersede)
-    return with_revisions(captured(message, answer_before=answer), told, book), book
+    verdict = with_revisions(
+        captured(message, answer_before=answer),
+        [*revisions_of(message, has_answer=bool(answer))],
+        book,
+        text=message,
+        answer_before=answer,
+        day=DAY,
+        may_supersede=may_supersede,
+    )
+    return verdict, book
 
 
 def superseded(verdict: CaptureVerdict, book: Book) -> list[str]:
@@ -501,8 +509,7 @@ def test_of_many_memories_those_that_share_no_word_are_not_read(text: str, monke
 
     monkeypatch.setattr(targets, "subject_of", noted)
     others = [f"Meeting room {number} seats eleven." for number in range(200)]
-    message = RevisingMessage(text=text, day=DAY)
     book = book_from({NOTES: [f"W: {one}" for one in (*OTHERS, *others)]})
-    with_revisions(captured(text), message, book)
+    with_revisions(captured(text), [*revisions_of(text)], book, text=text, day=DAY)
 
     assert not set(others) & set(read)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.facts.tenses import tells_what_happened
+from memoryd.domain.memories.facts.values import tells_what_happened
 
 
 @pytest.mark.parametrize(
