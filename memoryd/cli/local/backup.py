@@ -10,7 +10,7 @@ import click
 from msgspec import to_builtins
 
 from memoryd.cli.bars import byte_progress
-from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, shared
+from memoryd.cli.invocation import Invocation, argument, require_place, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size
 from memoryd.config.loading.load import load
 from memoryd.config.paths import config_file, socket_path, state_dir
@@ -26,15 +26,14 @@ from memoryd.wire import Exit
 _SHOWN = 20
 
 
-@click.command("backup", context_settings=HELP)
-@click.argument("file", cls=Argument, help="The file to write; - is standard output, for a pipe.")
+@click.command("backup")
+@argument("file", help="The file to write; - is standard output, for a pipe.")
 @click.option(
     "--notes", "has_notes", is_flag=True, help="Take the notes themselves, too: MEMORY.md, memory/ and bank/."
 )
 @click.option("--with-secrets", "has_secrets", is_flag=True, help="Keep the keys that stand in the configuration.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-@shared
-@click.pass_obj
+@verb
 def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secrets: bool, force: bool) -> Exit:
     """Write all that cannot be made anew into one file, for you alone; works while memoryd runs.
 
@@ -104,8 +103,8 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     yield f"to bring it back: memoryctl restore {path}"
 
 
-@click.command("restore", context_settings=HELP)
-@click.argument("file", cls=Argument, type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
+@click.command("restore")
+@argument("file", type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
 @click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change; memoryd may run.")
 @click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
 @click.option(
@@ -116,8 +115,7 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     help="A folder of the backup that the configuration does not name; may be given again.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@shared
-@click.pass_obj
+@verb
 def restore_command(
     invocation: Invocation,
     file: Path,
