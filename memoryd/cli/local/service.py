@@ -21,7 +21,7 @@ from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.managers import NoManager, ServiceManager, manager_here
-from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, backup_copies, carry_out
+from memoryd.service.steps import KEPT, ServiceState, ServiceStep, backup_copies, carry_out
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
 
@@ -233,16 +233,14 @@ def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str
 def step_lines(step: ServiceStep) -> Iterator[str]:
     """Yield a step, and the text that it would write."""
     yield f"{step.kind:<7} {harmless_line(step.what)}  ({step.why})"
-    if step.kind is StepKind.WRITE:
+    if step.kind == "write":
         yield from (f"        {harmless_line(line)}".rstrip() for line in step.text.expandtabs(4).splitlines())
 
 
 def step_row(step: ServiceStep) -> dict[str, object]:
     """Return a step as JSON has it."""
-    row: dict[str, object] = {"kind": str(step.kind), "what": step.what, "why": step.why}
-    if step.kind is StepKind.WRITE:
-        row["text"] = step.text
-    return row
+    row: dict[str, object] = {"kind": step.kind, "what": step.what, "why": step.why}
+    return row | {"text": step.text} if step.kind == "write" else row
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:
