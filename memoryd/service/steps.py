@@ -221,7 +221,7 @@ def run_step(why: str, *command: str, may_fail: bool = False, tries: int = 1) ->
     return ServiceStep("run", why, command=command, may_fail=may_fail, tries=tries)
 
 
-def held(text: str) -> str:
+def unit_text(text: str) -> str:
     """Return text that a line of a unit can hold; raises InvalidRequest for line breaks and what is no UTF-8."""
     # a lone half of a surrogate pair is a byte of a path that is no UTF-8
     if _UNFIT.search(text):

@@ -24,12 +24,12 @@ from memoryd.service.steps import (
     ServiceStep,
     ask_program,
     file_steps,
-    held,
     is_ours,
     removal_steps,
     run_step,
     state_of_files,
     unit_template,
+    unit_text,
 )
 from memoryd.wire import SOCKET_NAME
 
@@ -280,7 +280,7 @@ def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
 
 def program_word(path: str) -> str:
     """Write the program of `ExecStart=`, in quotes; systemd refuses quotes and backslashes in it."""
-    if re.search(r"[\"'\\]", held(path)):
+    if re.search(r"[\"'\\]", unit_text(path)):
         raise InvalidRequest(
             f"systemd runs no program with a quote or a backslash in its path: {path!r}",
             hint="install memoryd in a folder with a plainer name",
@@ -292,7 +292,7 @@ def whole_value(path: str) -> str:
     """Write a value that is the rest of its line, such as that of `ListenStream=`; raises for one that a line cuts."""
     if path != path.strip() or path.endswith("\\"):
         raise InvalidRequest(f"a unit cannot name a path that ends so: {path!r}", hint="give it a plainer name")
-    return percents(held(path))
+    return percents(unit_text(path))
 
 
 def percents(text: str) -> str:
@@ -302,5 +302,5 @@ def percents(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Write one entry of a list such as `Environment=`, in quotes."""
-    escaped_text = percents(held(text)).replace("\\", "\\\\").replace('"', '\\"')
+    escaped_text = percents(unit_text(text)).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped_text}"'

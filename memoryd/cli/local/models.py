@@ -16,12 +16,12 @@ from typing import TypedDict
 import click
 
 from memoryd import log
-from memoryd.cli.invocation import Invocation, agent_option, argument, json_option, verb
+from memoryd.cli.invocation import Invocation, agent_option, argument, json_option, unknown_agent, verb
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import qmd_home, qmd_variables
-from memoryd.errors import ModelError, UnknownAgent
+from memoryd.errors import ModelError
 from memoryd.models.families import EITHER, WRITING
 from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore
@@ -221,6 +221,5 @@ def chosen_agent(agent_id: str | None) -> Agent:
     agents = load().config.resolved_agents()
     found = next((one for one in agents if (one.is_default if agent_id is None else one.id == agent_id)), None)
     if found is None:
-        known = ", ".join(one.id for one in agents)
-        raise UnknownAgent(f"no agent {agent_id!r} is configured", hint=f"there is: {known}")
+        raise unknown_agent(agent_id, (agent.id for agent in agents))
     return found

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from msgspec import to_builtins
 
 from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.terminal import count, harmless_line, note, size, styled
@@ -33,15 +34,13 @@ def workspace_command() -> None:
 def listing(invocation: Invocation) -> Exit:
     """List workspaces: those of the configuration, and those that something is kept of."""
     found = known_workspaces(load().config.resolved_agents(), state_dir())
-    rows = [one.row() for one in found]
     lines = [
         f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
         f"{_place_word(one)}  {size(one.bytes)} kept"
         for one in found
     ]
-    gone = [note for one in found for note in _elsewhere(one)]
-    invocation.show({"workspaces": rows}, lines, gone)
-    return Exit.DONE
+    notes = [note for one in found for note in _elsewhere(one)]
+    return invocation.show({"workspaces": to_builtins(found, enc_hook=str)}, lines, notes)
 
 
 def _place_word(one: KnownWorkspace) -> str:
