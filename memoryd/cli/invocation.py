@@ -2,7 +2,6 @@
 
 import math
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
@@ -14,7 +13,7 @@ import click
 from memoryd.cli import terminal
 from memoryd.client import Client
 from memoryd.domain.access import folded_id
-from memoryd.errors import InvalidRequest, UnknownAgent
+from memoryd.errors import UnknownAgent
 from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.wire import LISTED_MAX, Exit
 
@@ -98,8 +97,12 @@ class Invocation:
             return status["agents"]
         if chosen := [agent for agent in status["agents"] if agent["id"] == self.agent.lower()]:
             return chosen
-        known = ", ".join(agent["id"] for agent in status["agents"])
-        raise UnknownAgent(f"no agent {self.agent!r} is configured", hint=f"there is: {known}")
+        raise unknown_agent(self.agent, (agent["id"] for agent in status["agents"]))
+
+
+def unknown_agent(agent: str | None, known: Iterable[str]) -> UnknownAgent:
+    """Return the error about an agent that is none of those that are known."""
+    return UnknownAgent(f"no agent {agent!r} is configured", hint=f"there is: {', '.join(known)}")
 
 
 def found(what: object) -> Exit:
@@ -204,22 +207,3 @@ def undo_notes(changes: Iterable[int | None], run: str | None = None) -> Iterato
     for number in changes:
         if number is not None:
             yield f"to take it back: memoryctl undo {number}"
-
-
-def require_place(path: Path, *, is_forced: bool) -> None:
-    """Raise InvalidRequest where a new file must not stand: over another unless forced, and never over what is none.
-
-    A device, a pipe or a link would be gone for everybody who uses it by that name.
-    """
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        # there is none, or who writes it says why it cannot be
-        return
-    if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"
-        raise InvalidRequest(
-            f"{path} is {what}, and is left as it is", hint="name a file; - is standard output, for a pipe or a device"
-        )
-    if not is_forced:
-        raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")

@@ -66,16 +66,13 @@ def report(invocation: Invocation, goal: SyncGoal, pending: SyncReply) -> Exit:
 
 def tell(invocation: Invocation, goal: SyncGoal, pending: ReindexReply, *, is_done: bool) -> None:
     """Print what is left to do on the way to `goal`."""
-    if invocation.is_json:
-        invocation.print_json(pending)
-        return
-    left = []
-    if pending["pendingFiles"]:
-        left.append(f"{count(pending['pendingFiles'], 'file')} to index")
-    if pending["pendingEmbeddings"]:
-        left.append(f"{count(pending['pendingEmbeddings'], 'passage')} to embed")
+    counted = (
+        (pending["pendingFiles"], "file", "to index"),
+        (pending["pendingEmbeddings"], "passage", "to embed"),
+    )
+    left = " and ".join(f"{count(number, noun)} {what}" for number, noun, what in counted if number)
     verb = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
-    click.echo((verb if is_done else "not finished") + (f"; {' and '.join(left)}" if left else ""))
+    invocation.show(pending, ["; ".join(filter(None, [verb if is_done else "not finished", left]))])
 
 
 def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:

@@ -1,5 +1,7 @@
 """Files that commands write for their user: whole or not at all, and what was there before kept on request."""
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -8,7 +10,7 @@ from typing import IO
 
 from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
-from memoryd.files.writing import FileChangedError, replace_file, streamed_file
+from memoryd.files.writing import FileChangedError, replace_file, streamed_file, sync_folder
 
 _MAX_BYTES = 4 * 1024 * 1024
 _FOLDER_MODE = 0o700
@@ -75,14 +77,40 @@ def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
 
 @contextmanager
 def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
-    """Write a file part by part; it is there when all is written. Raises InvalidRequest, StoreUnavailable."""
+    """Write a file part by part; it is there when all is written, and outlasts a loss of power.
+
+    Raises InvalidRequest for a place where no file may be written, StoreUnavailable.
+    """
+    _require_place(path, replaces=replaces)
     try:
         with streamed_file(path, replaces=replaces) as out:
             yield out
+            out.flush()
+            os.fsync(out.fileno())
+        sync_folder(path.absolute().parent)
     except FileChangedError as exc:
         raise InvalidRequest(str(exc), hint="name another file, or give --force") from exc
     except OSError as exc:
         raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
+
+
+def _require_place(path: Path, *, replaces: bool) -> None:
+    """Raise InvalidRequest where a new file must not stand: over another unless forced, and never over what is none.
+
+    A device, a pipe or a link would be gone for everybody who uses it by that name.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        # there is none, or who writes it says why it cannot be
+        return
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"
+        raise InvalidRequest(
+            f"{path} is {what}, and is left as it is", hint="name a file; - is standard output, for a pipe or a device"
+        )
+    if not replaces:
+        raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")
 
 
 def _copied(path: Path, data: bytes, now: datetime) -> Path:

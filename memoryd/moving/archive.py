@@ -12,7 +12,6 @@ workspaces/N/PATH             a file of a workspace: conversations, what is forg
 import contextlib
 import hashlib
 import io
-import os
 import re
 import shutil
 import tarfile
@@ -185,17 +184,6 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
                 shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=beside) as folder:
         yield Path(folder)
-
-
-def sized(file: IO[bytes]) -> int:
-    """Return how many bytes an open file has."""
-    return os.fstat(file.fileno()).st_size
-
-
-def synced(file: IO[bytes]) -> None:
-    """Have what was written to an open file outlast a loss of power; raises OSError."""
-    file.flush()
-    os.fsync(file.fileno())
 
 
 class _Hashing(io.RawIOBase):

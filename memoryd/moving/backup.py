@@ -5,7 +5,7 @@ Ledgers are copied as they are at one moment, while others may write; the rest a
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -28,7 +28,6 @@ from memoryd.moving.archive import (
     is_ledger,
     is_note_file,
     scratch_folder,
-    sized,
 )
 from memoryd.store.ledger.file import LEDGER, copy_ledger, is_ledger_name
 
@@ -51,13 +50,11 @@ def backup_sources(
     The ledgers of workspaces that are not configured any more are kept, too, unless one agent is named.
     """
     chosen = [agent for agent in agents if only in (None, agent.id)]
-    owners: dict[Path, list[str]] = {}
-    for agent in chosen:
-        owners.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
+    owners = workspace_owners(chosen)
     ledgers = {Path(os.path.realpath(agent.ledger_path.parent)) / agent.ledger_path.name for agent in chosen}
     below = Path(os.path.realpath(state / "workspaces"))
     if only is None:
-        ledgers |= set(_ledgers_below(below))
+        ledgers.update(ledgers_below(below))
     folders = sorted({one.parent for one in ledgers if one.parent.parent != below and one.is_file()})
     files = {} if config is None else {CONFIG: config}
     for ledger in sorted(ledgers):
@@ -68,7 +65,16 @@ def backup_sources(
     return BackupSources(files, tuple(map(str, folders)), tuple(workspaces))
 
 
-def _ledgers_below(folder: Path) -> Iterator[Path]:
+def workspace_owners(agents: Iterable[Agent]) -> dict[Path, list[str]]:
+    """Return the agents of each workspace, by its real path."""
+    owners: dict[Path, list[str]] = {}
+    for agent in agents:
+        owners.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
+    return owners
+
+
+def ledgers_below(folder: Path) -> Iterator[Path]:
+    """Yield the ledgers in the folders of workspaces."""
     for path in folder.glob("*/*"):
         if is_ledger_name(path.name) and path.is_file() and not path.is_symlink():
             yield path
@@ -149,7 +155,7 @@ def _add(writer: BackupWriter, name: str, path: Path) -> None:
     except OSError as exc:
         raise StoreUnavailable(f"{path} cannot be read: {exc.strerror}", hint="no backup was written") from exc
     with file:
-        writer.add(name, file, sized(file))
+        writer.add(name, file, os.fstat(file.fileno()).st_size)
 
 
 def _add_config(writer: BackupWriter, path: Path, *, has_secrets: bool) -> int:
@@ -167,7 +173,7 @@ def _add_config(writer: BackupWriter, path: Path, *, has_secrets: bool) -> int:
     return masked
 
 
-def held(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
+def contents_of(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
     """Return what a backup holds, in words and numbers."""
     names = [one.name for one in manifest.members]
     notes = sum(name.endswith((".md", ".memoryignore")) for name in names if name.startswith("workspaces/"))

@@ -3,6 +3,7 @@
 What was forgotten since stays forgotten: the marks of the later ledger are joined to the earlier one.
 """
 
+import filecmp
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,16 +42,7 @@ _SESSION_BYTES_MAX: Final = 64 << 20
 _UNCHANGED: Final = "nothing was changed"
 
 
-class RestoreWishes(Struct, frozen=True):
-    """What of a backup is to come back."""
-
-    keeps_config: bool = False
-    """Leave the configuration that is there."""
-    into: tuple[Path, ...] = ()
-    """Folders to write into that the configuration does not name."""
-
-
-class Restored(Struct):
+class Restored(Struct, rename="camel"):
     """What is to change, and what somebody should know of it."""
 
     replaced: list[Path] = field(default_factory=list)
@@ -63,13 +55,20 @@ class Restored(Struct):
 
 
 def staged(
-    backup: OpenBackup, places: BackupPlaces, replacement: Replacement, wishes: RestoreWishes, told: Told
+    backup: OpenBackup,
+    places: BackupPlaces,
+    replacement: Replacement,
+    told: Told,
+    *,
+    keeps_config: bool = False,
+    into: Sequence[Path] = (),
 ) -> Restored:
     """Verify all members, and lay those that differ from what is there into the replacement.
 
+    `keeps_config` leaves the configuration that is there; `into` are folders to write into that it does not name.
     Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
     """
-    staging = _Staging(backup, places, replacement, wishes)
+    staging = _Staging(backup, places, replacement, keeps_config, into)
     staging.take_members(told)
     staging.require_named()
     staging.leave_damaged()
@@ -84,7 +83,8 @@ class _Staging(Struct):
     backup: OpenBackup
     places: BackupPlaces
     replacement: Replacement
-    wishes: RestoreWishes
+    keeps_config: bool
+    into: Sequence[Path]
     targets: dict[str, Path] = field(default_factory=dict)
     result: Restored = field(default_factory=Restored)
 
@@ -104,7 +104,7 @@ class _Staging(Struct):
                 figures(self.replacement.staged(target), is_strict=True)
             done += member.bytes
             told(member.name, done)
-            if member.name == CONFIG and not self.wishes.keeps_config:
+            if member.name == CONFIG and not self.keeps_config:
                 self._fill_keys(target)
             self.targets[member.name] = target
 
@@ -128,9 +128,9 @@ class _Staging(Struct):
         What a made-up backup says of itself is no reason to write anywhere.
         """
         config = self.places.config
-        is_new = self.replacement.has(config) and not self.wishes.keeps_config
+        is_new = self.replacement.has(config) and not self.keeps_config
         agents = _agents(config, self.replacement.staged(config) if is_new else config)
-        named = {os.path.realpath(one) for one in self.wishes.into}
+        named = {os.path.realpath(one) for one in self.into}
         named |= {os.path.realpath(folder) for one in agents for folder in (one.workspace, one.ledger_path.parent)}
         for name in self.targets:
             top, _, rest = name.partition("/")
@@ -165,7 +165,7 @@ class _Staging(Struct):
                 result.carried += settle_ledger(target, replacement, result.notes)
             elif name.endswith(f"/{FORGOTTEN}"):
                 _join_forgotten(target, replacement.staged(target))
-            elif name == CONFIG and self.wishes.keeps_config:
+            elif name == CONFIG and self.keeps_config:
                 replacement.leave(target)
             if not replacement.has(target):
                 continue
@@ -255,6 +255,6 @@ def _join_forgotten(present: Path, new: Path) -> None:
 def _is_same_file(one: Path, other: Path) -> bool:
     """Tell whether both can be read and have the same bytes."""
     try:
-        return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
+        return filecmp.cmp(one, other, shallow=False)
     except OSError:
         return False

@@ -5,7 +5,7 @@ Each step gives the same when it is done again, so that the same command finishe
 
 import contextlib
 import errno
-import hashlib
+import filecmp
 import os
 import shlex
 import shutil
@@ -19,11 +19,10 @@ from msgspec import Struct
 from memoryd.config.agents import Agent
 from memoryd.config.paths import config_file, state_dir, state_dir_named, workspace_state_dir
 from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailable
-from memoryd.moving.backup import KEY_SUFFIX
+from memoryd.moving.backup import KEY_SUFFIX, ledgers_below, workspace_owners
 from memoryd.store.ledger.file import figures, is_ledger_name, rename_workspace, rows_of
 
 _CACHES: Final = ("index.sqlite", "conversations-")
-_BLOCK: Final = 1 << 20
 
 
 class MovePlan(Struct, frozen=True):
@@ -225,15 +224,10 @@ def _is_same(one: Path, other: Path) -> bool:
     """Tell whether two are the same link, or regular files with the same bytes; nothing else is opened."""
     if one.is_symlink() or other.is_symlink():
         return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
-    return one.is_file() and other.is_file() and _hash(one) == _hash(other)
+    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
-def _hash(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
-
-
-class KnownWorkspace(Struct, frozen=True):
+class KnownWorkspace(Struct, frozen=True, rename="camel"):
     """A workspace (real path), whose it is, whether there is such a folder, and how much is kept of it."""
 
     path: Path
@@ -244,32 +238,18 @@ class KnownWorkspace(Struct, frozen=True):
     leads_to: Path | None = None
     """Where a link leads that stands in its place by now."""
 
-    def row(self) -> dict[str, object]:
-        """Return it as a program reads it."""
-        return {
-            "path": str(self.path),
-            "agents": list(self.agents),
-            "isThere": self.is_there,
-            "state": str(self.state),
-            "bytes": self.bytes,
-            "leadsTo": str(self.leads_to) if self.leads_to else None,
-        }
-
 
 def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspace]:
     """Find them, by path; works while memoryd runs. What only an index is kept of has no name, and is left out."""
-    found: dict[Path, list[str]] = {}
-    for agent in agents:
-        found.setdefault(Path(os.path.realpath(agent.workspace)), []).append(agent.id)
-    for ledger in (state / "workspaces").glob("*/*"):
-        if is_ledger_name(ledger.name) and ledger.is_file():
-            with contextlib.suppress(StoreError, OSError):
-                for path in rows_of(ledger):
-                    found.setdefault(Path(path), [])
-    return [_known(path, tuple(found[path])) for path in sorted(found)]
+    owners = workspace_owners(agents)
+    for ledger in ledgers_below(state / "workspaces"):
+        with contextlib.suppress(StoreError, OSError):
+            for path in rows_of(ledger):
+                owners.setdefault(Path(path), [])
+    return [_known(path, tuple(owners[path])) for path in sorted(owners)]
 
 
 def _known(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
-    state, real = state_dir_named(path), Path(os.path.realpath(path))
+    state, real = state_dir_named(path), _real(path)
     kept = sum(one.stat().st_size for one in state.rglob("*") if one.is_file()) if state.is_dir() else 0
     return KnownWorkspace(path, agents, path.is_dir(), state, kept, None if real == path else real)

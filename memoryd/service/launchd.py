@@ -23,11 +23,11 @@ from memoryd.service.steps import (
     ServiceStep,
     ask_program,
     file_steps,
-    held,
     removal_steps,
     run_step,
     state_of_files,
     unit_template,
+    unit_text,
 )
 
 LABEL: Final = "ai.memoryd"
@@ -153,10 +153,10 @@ def launch_agent(
     """Return the agent; `folders` come first in its PATH. Raises InvalidRequest for a path that no list can hold."""
     agent = plistlib.loads(template.encode())
     for key in ("StandardOutPath", "StandardErrorPath"):
-        agent[key] = held(agent[key].replace("@HOME@", str(home)))
-    agent["ProgramArguments"] = [held(word) for word in command]
+        agent[key] = unit_text(agent[key].replace("@HOME@", str(home)))
+    agent["ProgramArguments"] = [unit_text(word) for word in command]
     told = agent["EnvironmentVariables"]
-    told["PATH"] = held(":".join([*folders, told["PATH"].replace("@HOME@", str(home))]))
-    told.update({name: held(value) for name, value in environment.items()})
+    told["PATH"] = unit_text(":".join([*folders, told["PATH"].replace("@HOME@", str(home))]))
+    told.update({name: unit_text(value) for name, value in environment.items()})
     text = plistlib.dumps(agent, sort_keys=False).decode()
     return text.replace(DOCTYPE_END, DOCTYPE_END + HEADER, 1)

@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
 
@@ -26,7 +25,7 @@ WriteWhole = Callable[[Path, bytes], object]
 TEMPLATE_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parents[2])
 MARK: Final = "memoryctl service install"
 """Stands in the first lines of every file that we wrote."""
-_CONTROLS: Final = expression("[\x00-\x1f\x7f]")
+_UNFIT: Final = expression("[\x00-\x1f\x7f\ud800-\udfff]")
 KEPT: Final = ".before-memoryd"
 """How the copy of a file of somebody else ends."""
 
@@ -94,32 +93,19 @@ class ServiceState(Struct, frozen=True, rename="camel"):
         return bool(self.files)
 
 
-class StepKind(StrEnum):
-    """What a step does."""
+class ServiceStep(Struct, frozen=True):
+    """One step: makes a folder, writes a file whole, keeps a copy of a file, removes a path, or runs a program."""
 
-    FOLDER = "folder"
-    """Makes a folder, mode 0700."""
-    WRITE = "write"
-    """Writes a file whole."""
-    KEEP = "keep"
-    """Copies a file of somebody else, so that nothing of it is lost."""
-    REMOVE = "remove"
-    """Removes a file, or a folder if nothing else is in it."""
-    RUN = "run"
-    """Runs a program of the manager."""
-
-
-class ServiceStep(Struct, frozen=True, kw_only=True):
-    """One step: of files the path, of programs the command."""
-
-    kind: StepKind
+    kind: Literal["folder", "write", "keep", "remove", "run"]
     why: str
-    path: Path | None = None
-    command: tuple[str, ...] = ()
+    path: Path = Path()
+    """Of a file or folder."""
     text: str = ""
     """What is written."""
-    target: Path | None = None
+    target: Path = Path()
     """Where the copy is kept."""
+    command: tuple[str, ...] = ()
+    """Of a program."""
     may_fail: bool = False
     """Whether the rest is done all the same."""
     tries: int = 1
@@ -128,9 +114,9 @@ class ServiceStep(Struct, frozen=True, kw_only=True):
     @property
     def what(self) -> str:
         """The step in one line."""
-        if self.kind is StepKind.RUN:
+        if self.kind == "run":
             return shlex.join(self.command)
-        return f"{self.path} as {self.target}" if self.kind is StepKind.KEEP else str(self.path)
+        return f"{self.path} as {self.target}" if self.kind == "keep" else str(self.path)
 
 
 def carry_out(steps: Iterable[ServiceStep], *, write: WriteWhole, tell: Callable[[ServiceStep], None]) -> list[str]:
@@ -141,52 +127,44 @@ def carry_out(steps: Iterable[ServiceStep], *, write: WriteWhole, tell: Callable
     """
     complaints = []
     for step in steps:
-        problem = _problem(step, write)
-        if problem and not step.may_fail:
-            is_run = step.kind is StepKind.RUN
-            hint = "see why: memoryctl service logs; then run the command again"
-            hint = hint if is_run else "nothing after it was done; mend it and run the command again"
-            raise MemorydError(f"{step.what}: {problem}", hint=hint)
-        if problem:
+        try:
+            problem = _do(step, write)
+        except OSError as exc:
+            problem = exc.strerror or str(exc)
+        if not problem:
+            tell(step)
+        elif step.may_fail:
             complaints.append(f"{step.what}: {problem}")
         else:
-            tell(step)
+            cause = (
+                "see why: memoryctl service logs; then"
+                if step.kind == "run"
+                else "nothing after it was done; mend it and"
+            )
+            raise MemorydError(f"{step.what}: {problem}", hint=f"{cause} run the command again")
     return complaints
 
 
-def _problem(step: ServiceStep, write: WriteWhole) -> str:
-    """Do a step; return why it failed, empty if it did not."""
-    try:
-        if step.kind is StepKind.RUN:
-            return _run(step)
-        _change(step, write)
-    except OSError as exc:
-        return exc.strerror or str(exc)
-    return ""
-
-
-def _change(step: ServiceStep, write: WriteWhole) -> None:
-    assert step.path is not None
+def _do(step: ServiceStep, write: WriteWhole) -> str:
+    """Do a step; return why its program failed, empty if it did not. Raises OSError."""
+    path = step.path
     match step.kind:
-        case StepKind.FOLDER:
-            step.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        case StepKind.WRITE:
-            write(step.path, step.text.encode())
-        case StepKind.KEEP:
-            assert step.target is not None
-            _keep(step.path, step.target, write)
-        case _ if step.path.is_dir() and not step.path.is_symlink():
-            step.path.rmdir()
-        case _:
-            step.path.unlink(missing_ok=True)
-
-
-def _keep(path: Path, target: Path, write: WriteWhole) -> None:
-    """Copy a file; of a link the link itself, which may lead nowhere."""
-    if path.is_symlink():
-        target.symlink_to(path.readlink())
-    else:
-        write(target, path.read_bytes())
+        case "folder":
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        case "write":
+            write(path, step.text.encode())
+        case "keep" if path.is_symlink():
+            # the link itself, which may lead nowhere
+            step.target.symlink_to(path.readlink())
+        case "keep":
+            write(step.target, path.read_bytes())
+        case "remove" if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        case "remove":
+            path.unlink(missing_ok=True)
+        case "run":
+            return _run(step)
+    return ""
 
 
 def _run(step: ServiceStep) -> str:
@@ -213,44 +191,40 @@ def file_steps(
     """Yield what brings the files to the disk; raises NotPermitted for one of somebody else unless forced."""
     in_the_way = [path for path in changed if path in state.foreign]
     if in_the_way and not is_forced:
+        paths = (f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path) for path in in_the_way)
         raise NotPermitted(
-            f"not written by memoryctl: {', '.join(map(_path_with_target, in_the_way))}",
+            f"not written by memoryctl: {', '.join(paths)}",
             hint="look at it; `memoryctl service install --force` replaces it and keeps a copy",
         )
     parents = (path.parent for path in files.written)
     for folder in dict.fromkeys((*parents, *files.folders)):
         if not folder.is_dir():
-            yield ServiceStep(kind=StepKind.FOLDER, why="it is not there yet", path=folder)
+            yield ServiceStep("folder", "it is not there yet", folder)
     for path in in_the_way:
-        yield ServiceStep(kind=StepKind.KEEP, why="somebody else wrote it", path=path, target=_unused(path))
+        yield ServiceStep("keep", "somebody else wrote it", path, target=_unused(path))
     for path in changed:
         if path in files.written:
             why = "it differs" if os.path.lexists(path) else "it is new"
-            yield ServiceStep(kind=StepKind.WRITE, why=why, path=path, text=files.written[path])
+            yield ServiceStep("write", why, path, files.written[path])
         else:
-            yield ServiceStep(kind=StepKind.REMOVE, why="it is not wanted any more", path=path)
+            yield ServiceStep("remove", "it is not wanted any more", path)
 
 
 def removal_steps(paths: Iterable[Path]) -> Iterator[ServiceStep]:
     """Yield what removes files of ours."""
     for path in paths:
-        yield ServiceStep(kind=StepKind.REMOVE, why="the installer wrote it", path=path)
+        yield ServiceStep("remove", "the installer wrote it", path)
 
 
 def run_step(why: str, *command: str, may_fail: bool = False, tries: int = 1) -> ServiceStep:
     """Return a step that runs a program."""
-    return ServiceStep(kind=StepKind.RUN, why=why, command=command, may_fail=may_fail, tries=tries)
+    return ServiceStep("run", why, command=command, may_fail=may_fail, tries=tries)
 
 
-def held(text: str) -> str:
+def unit_text(text: str) -> str:
     """Return text that a line of a unit can hold; raises InvalidRequest for line breaks and what is no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        is_fit = False
-    else:
-        is_fit = not _CONTROLS.search(text)
-    if not is_fit:
+    # a lone half of a surrogate pair is a byte of a path that is no UTF-8
+    if _UNFIT.search(text):
         raise InvalidRequest(
             f"a service cannot be told of {text!r}: it has a line break, a control character or "
             "bytes that are no UTF-8",
@@ -277,10 +251,6 @@ def state_of_files(manager: ManagerName, places: Iterable[Path]) -> ServiceState
 def backup_copies(paths: Iterable[Path]) -> list[Path]:
     """Return what an installation with force has kept of others' files beside ours."""
     return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{KEPT}*"))]
-
-
-def _path_with_target(path: Path) -> str:
-    return f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path)
 
 
 def _unused(path: Path) -> Path:

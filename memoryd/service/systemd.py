@@ -22,15 +22,14 @@ from memoryd.service.steps import (
     ManagerName,
     ServiceState,
     ServiceStep,
-    StepKind,
     ask_program,
     file_steps,
-    held,
     is_ours,
     removal_steps,
     run_step,
     state_of_files,
     unit_template,
+    unit_text,
 )
 from memoryd.wire import SOCKET_NAME
 
@@ -139,7 +138,7 @@ class SystemdManager(Struct, frozen=True):
         yield from removal_steps(removed)
         drop_ins = (self.folder / DROP_IN).parent
         if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
-            yield ServiceStep(kind=StepKind.REMOVE, why="nothing else is in it", path=drop_ins, may_fail=True)
+            yield ServiceStep("remove", "nothing else is in it", drop_ins, may_fail=True)
         yield _systemctl("systemd forgets the units", "daemon-reload")
         yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
 
@@ -233,9 +232,10 @@ def service_unit(
     template: str, command: Sequence[str], environment: Mapping[str, str], *, why_more_memory: str = ""
 ) -> str:
     """Return memoryd.service; raises InvalidRequest for a path that no unit can hold."""
-    words = [program_word(command[0]), *map(argument_word, command[1:])]
+    # a dollar would be a variable
+    words = [program_word(command[0]), *(quoted(word).replace("$", "$$") for word in command[1:])]
     lines = [f"ExecStart={' '.join(words)}"]
-    lines += [f"Environment={environment_word(name, value)}" for name, value in environment.items()]
+    lines += [f"Environment={quoted(f'{name}={value}')}" for name, value in environment.items()]
     text = template.replace(PLACEHOLDER, "").replace(COMMAND, "\n".join(lines))
     if why_more_memory:
         for default, more in MORE_MEMORY.items():
@@ -257,36 +257,30 @@ def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
 
     Raises InvalidRequest for a path that no unit can hold.
     """
-    left_out = _left_out(needs)
-    lines = []
-    for line in template.splitlines():
-        reason = left_out.get(line.partition("=")[0], "")
-        if line == WRITABLE:
-            lines += [f"ReadWritePaths={path_word(str(path))}" for path in _writable(needs)]
-        else:
-            lines.append(f"# left out, for {reason}: {line}" if reason else line)
-    return "\n".join(lines) + "\n"
-
-
-def _writable(needs: ServiceNeeds) -> tuple[Path, ...]:
-    # without a /tmp of its own, that of everybody would be read-only to it
-    outermost = [path for path in needs.writable if not any(parent in needs.writable for parent in path.parents)]
-    return (*outermost, *(TEMPORARY if needs.temporary else ()))
-
-
-def _left_out(needs: ServiceNeeds) -> Mapping[str, str]:
-    return {
+    left_out = {
         "PrivateTmp": needs.temporary,
         "PrivateDevices": needs.gpu,
         "MemoryDenyWriteExecute": needs.javascript or needs.gpu,
         "IPAddressDeny": needs.network,
         "IPAddressAllow": needs.network,
     }
+    lines = []
+    for line in template.splitlines():
+        reason = left_out.get(line.partition("=")[0], "")
+        if line == WRITABLE:
+            # without a /tmp of its own, that of everybody would be read-only to it
+            paths = [path for path in needs.writable if not set(needs.writable).intersection(path.parents)]
+            paths += TEMPORARY if needs.temporary else ()
+            # a dash: a missing folder is no error
+            lines += [f"ReadWritePaths={quoted(f'-{path}')}" for path in paths]
+        else:
+            lines.append(f"# left out, for {reason}: {line}" if reason else line)
+    return "\n".join(lines) + "\n"
 
 
 def program_word(path: str) -> str:
     """Write the program of `ExecStart=`, in quotes; systemd refuses quotes and backslashes in it."""
-    if re.search(r"[\"'\\]", held(path)):
+    if re.search(r"[\"'\\]", unit_text(path)):
         raise InvalidRequest(
             f"systemd runs no program with a quote or a backslash in its path: {path!r}",
             hint="install memoryd in a folder with a plainer name",
@@ -294,26 +288,11 @@ def program_word(path: str) -> str:
     return f'"{percents(path)}"'
 
 
-def argument_word(text: str) -> str:
-    """Write an argument of `ExecStart=`, in quotes; a dollar would be a variable."""
-    return _in_quotes(text).replace("$", "$$")
-
-
-def environment_word(name: str, value: str) -> str:
-    """Write one entry of `Environment=`, in quotes."""
-    return _in_quotes(f"{name}={value}")
-
-
-def path_word(path: str) -> str:
-    """Write one entry of a list of paths such as `ReadWritePaths=`, in quotes; a missing one is no error."""
-    return _in_quotes(f"-{path}")
-
-
 def whole_value(path: str) -> str:
     """Write a value that is the rest of its line, such as that of `ListenStream=`; raises for one that a line cuts."""
     if path != path.strip() or path.endswith("\\"):
         raise InvalidRequest(f"a unit cannot name a path that ends so: {path!r}", hint="give it a plainer name")
-    return percents(held(path))
+    return percents(unit_text(path))
 
 
 def percents(text: str) -> str:
@@ -321,6 +300,7 @@ def percents(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _in_quotes(text: str) -> str:
-    escaped_text = percents(held(text)).replace("\\", "\\\\").replace('"', '\\"')
+def quoted(text: str) -> str:
+    """Write one entry of a list such as `Environment=`, in quotes."""
+    escaped_text = percents(unit_text(text)).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped_text}"'

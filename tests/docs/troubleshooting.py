@@ -1,6 +1,6 @@
 """`reference/troubleshooting.md`: what `memoryctl doctor` looks at, from what its checks say of themselves."""
 
-from memoryd.cli.checks.running import DEEP_SECONDS, SECTIONS, checks
+from memoryd.cli.local.doctor import DEEP_SECONDS, SECTIONS, checks
 from tests.docs.tables import table
 
 HEAD = """# What doctor looks at

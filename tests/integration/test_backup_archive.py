@@ -15,7 +15,7 @@ import pytest
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, opened_backup, place_of
 from memoryd.moving.replacing import Replacement
-from memoryd.moving.restore import Restored, RestoreWishes, staged
+from memoryd.moving.restore import Restored, staged
 from memoryd.store.ledger.file import LEDGER
 from memoryd.store.migrations import History, new_database
 
@@ -85,12 +85,12 @@ def changed_ledger(statement: str) -> bytes:
     return connection.serialize("main")
 
 
-def restored(root: Path, wishes: RestoreWishes | None = None) -> Restored:
+def restored(root: Path, *, keeps_config: bool = False, into: tuple[Path, ...] = ()) -> Restored:
     with opened_backup(root / "b.tar") as backup:
         workspaces = tuple(Path(one.path) for one in backup.manifest.workspaces)
         places = BackupPlaces(root / "config.json5", root / "state", (), workspaces)
         replacement = Replacement.begun(root / "state", "x")
-        result = staged(backup, places, replacement, wishes or RestoreWishes(), lambda _name, _done: None)
+        result = staged(backup, places, replacement, lambda _name, _done: None, keeps_config=keeps_config, into=into)
         replacement.carry_out()
         return result
 
@@ -193,7 +193,7 @@ def test_folder_that_no_configuration_names_is_written_into_on_demand_alone(tmp_
     with pytest.raises(InvalidRequest, match="which the configuration does not name") as told:
         restored(tmp_path)
     assert told.value.hint.endswith(f"--into {tmp_path / 'ws'}")
-    restored(tmp_path, RestoreWishes(into=(tmp_path / "ws",)))
+    restored(tmp_path, into=(tmp_path / "ws",))
     assert (tmp_path / "ws/memory/sessions/s.json").read_bytes() == SAID
 
 
@@ -203,7 +203,7 @@ def test_configuration_of_the_backup_names_its_folders_unless_it_is_left_out(tmp
     remade(written(tmp_path), members={"config": config})
     named(tmp_path, "elsewhere")
     with pytest.raises(InvalidRequest, match="which the configuration does not name"):
-        restored(tmp_path, RestoreWishes(keeps_config=True))
+        restored(tmp_path, keeps_config=True)
     restored(tmp_path)
     assert (tmp_path / "config.json5").read_bytes() == config
 

@@ -23,10 +23,10 @@ from memoryd.cli.checks import daemon as queue
 from memoryd.cli.checks import daemon as watcher
 from memoryd.cli.checks import index, machine, service
 from memoryd.cli.checks.daemon import unreachable
-from memoryd.cli.checks.finding import DoctorCheck, Examination, Extent, Finding
+from memoryd.cli.checks.finding import DoctorCheck, Examination, Finding
 from memoryd.cli.checks.machine import may_be_listed
-from memoryd.cli.checks.running import checks, examined
 from memoryd.cli.invocation import Invocation
+from memoryd.cli.local.doctor import checks, examined
 from memoryd.cli.main import run
 from memoryd.config.paths import state_dir, workspace_state_dir
 from memoryd.daemon.lock import DaemonLock
@@ -492,10 +492,10 @@ def test_dry_run_alone_is_refused(notes: Path, capsys: Captured) -> None:
 
 @pytest.fixture
 def examination(notes: Path, tmp_path: Path) -> Examination:
-    begun = Examination.begun(Invocation(), Extent())
+    begun = Examination.begun(Invocation())
     kernel = tmp_path / "proc"
     (kernel / "sys/fs/inotify").mkdir(parents=True)
-    return Examination(begun.invocation, Extent(), begun.loaded, (), None, begun.silence, proc=kernel)
+    return Examination(begun.invocation, begun.loaded, (), None, begun.silence, proc=kernel)
 
 
 def test_limits_of_file_events_are_held_against_the_folders(examination: Examination) -> None:

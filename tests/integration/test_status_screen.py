@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from memoryd.cli.main import run
-from memoryd.cli.memory.status_screen import is_degraded, screen_view
+from memoryd.cli.memory.status import is_degraded, screen_view
 from memoryd.replies.status import StatusReply
 from memoryd.wire import Exit
 from tests.integration.contract_server import Body, Contract, agent, serving, status

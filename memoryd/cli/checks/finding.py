@@ -22,40 +22,39 @@ from memoryd.replies.status import StatusReply
 STATUS_SECONDS = 10.0
 
 
-class Extent(Struct, frozen=True):
-    """How far the checks go: whether all of a thing is looked at, and whether providers elsewhere are asked."""
-
-    is_deep: bool = False
-    asks_providers: bool = False
-
-
 class Examination(Struct, frozen=True):
     """What is known before any check; `status` is None where the daemon does not answer, and `silence` says why."""
 
     invocation: Invocation
-    extent: Extent
     loaded: Loaded | None
     problems: tuple[str, ...]
     """Of the configuration; none if it is `loaded`."""
     status: StatusReply | None
     silence: MemorydError | None
+    is_deep: bool = False
+    """Whether all of a thing is looked at."""
+    asks_providers: bool = False
+    """Whether providers elsewhere are asked."""
     proc: Path = PROC
     """Where the kernel tells of itself."""
 
     @classmethod
-    def begun(cls, invocation: Invocation, extent: Extent) -> Self:
+    def begun(cls, invocation: Invocation, *, is_deep: bool = False, asks_providers: bool = False) -> Self:
         """Read the configuration and ask the daemon, which need not be there."""
         try:
             loaded: Loaded | None = load()
             problems: tuple[str, ...] = ()
         except ConfigError as exc:
             loaded, problems = None, tuple(exc.problems)
-        return cls(invocation, extent, loaded, problems, *_status(invocation))
+        return cls(invocation, loaded, problems, *_status(invocation), is_deep, asks_providers)
 
     @property
     def is_in_use(self) -> bool:
         """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asked anew."""
-        return self.status is not None or is_daemon_there(self.invocation, self.proc)
+        if self.status is not None or lock_holder(lock_file(), self.proc) is not None:
+            return True
+        _, silence = _status(self.invocation)
+        return not isinstance(silence, DaemonNotRunning)
 
     @property
     def config(self) -> Config:
@@ -63,14 +62,6 @@ class Examination(Struct, frozen=True):
         if self.loaded is None:
             raise ConfigError(list(self.problems))
         return self.loaded.config
-
-
-def is_daemon_there(invocation: Invocation, proc: Path = PROC) -> bool:
-    """Tell whether somebody holds the lock, or is behind the socket, though it may not answer."""
-    if lock_holder(lock_file(), proc) is not None:
-        return True
-    _, silence = _status(invocation)
-    return not isinstance(silence, DaemonNotRunning)
 
 
 def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | None]:
@@ -119,11 +110,6 @@ class Finding(Struct, frozen=True):
     remedy: Remedy | None = None
     part: str = ""
     check: str = ""
-
-    @property
-    def is_well(self) -> bool:
-        """Whether nobody need care."""
-        return self.state in ("ok", "off")
 
 
 def named(part: str, *found: Finding) -> Iterator[Finding]:

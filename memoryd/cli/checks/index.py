@@ -81,7 +81,7 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
     roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
     seen = scan(roots, rules).files
     both = sorted(path for path in held if path in seen)
-    chosen = both if examination.extent.is_deep else chance.sample(both, min(SAMPLED, len(both)))
+    chosen = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
     workspace = Path(rules.workspace)
     absent = [path for path in sorted(seen) if path not in held]
     return Differences(
@@ -121,7 +121,7 @@ def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Findin
 
 
 def _judged(file: IndexFile, examination: Examination) -> Finding:
-    found = file.problems(is_whole=examination.extent.is_deep)
+    found = file.problems(is_whole=examination.is_deep)
     if not found:
         return Finding("ok", f"{file.path} is sound")
     remedy = _made_anew(file, examination)

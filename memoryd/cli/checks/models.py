@@ -100,7 +100,7 @@ def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) ->
             yield from named(part, found)
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
-            is_asked = examination.extent.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
+            is_asked = examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
             asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(settings, keys)]
             yield from named(part, *asked)
 
@@ -121,7 +121,7 @@ def _of_file(settings: LocalSettings, store: ModelStore, examination: Examinatio
             yield Finding("off", f"the model {settings.spec} is not here")
             return
         found = inspect(path)
-        changed = _why_changed(path, settings, store) if examination.extent.is_deep else ""
+        changed = _why_changed(path, settings, store) if examination.is_deep else ""
     except MemorydError as exc:
         yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _fetched_again(settings, store))
         return
@@ -129,7 +129,7 @@ def _of_file(settings: LocalSettings, store: ModelStore, examination: Examinatio
         yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _fetched_again(settings, store))
         return
     yield Finding("ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
-    if examination.extent.is_deep and find_spec("llama_cpp") is not None:
+    if examination.is_deep and find_spec("llama_cpp") is not None:
         yield _tried(path, examination)
 
 

@@ -1,8 +1,9 @@
 """memoryctl backup and restore: one file of all that cannot be made anew, and bringing it back."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -10,31 +11,29 @@ import click
 from msgspec import to_builtins
 
 from memoryd.cli.bars import byte_progress
-from memoryd.cli.invocation import HELP, Argument, Invocation, require_place, shared
+from memoryd.cli.invocation import Invocation, argument, unknown_agent, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size
 from memoryd.config.loading.load import load
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
-from memoryd.errors import InvalidRequest, StoreUnavailable, UnknownAgent
-from memoryd.files.writing import FileChangedError, streamed_file, sync_folder
-from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, opened_backup, synced
-from memoryd.moving.backup import backup_sources, held, write_backup
+from memoryd.errors import InvalidRequest, StoreUnavailable
+from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, opened_backup
+from memoryd.moving.backup import backup_sources, contents_of, write_backup
 from memoryd.moving.replacing import Replacement, lying_still
-from memoryd.moving.restore import Restored, RestoreWishes, staged
+from memoryd.moving.restore import Restored, staged
 from memoryd.wire import Exit
 
 _SHOWN = 20
 
 
-@click.command("backup", context_settings=HELP)
-@click.argument("file", cls=Argument, help="The file to write; - is standard output, for a pipe.")
+@click.command("backup")
+@argument("file", help="The file to write; - is standard output, for a pipe.")
 @click.option(
     "--notes", "has_notes", is_flag=True, help="Take the notes themselves, too: MEMORY.md, memory/ and bank/."
 )
 @click.option("--with-secrets", "has_secrets", is_flag=True, help="Keep the keys that stand in the configuration.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-@shared
-@click.pass_obj
+@verb
 def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secrets: bool, force: bool) -> Exit:
     """Write all that cannot be made anew into one file, for you alone; works while memoryd runs.
 
@@ -44,8 +43,7 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     loaded = load()
     agents = loaded.config.resolved_agents()
     if invocation.agent is not None and invocation.agent not in {agent.id for agent in agents}:
-        known = ", ".join(agent.id for agent in agents)
-        raise UnknownAgent(f"no agent {invocation.agent!r} is configured", hint=f"there is: {known}")
+        raise unknown_agent(invocation.agent, (agent.id for agent in agents))
     sources = backup_sources(
         agents, state=state_dir(), config=loaded.source, only=invocation.agent, has_notes=has_notes
     )
@@ -58,9 +56,12 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
         return Exit.DONE
     path = Path(file).absolute()
     reply = {"file": str(path), "bytes": content, **to_builtins(manifest)}
-    contents = ", ".join(count(number, noun) for noun, number in held(manifest) if number) or "nothing to keep yet"
-    invocation.show(reply, [f"{path}  {size(content or 0)}  {contents}"], _backup_notes(manifest, path, has_notes))
-    return Exit.DONE
+    contents = (
+        ", ".join(count(number, noun) for noun, number in contents_of(manifest) if number) or "nothing to keep yet"
+    )
+    return invocation.show(
+        reply, [f"{path}  {size(content or 0)}  {contents}"], _backup_notes(manifest, path, has_notes)
+    )
 
 
 @contextmanager
@@ -68,32 +69,19 @@ def _opened(file: str, *, force: bool) -> Iterator[IO[bytes]]:
     if file == "-":
         if is_terminal(sys.stdout):
             raise click.UsageError("a backup is no text: name a file, or send it into a pipe")
-        with _standard_output() as out:
-            yield out
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except OSError as exc:
+            let_go_of_output()
+            why = f"standard output cannot be written: {exc.strerror or exc}"
+            raise StoreUnavailable(why, hint="what came out is no backup: remove it") from exc
         return
-    path = Path(file)
-    require_place(path, is_forced=force)
-    try:
-        with streamed_file(path, replaces=force) as out:
-            yield out
-            synced(out)
-        sync_folder(path.absolute().parent)
-    except FileChangedError as exc:
-        raise InvalidRequest(str(exc), hint="name another file, or give --force") from exc
-    except OSError as exc:
-        raise StoreUnavailable(f"{path} cannot be written: {exc.strerror or exc}") from exc
+    # here: only this needs a room that touches files
+    from memoryd.cli.written_file import streamed
 
-
-@contextmanager
-def _standard_output() -> Iterator[IO[bytes]]:
-    try:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    except OSError as exc:
-        let_go_of_output()
-        raise StoreUnavailable(
-            f"standard output cannot be written: {exc.strerror or exc}", hint="what came out is no backup: remove it"
-        ) from exc
+    with streamed(Path(file), replaces=force) as out:
+        yield out
 
 
 def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iterator[str]:
@@ -104,8 +92,8 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     yield f"to bring it back: memoryctl restore {path}"
 
 
-@click.command("restore", context_settings=HELP)
-@click.argument("file", cls=Argument, type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
+@click.command("restore")
+@argument("file", type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
 @click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change; memoryd may run.")
 @click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
 @click.option(
@@ -116,8 +104,7 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     help="A folder of the backup that the configuration does not name; may be given again.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@shared
-@click.pass_obj
+@verb
 def restore_command(
     invocation: Invocation,
     file: Path,
@@ -138,17 +125,24 @@ def restore_command(
     with opened_backup(file) as backup, lying_still(lock, state, f"memoryctl restore {file}", is_look=dry_run) as notes:
         for finished in notes:
             note(finished)
-        return _restored(invocation, backup, state, RestoreWishes(keep_config, into), dry_run=dry_run, yes=yes)
+        stage = partial(staged, keeps_config=keep_config, into=into)
+        return _restore(invocation, backup, state, stage, dry_run=dry_run, yes=yes)
 
 
-def _restored(
-    invocation: Invocation, backup: OpenBackup, state: Path, wishes: RestoreWishes, *, dry_run: bool, yes: bool
+def _restore(
+    invocation: Invocation,
+    backup: OpenBackup,
+    state: Path,
+    stage: Callable[..., Restored],
+    *,
+    dry_run: bool,
+    yes: bool,
 ) -> Exit:
     total = sum(member.bytes for member in backup.manifest.members)
     replacement = Replacement.begun(state, f"restore of {backup.file.absolute()}")
     try:
         with byte_progress("verifying", total) as told:
-            result = staged(backup, _backup_places(backup), replacement, wishes, told)
+            result = stage(backup, _backup_places(backup), replacement, told)
         is_changing = bool(result.replaced or result.added)
         if is_changing and not dry_run:
             _confirm(invocation, [*_changed_lines(result), _about(backup)], is_agreed=yes)
@@ -160,8 +154,15 @@ def _restored(
     else:
         replacement.carry_out()
     kept = None if dry_run or not is_changing else replacement.folder
-    _show_restored(invocation, backup, result, kept, is_dry=dry_run)
-    return Exit.DONE
+    reply = {
+        "dryRun": dry_run,
+        "madeAt": backup.manifest.made_at,
+        "program": backup.manifest.program,
+        **to_builtins(result, enc_hook=str),
+        "kept": str(kept) if kept else None,
+    }
+    lines, notes = map(harmless_line, _changed_lines(result)), _restore_notes(backup, result, kept, is_dry=dry_run)
+    return invocation.show(reply, lines, notes)
 
 
 def _backup_places(backup: OpenBackup) -> BackupPlaces:
@@ -194,26 +195,6 @@ def _changed_lines(result: Restored) -> list[str]:
     changed = [*((path, "replaced") for path in result.replaced), *((path, "new") for path in result.added)]
     shown = [f"{path}  {word}" for path, word in changed[:_SHOWN]]
     return [*shown, *[f"… and {len(changed) - _SHOWN:,} more"] * (len(changed) > _SHOWN)]
-
-
-def _show_restored(
-    invocation: Invocation, backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool
-) -> None:
-    reply = {
-        "dryRun": is_dry,
-        "madeAt": backup.manifest.made_at,
-        "program": backup.manifest.program,
-        "replaced": list(map(str, result.replaced)),
-        "added": list(map(str, result.added)),
-        "same": result.same,
-        "carried": result.carried,
-        "missingKeys": result.missing_keys,
-        "notes": result.notes,
-        "kept": str(folder) if folder else None,
-    }
-    invocation.show(
-        reply, map(harmless_line, _changed_lines(result)), _restore_notes(backup, result, folder, is_dry=is_dry)
-    )
 
 
 def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *, is_dry: bool) -> Iterator[str]:

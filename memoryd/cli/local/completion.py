@@ -4,7 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from memoryd import __version__
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.wire import Exit
 
@@ -12,10 +12,9 @@ PROGRAM = "memoryctl"
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion", context_settings=HELP)
-@click.argument("shell", cls=Argument, type=click.Choice(SHELLS), help="The shell that completes.")
-@shared
-@click.pass_obj
+@click.command("completion")
+@argument("shell", type=click.Choice(SHELLS), help="The shell that completes.")
+@verb
 def completion_command(invocation: Invocation, shell: str) -> Exit:
     """Print the script that has a shell complete commands and options.
 
@@ -27,24 +26,18 @@ def completion_command(invocation: Invocation, shell: str) -> Exit:
         raise MemorydError(f"there is no completion for {shell}")
     # the program is asked for by name alone when the shell completes, so what it can do is not needed here
     whole = found(click.Command(PROGRAM), {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE")
-    script = whole.source_template % whole.source_vars() + "\n"
-    if invocation.is_json:
-        invocation.print_json({"shell": shell, "script": script})
-    else:
-        click.echo(script, nl=False)
-    return Exit.DONE
+    script = whole.source_template % whole.source_vars()
+    return invocation.show({"shell": shell, "script": f"{script}\n"}, [script])
 
 
-@click.command("version", context_settings=HELP)
-@shared
-@click.pass_obj
+@click.command("version")
+@verb
 def version_command(invocation: Invocation) -> Exit:
     """Print the version of memoryctl and of the running memoryd."""
     running = _running_version(invocation)
     notes = ["memoryd is of another version: restart it"] if running not in (None, __version__) else []
     lines = [f"memoryctl {__version__}", f"memoryd   {running or 'not running'}"]
-    invocation.show({"client": __version__, "daemon": running}, lines, notes)
-    return Exit.DONE
+    return invocation.show({"client": __version__, "daemon": running}, lines, notes)
 
 
 def _running_version(invocation: Invocation) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.memory.index import prospect, prospective_reload
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
@@ -21,21 +21,19 @@ from memoryd.files.token_file import TokenFile
 from memoryd.wire import Exit
 
 
-@click.group("config", context_settings=HELP)
+@click.group("config")
 def config_command() -> None:
     """Check the configuration, show what holds, or write its schema for an editor (works without memoryd)."""
 
 
-@config_command.command("check", context_settings=HELP)
-@click.argument(
+@config_command.command("check")
+@argument(
     "file",
-    cls=Argument,
     required=False,
     type=click.Path(path_type=Path),
     help="The file to check (else $MEMORYD_CONFIG, else ~/.config/memoryd/config.json5).",
 )
-@shared
-@click.pass_obj
+@verb
 def check(invocation: Invocation, file: Path | None) -> Exit:
     """Tell everything that is wrong with a file, and what is worth knowing, before memoryd starts with it.
 
@@ -57,17 +55,15 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
     return Exit.DONE if found.loaded is not None else Exit.ERROR
 
 
-@config_command.command("show", context_settings=HELP)
-@click.argument(
+@config_command.command("show")
+@argument(
     "key",
-    cls=Argument,
     required=False,
     help="A key such as memory.qa or log.level, with what stands in it; with --agent as in its entry: "
     "memorySearch.provider.",
 )
 @click.option("--all", "is_whole", is_flag=True, help="Also what nobody said, which is as by default.")
-@shared
-@click.pass_obj
+@verb
 def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
     """Show the values that hold, and where each came from: a line of the file, a variable, or the default.
 
@@ -90,9 +86,8 @@ def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
     return Exit.DONE
 
 
-@config_command.command("schema", context_settings=HELP)
-@shared
-@click.pass_obj
+@config_command.command("schema")
+@verb
 def schema(_invocation: Invocation) -> Exit:
     """Print the JSON Schema of the file; an editor that knows it completes keys and marks what is wrong."""
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
@@ -150,15 +145,14 @@ def _setting_json(one: Setting) -> dict[str, object]:
     }
 
 
-@click.group("http", context_settings=HELP)
+@click.group("http")
 def http_command() -> None:
     """Look after the port on loopback (http.enabled)."""
 
 
-@http_command.command("token", context_settings=HELP)
+@http_command.command("token")
 @click.option("--rotate", "is_rotating", is_flag=True, help="Make a new token; the one before holds no more, at once.")
-@shared
-@click.pass_obj
+@verb
 def token(invocation: Invocation, is_rotating: bool) -> Exit:
     """Print the token and the file that holds it; it is made if there is none.
 
@@ -166,8 +160,4 @@ def token(invocation: Invocation, is_rotating: bool) -> Exit:
     """
     file = TokenFile(load().config.http.token_path())
     secret = file.rotate() if is_rotating else file.ensure()
-    if invocation.is_json:
-        invocation.print_json({"tokenFile": str(file.path), "token": secret})
-    else:
-        click.echo(f"{file.path}\n{secret}")
-    return Exit.DONE
+    return invocation.show({"tokenFile": str(file.path), "token": secret}, [str(file.path), secret])

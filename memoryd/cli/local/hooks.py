@@ -2,14 +2,13 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import harmless
 from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from memoryd.cli.local.hook_settings import SettingsFile
 
 _PROBE_SECONDS = 2.0
-_program = click.argument(
-    "program", cls=Argument, type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant."
-)
+_DONE = (("installed", "installed already"), ("removed", "there was nothing of memoryd"))
+"""What an install, and a removal, has done: where it changed the file, and where it did not."""
+_program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant.")
 _user = click.option("--user", "is_users", is_flag=True, help="The settings of the user, for all projects (default).")
 _project = click.option(
     "--project",
@@ -34,7 +33,7 @@ _project = click.option(
 _dry_run = click.option("--dry-run", is_flag=True, help="Show the change, and change nothing.")
 
 
-@click.group("hooks", context_settings=HELP)
+@click.group("hooks")
 def hooks_command() -> None:
     """Let an agent program ask memoryd at its own events, such as a new session or a prompt."""
 
@@ -44,8 +43,7 @@ def hooks_command() -> None:
 @_user
 @_project
 @_dry_run
-@shared
-@click.pass_obj
+@verb
 def install(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
     """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
     before = _settings(program, is_users, project)
@@ -58,8 +56,7 @@ def install(invocation: Invocation, program: str, is_users: bool, project: Path 
 @_user
 @_project
 @_dry_run
-@shared
-@click.pass_obj
+@verb
 def remove(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
     """Take our hooks out of the settings of PROGRAM."""
     before = _settings(program, is_users, project)
@@ -70,30 +67,23 @@ def remove(invocation: Invocation, program: str, is_users: bool, project: Path |
 @_program
 @_user
 @_project
-@shared
-@click.pass_obj
+@verb
 def status(invocation: Invocation, program: str, is_users: bool, project: Path | None) -> Exit:
     """Tell whether our hooks stand in the settings of PROGRAM, and what they run."""
-    found = _settings(program, is_users, project)
-    commands = found.commands()
-    if invocation.is_json:
-        invocation.print_json(
-            {"path": str(found.path), "installed": _installed(commands, program), "commands": commands}
-        )
-    else:
-        click.echo(f"{_installed(commands, program)}  {harmless(str(found.path))}")
-        for event, told in commands.items():
-            click.echo(f"  {event}: {harmless(told)}")
-    return Exit.DONE if commands else Exit.NOTHING_FOUND
+    settings = _settings(program, is_users, project)
+    commands = settings.commands()
+    state = "not installed"
+    if commands:
+        state = "installed" if commands.keys() == HOSTS[program].events.keys() else "installed in part"
+    reply = {"path": str(settings.path), "installed": state, "commands": commands}
+    lines = [f"  {event}: {harmless(command)}" for event, command in commands.items()]
+    return invocation.show(reply, [f"{state}  {harmless(str(settings.path))}", *lines], code=found(commands))
 
 
-@hooks_command.command("run", context_settings=HELP)
-@click.argument(
-    "event", cls=Argument, type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it."
-)
+@hooks_command.command("run")
+@argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
 @click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
-@shared
-@click.pass_obj
+@verb
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     """Run a hook: JSON on standard input, what the agent is told on standard output, and always exit code 0."""
     options = {"--agent": invocation.agent, "--socket": invocation.socket, "--seconds": seconds}
@@ -134,30 +124,16 @@ def _agent(invocation: Invocation) -> str | None:
     return agents[0]["id"] if len(agents) == 1 else None
 
 
-def _installed(commands: Mapping[str, str], program: str) -> str:
-    if not commands:
-        return "not installed"
-    return "installed" if commands.keys() == HOSTS[program].events.keys() else "installed in part"
-
-
 def _change(invocation: Invocation, before: "SettingsFile", text: str, *, is_dry_run: bool, is_removal: bool) -> Exit:
     is_changed = text != before.text
     if is_changed and not is_dry_run:
         from memoryd.cli.local.hook_settings import write_settings
 
         write_settings(before, text, is_removal=is_removal)
-    if invocation.is_json:
-        told = {"path": str(before.path), "changed": is_changed, "dryRun": is_dry_run}
-        invocation.print_json(told | {"installed": not is_removal})
-    elif is_dry_run:
-        old, new = (one.splitlines(keepends=True) for one in (before.text, text))
-        click.echo(harmless("".join(unified_diff(old, new, str(before.path), str(before.path)))), nl=False)
-    else:
-        click.echo(f"{_done(is_changed, is_removal)}: {harmless(str(before.path))}")
-    return Exit.DONE
-
-
-def _done(is_changed: bool, is_removal: bool) -> str:
-    if is_removal:
-        return "removed" if is_changed else "there was nothing of memoryd"
-    return "installed" if is_changed else "installed already"
+    path = str(before.path)
+    done, already = _DONE[is_removal]
+    lines = [f"{done if is_changed else already}: {path}"]
+    if is_dry_run:
+        lines = [*unified_diff(before.text.splitlines(), text.splitlines(), path, path, lineterm="")]
+    reply = {"path": path, "changed": is_changed, "dryRun": is_dry_run, "installed": not is_removal}
+    return invocation.show(reply, map(harmless, lines))

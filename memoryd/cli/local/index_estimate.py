@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from msgspec import Struct
-
-from memoryd.cli.invocation import Invocation
+from memoryd.cli.invocation import Invocation, unknown_agent
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import openclaw_sessions
@@ -18,7 +16,6 @@ from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, media_rules, plan_for
 from memoryd.embed.remote.settings import RemoteSettings
-from memoryd.errors import UnknownAgent
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.index.reading import Reader, Reading, ReadStatus
@@ -55,19 +52,12 @@ class Prospect(TypedDict):
 _BYTES_PER_TOKEN = 4
 
 
-class _Cost(Struct, frozen=True):
-    """Of one passage; `media_bytes` is 0 for a text."""
-
-    tokens: int
-    media_bytes: int = 0
-
-
 def prospects(invocation: Invocation) -> list[Prospect]:
     """Count for the agent of `--agent`, else for all. Raises ConfigError and UnknownAgent."""
     config = load().config
     agents = [agent for agent in config.resolved_agents() if invocation.agent in (None, agent.id)]
     if not agents:
-        raise UnknownAgent(f"no agent {invocation.agent!r} is configured")
+        raise unknown_agent(invocation.agent, (agent.id for agent in config.resolved_agents()))
     return [_prospect(agent, config) for agent in agents]
 
 
@@ -75,11 +65,11 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
     store = ModelStore.configured(agent.memory_search.local, os.environ)
     plan = plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home())
     remote = plan.first if isinstance(plan.first, RemoteSettings) else None
-    files, passages = 0, dict[bytes, _Cost]()
+    files, passages = 0, dict[bytes, tuple[int, int]]()
     for reading in _readings(agent, config, plan):
         files += 1
         passages |= dict(_costs(reading))
-    media = [cost.media_bytes for cost in passages.values() if cost.media_bytes]
+    media = [size for _, size in passages.values() if size]
     return {
         "id": agent.id,
         "provider": plan.choice.provider,
@@ -88,7 +78,7 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
         "model": remote.model_name if remote else None,
         "files": files,
         "passages": len(passages),
-        "tokens": sum(cost.tokens for cost in passages.values()),
+        "tokens": sum(tokens for tokens, _ in passages.values()),
         "media": len(media),
         "mediaBytes": sum(media),
         "conversations": _spoken(agent),
@@ -120,13 +110,14 @@ def _readings(agent: Agent, config: Config, plan: EmbedderPlan) -> Iterator[Read
             yield reading
 
 
-def _costs(reading: Reading) -> Iterator[tuple[bytes, _Cost]]:
+def _costs(reading: Reading) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """Yield each passage by its hash: its tokens, and the bytes of a picture or sound, 0 for a text."""
     size = reading.known.stat.size if reading.known else 0
     modality = modality_of(reading.path)
     for chunk in reading.chunks:
         for passage in chunk.passages:
             if modality is not None:
-                yield passage.hash, _Cost(estimate(chunk.text) + token_estimate(modality, size), size)
+                yield passage.hash, (estimate(chunk.text) + token_estimate(modality, size), size)
             else:
                 text = chunk.text[passage.start : passage.stop]
-                yield passage.hash, _Cost(estimate(chunk.heading) + estimate(text))
+                yield passage.hash, (estimate(chunk.heading) + estimate(text), 0)

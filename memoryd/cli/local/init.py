@@ -16,7 +16,7 @@ from typing import Final, TypedDict
 import click
 from msgspec import Struct
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.local.init_choices import (
     FirstPlan,
     InitOptions,
@@ -59,10 +59,9 @@ NO_SERVICE: Final = ServiceResult()
 """Nobody wanted one."""
 
 
-@click.command("init", context_settings=HELP)
-@click.argument(
+@click.command("init")
+@argument(
     "folder",
-    cls=Argument,
     metavar="[DIR]",
     required=False,
     type=click.Path(path_type=Path),
@@ -86,8 +85,7 @@ NO_SERVICE: Final = ServiceResult()
 @click.option("--yes", "-y", "is_agreed", is_flag=True, help="Ask nothing: what is proposed is meant.")
 @click.option("--force", is_flag=True, help="Replace a configuration; a copy is kept beside it.")
 @click.option("--dry-run", "is_dry", is_flag=True, help="Show what would be written, and write nothing.")
-@shared
-@click.pass_obj
+@verb
 def init_command(
     invocation: Invocation,
     folder: Path | None,

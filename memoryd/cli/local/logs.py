@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.terminal import harmless, harmless_line, styled
 from memoryd.config.paths import state_dir
 from memoryd.config.section import parse_duration
@@ -65,7 +65,7 @@ class LogFilter(Struct, frozen=True):
         return not line.level or line.level in self.levels or line.level in GRAVEST
 
 
-@click.command("logs", context_settings=HELP)
+@click.command("logs")
 @click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what is said from now on, until Ctrl-C.")
 @click.option(
     "-n",
@@ -82,8 +82,7 @@ class LogFilter(Struct, frozen=True):
     default="debug",
     help="Only what is at least so grave.",
 )
-@shared
-@click.pass_obj
+@verb
 def logs_command(invocation: Invocation, is_following: bool, lines: int, since: str | None, level: str) -> Exit:
     """Show what memoryd said: when, how grave, what happened and the details.
 

@@ -7,14 +7,14 @@ import sys
 
 import click
 
-from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.terminal import is_terminal, note
 from memoryd.errors import MemorydError
 from memoryd.mcp.answers import TOKENS, TOKENS_MAX, TOKENS_MIN
 from memoryd.wire import Exit
 
 
-@click.command("mcp", context_settings=HELP)
+@click.command("mcp")
 @click.option(
     "--write",
     is_flag=False,
@@ -29,8 +29,7 @@ from memoryd.wire import Exit
     help=f"Tokens of an answer at most (else {TOKENS:,}).",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
-@shared
-@click.pass_obj
+@verb
 def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, session_key: str | None) -> Exit:
     """Serve the memory to a client of the Model Context Protocol, over standard input and output.
 

@@ -6,8 +6,6 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-import click
-
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
@@ -34,22 +32,11 @@ def check(model: Path, local: LocalSection) -> Verification:
 
 def print_check(invocation: Invocation, spec: str, verification: Verification) -> Exit:
     """Print cosines and verdict; return exit code 1 if the model is refused."""
-    if invocation.is_json:
-        invocation.print_json(
-            {
-                "spec": spec,
-                "ok": verification.ok,
-                "reason": verification.reason,
-                "pairs": [_as_json(pair) for pair in verification.pairs],
-            }
-        )
-    else:
-        click.echo("   own  stranger")
-        for pair in verification.pairs:
-            click.echo(_line(pair))
-        verdict = styled("ok", colour="green") if verification.ok else styled("refused", colour="red")
-        click.echo(f"{verdict}: {verification.reason}")
-    return Exit.DONE if verification.ok else Exit.ERROR
+    is_ok, pairs = verification.ok, verification.pairs
+    reply = {"spec": spec, "ok": is_ok, "reason": verification.reason, "pairs": list(map(_as_json, pairs))}
+    verdict = styled("ok", colour="green") if is_ok else styled("refused", colour="red")
+    lines = ["   own  stranger", *map(_line, pairs), f"{verdict}: {verification.reason}"]
+    return invocation.show(reply, lines, code=Exit.DONE if is_ok else Exit.ERROR)
 
 
 async def _measure(worker: LlamaWorker) -> Verification:

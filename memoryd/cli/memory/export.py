@@ -15,7 +15,7 @@ import click
 from msgspec import Struct
 
 from memoryd.cli.bars import memory_count
-from memoryd.cli.invocation import Invocation, argument, found, require_place, verb
+from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
@@ -73,9 +73,7 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
     # here: only this needs a room that touches files
     from memoryd.cli.written_file import streamed
 
-    path = Path(file)
-    require_place(path, is_forced=force)
-    with streamed(path, replaces=force) as out:
+    with streamed(Path(file), replaces=force) as out:
         yield out
 
 

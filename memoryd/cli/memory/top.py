@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import HELP, Invocation, Number, shared
+from memoryd.cli.invocation import Invocation, Number, verb
 from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, percent, size
 from memoryd.client import Client
 from memoryd.domain.counters import BOUNDS, quantile
@@ -118,7 +118,7 @@ class MetricsSnapshot(Struct, frozen=True):
         }
 
 
-@click.command("top", context_settings=HELP)
+@click.command("top")
 @click.option(
     "-n",
     "--interval",
@@ -130,8 +130,7 @@ class MetricsSnapshot(Struct, frozen=True):
     help="Seconds between two looks.",
 )
 @click.option("--once", "is_once", is_flag=True, help="Show one interval, and leave.")
-@shared
-@click.pass_obj
+@verb
 def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     """Show requests, arms, queues, processes and caches as they change, until q.
 

@@ -6,8 +6,7 @@ from importlib import import_module
 import click
 
 from memoryd.cli.checks.finding import REGISTERED
-from memoryd.cli.checks.running import SECTIONS, checks
-from memoryd.cli.local.doctor import doctor_command
+from memoryd.cli.local.doctor import SECTIONS, checks, doctor_command
 from tests.docs.troubleshooting import page
 from tests.package_trees import TREES
 

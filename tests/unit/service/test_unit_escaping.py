@@ -3,19 +3,19 @@
 import pytest
 
 from memoryd.errors import InvalidRequest
-from memoryd.service.systemd import argument_word, environment_word, path_word, program_word, whole_value
+from memoryd.service.systemd import program_word, quoted, service_unit, whole_value
 
 
 def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:
     assert program_word("/a b/100%/$x/memoryd") == '"/a b/100%%/$x/memoryd"'
-    assert argument_word("-m $HOME") == '"-m $$HOME"'
-    assert environment_word("NAME", 'a "b" \\ %h') == '"NAME=a \\"b\\" \\\\ %%h"'
+    assert '"/m" "-m $$HOME"' in service_unit("ExecStart=%h/.local/bin/memoryd", ["/m", "-m $HOME"], {})
+    assert quoted('NAME=a "b" \\ %h') == '"NAME=a \\"b\\" \\\\ %%h"'
     assert whole_value("/run/a b/%t.sock") == "/run/a b/%%t.sock"
 
 
-def test_entry_of_a_list_of_paths_is_quoted_and_may_be_missing() -> None:
-    assert path_word("/a b/100%") == '"-/a b/100%%"'
-    assert path_word("/a\"b'c\\d") == '"-/a\\"b\'c\\\\d"'
+def test_entry_of_a_list_of_paths_is_quoted() -> None:
+    assert quoted("-/a b/100%") == '"-/a b/100%%"'
+    assert quoted("-/a\"b'c\\d") == '"-/a\\"b\'c\\\\d"'
 
 
 @pytest.mark.parametrize(
