@@ -81,7 +81,7 @@ def _operation(row: Row, asked: Mapping[str, Any], body: Mapping[str, Any] | Non
     """Return the description of a call: what it takes in path and query, its body, and the errors, which all share."""
     operation: dict[str, Any] = {
         "summary": row.summary,
-        "description": row.said,
+        "description": row.description,
         "operationId": re.sub(r"\W", "_", f"{row.handler.__name__}{row.path}_{row.method.lower()}"),
     }
     if asked:

@@ -10,21 +10,17 @@ from memoryd.api import metrics, openapi
 from memoryd.api.call import AtReload, Row
 from memoryd.api.calls import (
     changes,
-    core,
+    conversations,
     entities,
-    forget,
     index,
     memories,
     opinions,
-    qa,
     recall,
     reflect,
     retain,
     search,
-    sessions,
     status,
     transfer,
-    turns,
 )
 from memoryd.api.http.reload_gate import Exemptions
 from memoryd.domain.access import Who
@@ -35,19 +31,15 @@ TABLE: Final = (
     *status.CALLS,
     *search.CALLS,
     *recall.CALLS,
-    *turns.CALLS,
     *retain.CALLS,
     # its paths stand before that of a memory, which a name is put into
     *transfer.CALLS,
     *memories.CALLS,
-    *forget.CALLS,
     *changes.CALLS,
-    *core.CALLS,
     *entities.CALLS,
     *opinions.CALLS,
     *reflect.CALLS,
-    *qa.CALLS,
-    *sessions.CALLS,
+    *conversations.CALLS,
     *index.CALLS,
 )
 

@@ -7,8 +7,7 @@ from pydantic import Field
 from memoryd.agents.retained.opinions import DifferingStep, ExplainedOpinion, OpinionStep
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.qa import SessionKeyText
-from memoryd.api.models import AgentId, Request
+from memoryd.api.models import AgentId, Request, SessionKeyText
 from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation
 from memoryd.memory.opinions import OpinionWithEvidence
@@ -26,7 +25,7 @@ from memoryd.wire import LISTED_MAX
 class OpinionReplayRequest(Request):
     """Whose opinions are to be computed anew."""
 
-    session_key: SessionKeyText | None = None
+    session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
 
