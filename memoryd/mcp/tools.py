@@ -124,6 +124,7 @@ def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit
 
 
 def _memory_piece(document: MemoryDocumentReply) -> FoundText:
+    """Return a memory as a piece of an answer."""
     text, flags = shown(document["text"])
     cited = parse(document["citation"])
     return FoundText(
