@@ -220,30 +220,30 @@ def _take_out(place: KeyPath, raw: Raw, number: int) -> KeyPath:
     return place
 
 
-NEAREST: Final = frozenset(
-    {
-        *("memory.qmd.update.debounceMs", "memory.qmd.update.startupDelayMs"),
-        *("memorySearch.query.minScore", "memorySearch.query.maxResults"),
-        *("memorySearch.query.hybrid.vectorWeight", "memorySearch.query.hybrid.textWeight"),
-        *("memorySearch.query.hybrid.candidateMultiplier", "memorySearch.query.hybrid.mmr.lambda"),
-        *("memorySearch.query.hybrid.temporalDecay.halfLifeDays", "memorySearch.local.contextSize"),
-        *("memorySearch.chunking.tokens", "memorySearch.chunking.overlap"),
-        *("memorySearch.sync.watchDebounceMs", "memorySearch.sync.intervalMinutes"),
-        *("memorySearch.sync.sessions.deltaBytes", "memorySearch.sync.sessions.deltaMessages"),
-        *("memorySearch.sync.embeddingBatchTimeoutSeconds", "memorySearch.remote.nonBatchConcurrency"),
-        *("memorySearch.remote.batch.concurrency", "memorySearch.remote.batch.pollIntervalMs"),
-        "memorySearch.remote.batch.timeoutMinutes",
-    }
-)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEAREST: Final = _keys("""
+    memory.qmd.update.debounceMs memory.qmd.update.startupDelayMs
+    memorySearch.query.minScore memorySearch.query.maxResults
+    memorySearch.query.hybrid.vectorWeight memorySearch.query.hybrid.textWeight
+    memorySearch.query.hybrid.candidateMultiplier memorySearch.query.hybrid.mmr.lambda
+    memorySearch.query.hybrid.temporalDecay.halfLifeDays memorySearch.local.contextSize
+    memorySearch.chunking.tokens memorySearch.chunking.overlap
+    memorySearch.sync.watchDebounceMs memorySearch.sync.intervalMinutes
+    memorySearch.sync.sessions.deltaBytes memorySearch.sync.sessions.deltaMessages
+    memorySearch.sync.embeddingBatchTimeoutSeconds memorySearch.remote.nonBatchConcurrency
+    memorySearch.remote.batch.concurrency memorySearch.remote.batch.pollIntervalMs
+    memorySearch.remote.batch.timeoutMinutes
+""")
 """`memorySearch` stands for the defaults and for every agent of the list."""
-USUAL_IF_LESS: Final = frozenset(
-    {
-        *("memory.qmd.limits.maxResults", "memory.qmd.limits.maxSnippetChars"),
-        *("memory.qmd.limits.maxInjectedChars", "memory.qmd.limits.timeoutMs"),
-        *("memory.qmd.update.commandTimeoutMs", "memory.qmd.update.updateTimeoutMs"),
-        "memory.qmd.update.embedTimeoutMs",
-    }
-)
+USUAL_IF_LESS: Final = _keys("""
+    memory.qmd.limits.maxResults memory.qmd.limits.maxSnippetChars
+    memory.qmd.limits.maxInjectedChars memory.qmd.limits.timeoutMs
+    memory.qmd.update.commandTimeoutMs memory.qmd.update.updateTimeoutMs
+    memory.qmd.update.embedTimeoutMs
+""")
 """Here 0 and less mean the default; the least that is allowed would tell nothing, or always be late."""
 BOUNDS: Final = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
 
