@@ -13,6 +13,7 @@ from pydantic import Field
 from starlette.requests import Request
 
 from memoryd.agents.memories import AgentMemories
+from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.call import Injected, Sent
 from memoryd.api.daemon_state import DaemonState, ReloadResult
 from memoryd.api.http import sockets
@@ -205,15 +206,20 @@ def waited_of(request: Request, _sent: Sent) -> timedelta:
     return waited
 
 
-def admitted_by_query(request: Request, sent: Sent) -> Admitted:
-    """Return the request as admitted by the parameters `agent` and `sessionKey`."""
+def admitted(request: Request, sent: Sent) -> Admitted:
+    """Admit the request by the `agent` and `sessionKey` that it names, or raise."""
     return caller_of(request, sent).admit(sent.get("agent"), sent.get("session_key"))
+
+
+def wait_left(timeout_ms: int | None, waited: timedelta) -> timedelta:
+    """Return how long a call may still wait, of so many milliseconds or of the default."""
+    limit = DEFAULT_WAIT if timeout_ms is None else timedelta(milliseconds=timeout_ms)
+    return max(timedelta(), limit - waited)
 
 
 AllServices = Annotated[Services, Injected(services_of)]
 Asking = Annotated[Caller, Injected(caller_of)]
 Memories = Annotated[AgentMemories, Injected(memories_of)]
 Waited = Annotated[timedelta, Injected(waited_of)]
-AdmittedByQuery = Annotated[
-    Admitted, Injected(admitted_by_query, {"agent": AgentParameter, "session_key": KeyParameter})
-]
+AdmittedByQuery = Annotated[Admitted, Injected(admitted, {"agent": AgentParameter, "session_key": KeyParameter})]
+AdmittedByBody = Annotated[Admitted, Injected(admitted, is_of_body=True)]

@@ -1,8 +1,12 @@
-"""The app that serves a table of calls, and nothing beside it, behind the gate."""
+"""The API: one table of calls, those of each noun from the end of its module, and the app that serves it.
+
+The app, the access rules and the description are made of the table. A call that is not in it is never answered.
+"""
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
@@ -11,14 +15,56 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memoryd.api import problems
+from memoryd.api import metrics, openapi, problems
 from memoryd.api.access import Services
-from memoryd.api.call import Row, Served
+from memoryd.api.call import AtReload, Row, Served
+from memoryd.api.calls import (
+    changes,
+    conversations,
+    entities,
+    index,
+    memories,
+    opinions,
+    recall,
+    reflect,
+    retain,
+    search,
+    status,
+    transfer,
+)
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
-from memoryd.api.routes import TABLE
+from memoryd.domain.access import Who
 from memoryd.errors import Denied, NotFound
+
+TABLE: Final = (
+    Row("GET", "/openapi.json", Who.ANYONE, openapi.describe, is_described=False, at_reload=AtReload.FREE),
+    Row("GET", "/metrics", Who.OWNER, metrics.get_metrics),
+    *status.CALLS,
+    *search.CALLS,
+    *recall.CALLS,
+    *retain.CALLS,
+    # its paths stand before that of a memory, which a name is put into
+    *transfer.CALLS,
+    *memories.CALLS,
+    *changes.CALLS,
+    *entities.CALLS,
+    *opinions.CALLS,
+    *reflect.CALLS,
+    *conversations.CALLS,
+    *index.CALLS,
+)
+
+
+def deadlines() -> dict[str, timedelta]:
+    """Return the paths whose answers may take longer than others."""
+    return {row.path: row.deadline for row in TABLE if row.deadline is not None}
+
+
+def at_reload() -> dict[str, AtReload]:
+    """Return what happens to calls at a reload, by the paths of those that are not simply held and waited for."""
+    return {row.path: row.at_reload for row in TABLE if row.at_reload is not AtReload.WAITS}
 
 
 def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> Starlette:
@@ -31,16 +77,16 @@ def application(services: Services | None = None, table: Sequence[Row] = TABLE) 
 
 
 def _route(row: Row) -> Route:
-    # a name that holds a slash is a name all the same, and of nothing that there is
+    # a name may hold a slash; nothing of that name exists, and the handler says so
     path = re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path)
     route = Route(path, _answering(row), methods=[row.method])
-    # the framework answers HEAD wherever it answers GET
+    # the framework would answer HEAD wherever it answers GET
     route.methods = {row.method}
     return route
 
 
 def _answering(row: Row) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-    """Return what answers a call, for whoever may make it; a reply is what its type says, and nobody looks again."""
+    """Return the function that answers a call; a reply has the type that is declared, and is not checked again."""
 
     async def answer(request: Request) -> Response:
         note_route(request.scope, row.path)
@@ -65,7 +111,7 @@ def _check_served(served: Served, *, is_port: bool) -> None:
 
 
 class _AnyPath(Convertor[str]):
-    """Takes every name that a file can have; the framework's own convertor ends at a line break."""
+    """Takes every name of a file; the framework's own convertor ends at a line break."""
 
     regex = "(?s:.*)"
 

@@ -1,8 +1,9 @@
 """A call of the API: one row says who may make it, by which path, and what answers it.
 
 The route, the access rule, the checks of what was sent and the description are made of the row and of its handler's
-annotations. The body is a model of pydantic's; what is `Given` is made of the request; all else is a part of the path,
-where that names it, or of the query. Checks are built when a call is first made or described: a start pays for none.
+annotations. The body is a pydantic model; an `Injected` parameter is computed from the request; any other is a part of
+the path, where the path names it, or of the query. Checks are built when a call is first made or described: a start
+pays for none.
 """
 
 import inspect
@@ -26,44 +27,46 @@ from memoryd.wire import API
 
 Handler = Callable[..., Coroutine[object, object, object]]
 Sent = Mapping[str, Any]
-"""What the path and the query say, by the names of parameters; what was left out is absent."""
+"""The values of the path and the query, or of the body, by the names of parameters; one that was left out is absent."""
 REQUIRED: Final = inspect.Parameter.empty
-"""The default of what may not be left out."""
+"""The default of a parameter that may not be left out."""
 
 
 class Served(StrEnum):
-    """On which transport a call is answered."""
+    """The transport on which a call is answered."""
 
     EVERYWHERE = "everywhere"
     SOCKET = "socket"
-    """On Unix sockets alone: what nobody can take back, a token that got lost does not do."""
+    """On Unix sockets alone: a lost token must not do what cannot be undone."""
     PORT = "port"
-    """On the loopback port alone: paths that another program has, for its clients."""
+    """On the loopback port alone: paths of another program, for its clients."""
 
 
 class AtReload(StrEnum):
-    """What becomes of a call while a reload exchanges what it asks."""
+    """What happens to a call while a reload exchanges the parts that it uses."""
 
     WAITS = "waits"
-    """One in flight is waited for before anybody is held, longer if it has a deadline of its own; then a new one is."""
+    """The reload waits for a call in flight, longer if that has a deadline of its own; then it holds new ones."""
     AGAIN = "again"
-    """As it does nothing but wait, it is broken off and asked again."""
+    """The call does nothing but wait: it is broken off and made again."""
     STREAMS = "streams"
-    """A new one is held; one in flight goes on."""
+    """A new call is held; one in flight goes on."""
     FREE = "free"
-    """It goes on, since it needs nothing that is exchanged."""
+    """The call goes on, since it uses no part that is exchanged."""
 
 
 class Injected(Struct, frozen=True, dict=True):
-    """Marks a parameter that a function makes of the request, and of parameters of the query that it adds."""
+    """Marks a parameter that `make` computes from the request, and from query parameters that it adds or the body."""
 
     make: Callable[[Request, Sent], object]
     query: Mapping[str, object] = field(default_factory=dict)
-    """Their types by their names; each may be left out."""
+    """The types of the added parameters by their names; each may be left out."""
+    is_of_body: bool = False
+    """Whether `make` is given the fields of the body, after these are checked."""
 
     @cached_property
     def checks(self) -> TypeAdapter[Any]:
-        """What these parameters are checked by."""
+        """The checks of the added parameters."""
         return _checks({name: NotRequired[kind] for name, kind in self.query.items()})
 
 
@@ -81,23 +84,23 @@ class Row(Struct, frozen=True, dict=True):
     at_reload: AtReload = AtReload.WAITS
 
     @property
-    def said(self) -> str:
-        """What the call does, as its handler's docstring says."""
+    def description(self) -> str:
+        """What the call does: the docstring of its handler."""
         return inspect.cleandoc(self.handler.__doc__ or "")
 
     @property
     def summary(self) -> str:
-        """The same in one line."""
-        return self.said.partition("\n")[0].rstrip(".")
+        """The first line of the description."""
+        return self.description.partition("\n")[0].rstrip(".")
 
     @cached_property
     def reply(self) -> Any:
-        """The type of what is answered."""
+        """The type of the reply."""
         return get_type_hints(self.handler).get("return")
 
     @property
     def stream(self) -> type[Response] | None:
-        """The class of what is answered, where that is no JSON."""
+        """The class of a reply that is no JSON; None for any other."""
         return self.reply if isinstance(self.reply, type) and issubclass(self.reply, Response) else None
 
     async def answer(self, request: Request) -> object:
@@ -107,16 +110,19 @@ class Row(Struct, frozen=True, dict=True):
     def _read(self, request: Request) -> dict[str, object]:
         sent = {**request.query_params, **request.path_params}
         try:
-            # who is not let in hears nothing else
-            read = {
-                name: given.make(request, given.checks.validate_python(sent) if given.query else {})
-                for name, given in self._given.items()
+            # a caller who is denied by the query learns nothing of its other errors
+            values = {
+                name: mark.make(request, mark.checks.validate_python(sent) if mark.query else {})
+                for name, mark in self._injected.items()
+                if not mark.is_of_body
             }
             checked = self.checks.validate_python(sent) if self.parameters else {}
             bodies = {name: model.model_validate(request.scope[DECODED]) for name, model in self._bodies.items()}
         except ValidationError as exc:
             raise InvalidRequest(why_refused(exc), hint=FIELDS_HINT) from exc
-        return {**read, **bodies, **{name: value for name, value in checked.items() if name in self._hints}}
+        fields = {name: value for body in bodies.values() for name, value in body}
+        values |= {name: mark.make(request, fields) for name, mark in self._injected.items() if mark.is_of_body}
+        return {**values, **bodies, **{name: value for name, value in checked.items() if name in self._hints}}
 
     @property
     def body(self) -> type[BaseModel] | None:
@@ -126,9 +132,9 @@ class Row(Struct, frozen=True, dict=True):
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         """The types of what stands in the path and in the query, by their names: the path's, the added, its own."""
-        own = {name: kind for name, kind in self._hints.items() if name not in {**self._given, **self._bodies}}
+        own = {name: kind for name, kind in self._hints.items() if name not in {**self._injected, **self._bodies}}
         in_path = {name: kind for name, kind in own.items() if self.is_in_path(name)}
-        added = {name: kind for given in self._given.values() for name, kind in given.query.items()}
+        added = {name: kind for mark in self._injected.values() for name, kind in mark.query.items()}
         return {**in_path, **added, **own}
 
     def is_in_path(self, parameter: str) -> bool:
@@ -146,18 +152,23 @@ class Row(Struct, frozen=True, dict=True):
         return {name: kind for name, kind in hints.items() if name != "return"}
 
     @cached_property
-    def _given(self) -> Mapping[str, Injected]:
-        marks = {name: getattr(kind, "__metadata__", ()) for name, kind in self._hints.items()}
-        return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, Injected)}
+    def _injected(self) -> Mapping[str, Injected]:
+        return {
+            name: mark
+            for name, kind in self._hints.items()
+            for mark in getattr(kind, "__metadata__", ())
+            if isinstance(mark, Injected)
+        }
 
     @cached_property
     def _bodies(self) -> Mapping[str, type[BaseModel]]:
-        models = {name: kind for name, kind in self._hints.items() if isinstance(kind, type)}
-        return {name: kind for name, kind in models.items() if issubclass(kind, BaseModel)}
+        return {
+            name: kind for name, kind in self._hints.items() if isinstance(kind, type) and issubclass(kind, BaseModel)
+        }
 
     @cached_property
     def checks(self) -> TypeAdapter[Any]:
-        """What path and query are checked by: a dictionary, from the names that are sent to those of parameters."""
+        """The checks of path and query: a dictionary, from the names that are sent to those of parameters."""
         return _checks(
             {
                 name: kind if self.default(name) is REQUIRED else NotRequired[kind]
@@ -171,7 +182,7 @@ def _checks(fields: Mapping[str, Any]) -> TypeAdapter[Any]:
 
 
 def call(method: str, path: str, who: Who, handler: Handler, **more: Any) -> Row:
-    """Return the row of a call whose path stands below `/v1`."""
+    """Return the row of a call whose path is below `/v1`."""
     return Row(method, f"{API}{path}", who, handler, **more)
 
 

@@ -4,6 +4,7 @@ The docstring of a field is its description in OpenAPI and on the reference page
 """
 
 from collections.abc import Iterable, Set
+from datetime import timedelta
 from typing import Annotated, TypedDict, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -15,7 +16,7 @@ from memoryd.domain.memories.bundle import Encoding
 from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.search import FallbackReply
 from memoryd.search.protocol import Fallback
-from memoryd.wire import ErrorCode, SyncGoal
+from memoryd.wire import DEADLINE_MS_MAX, ErrorCode
 
 Encode = Annotated[Encoding, Field(strict=False)]
 """How a bundle is written; an enumeration, which JSON has as text."""
@@ -30,6 +31,9 @@ def _whole(value: object) -> object:
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 """An integer as JSON Schema means it: 3.0 is one."""
+SessionKeyText = Annotated[str, Field(max_length=512)] | None
+WaitMs = Annotated[Whole, Field(ge=1, le=3_600_000)] | None
+RequestDeadline = Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None
 
 
 class Request(BaseModel):
@@ -56,42 +60,27 @@ class ErrorReply(TypedDict):
     """What went wrong."""
 
 
-Told = TypeVar("Told")
+AnyReply = TypeVar("AnyReply")
 
 
-def present(kind: type[Told], /, **values: object) -> Told:
+def present(kind: type[AnyReply], /, **values: object) -> AnyReply:
     """Return a reply of a kind, a TypedDict, without the keys that may be left out and have no value."""
     required: Set[str] = kind.__required_keys__  # type: ignore[attr-defined]  # what a TypedDict has
-    return cast("Told", {key: value for key, value in values.items() if value is not None or key in required})
+    return cast("AnyReply", {key: value for key, value in values.items() if value is not None or key in required})
 
 
-def similar_memories_replies(found: Iterable[SimilarMemories]) -> list[NearCopiesReply]:
-    """Return how memories that say nearly the same are told."""
-    return [NearCopiesReply(newer=one.newer, older=one.older) for one in found]
+def milliseconds(number: int | None) -> timedelta | None:
+    """Return so many milliseconds; None stays None."""
+    return None if number is None else timedelta(milliseconds=number)
+
+
+def similar_memories_replies(pairs: Iterable[SimilarMemories]) -> list[NearCopiesReply]:
+    """Return the replies for pairs of memories that say nearly the same."""
+    return [NearCopiesReply(newer=pair.newer, older=pair.older) for pair in pairs]
 
 
 def fallback_reply(fallback: Fallback | None) -> FallbackReply | None:
-    """Return how a stand-in is told."""
+    """Return the reply for a part that fell back to another; None for none."""
     if fallback is None:
         return None
     return FallbackReply({"from": fallback.left, "reason": fallback.reason, "since": rfc3339(fallback.since)})
-
-
-class SyncRequest(Request):
-    """`indexed` waits until all that was on disk is searchable by words, `embedded` also by vector."""
-
-    agent: AgentId = None
-    wait: SyncGoal = "indexed"
-    """What to wait for: `none`, `indexed` (found by words) or `embedded` (by meaning, too)."""
-    timeout_ms: Annotated[Whole, Field(ge=1, le=3_600_000)] | None = None
-    """How long to wait at most, in milliseconds; null: 30 seconds."""
-
-
-class ReindexRequest(Request):
-    """`force` reads and cuts every file anew, `embeddings` makes every vector anew."""
-
-    agent: AgentId = None
-    force: bool = False
-    """Read and cut every file anew, also those that have not changed."""
-    embeddings: bool = False
-    """Make every vector anew."""

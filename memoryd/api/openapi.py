@@ -23,7 +23,7 @@ from memoryd import __version__
 from memoryd.api.call import REQUIRED, Injected, Row, Sent
 from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
-from memoryd.config.section import docstrings, subclasses
+from memoryd.config.section import attribute_docstrings, describe_properties
 
 _ALWAYS: Final = {
     400: "The request is malformed or a value is out of range",
@@ -58,16 +58,16 @@ async def describe(table: Annotated[tuple[Row, ...], Injected(_table_of)]) -> JS
 def description(table: tuple[Row, ...]) -> dict[str, Any]:
     """Return the description of a table of calls."""
     rows = [row for row in table if row.is_described]
-    bodies = dict.fromkeys(row.body for row in rows if row.body is not None)
-    taken, beside = models_json_schema([(body, "validation") for body in bodies], ref_template=_MODEL_AT)
-    shapes = beside.get("$defs", {})
-    _describe_requests(shapes)
+    models = dict.fromkeys(row.body for row in rows if row.body is not None)
+    bodies, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_MODEL_AT)
+    shapes = definitions.get("$defs", {})
+    describe_properties(RequestModel, shapes)
     paths: dict[str, dict[str, Any]] = {}
     for row in rows:
-        asked = row.checks.json_schema(ref_template=_MODEL_AT)
-        shapes |= asked.get("$defs", {})
-        body = None if row.body is None else taken[row.body, "validation"]
-        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, asked.get("properties", {}), body)
+        parameters = row.checks.json_schema(ref_template=_MODEL_AT)
+        shapes |= parameters.get("$defs", {})
+        body = None if row.body is None else bodies[row.body, "validation"]
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, parameters.get("properties", {}), body)
     replies = [row.reply for row in rows if is_typeddict(row.reply)]
     return {
         "openapi": "3.1.0",
@@ -77,17 +77,16 @@ def description(table: tuple[Row, ...]) -> dict[str, Any]:
     }
 
 
-def _operation(row: Row, asked: Mapping[str, Any], body: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the description of a call: what it takes in path and query, its body, and the errors, which all share."""
+def _operation(row: Row, parameters: Mapping[str, Any], body: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the description of a call: its parameters in path and query, its body, and the errors, which all share."""
     operation: dict[str, Any] = {
         "summary": row.summary,
-        "description": row.said,
+        "description": row.description,
         "operationId": re.sub(r"\W", "_", f"{row.handler.__name__}{row.path}_{row.method.lower()}"),
     }
-    if asked:
-        operation["parameters"] = [
-            _parameter(row, *one) for one in zip(row.parameters, asked, asked.values(), strict=True)
-        ]
+    if parameters:
+        named = zip(row.parameters, parameters.items(), strict=True)
+        operation["parameters"] = [_parameter(row, name, *item) for name, item in named]
     if body is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": body}}, "required": True}
     errors = {str(status): _content(text, ErrorReply) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
@@ -114,14 +113,14 @@ def _answer(row: Row) -> dict[str, Any]:
 def _replies(kinds: Sequence[type]) -> dict[str, Any]:
     """Return the shapes of replies, each key with its docstring."""
     _, shapes = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
-    told = _docs_of(kinds)
+    docs = _docs_of(kinds)
     for name, shape in shapes.items():
         properties = shape.get("properties", {})
         shape["description"] = inspect.cleandoc(shape.get("description", ""))
-        for key, said in told.get(name, {}).items():
-            # in the order in which they are declared; a source that was replaced meanwhile may have others
+        for key, text in docs.get(name, {}).items():
+            # in the order of the source, which may have other keys where the program was replaced meanwhile
             if key in properties:
-                properties[key] = {**properties.pop(key), "description": said}
+                properties[key] = {**properties.pop(key), "description": text}
     return shapes
 
 
@@ -148,29 +147,7 @@ def _declared_in(tree: ast.Module) -> Iterator[tuple[str, tuple[list[str], dict[
     """Yield each class with what stands above it and what its docstrings say; of a key that is a keyword, its dict."""
     for node, below in pairwise([*tree.body, ast.Pass()]):
         if isinstance(node, ast.ClassDef):
-            yield node.name, ([ast.unparse(base) for base in node.bases], dict(_said(node.body)))
+            yield node.name, ([ast.unparse(base) for base in node.bases], attribute_docstrings(node.body))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(below, ast.Expr):
-            keys = [ast.literal_eval(key) for one in node.value.args[1:] for key in getattr(one, "keys", ())]
+            keys = [ast.literal_eval(key) for argument in node.value.args[1:] for key in getattr(argument, "keys", ())]
             yield ast.unparse(node.targets[0]), ([], dict.fromkeys(keys, ast.literal_eval(below.value)))
-
-
-def _said(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a class with their docstrings."""
-    for field, below in pairwise(body):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-            yield ast.unparse(field.target), inspect.cleandoc(ast.literal_eval(below.value))
-
-
-def _describe_requests(shapes: dict[str, Any]) -> None:
-    """Give each property of a request its meaning.
-
-    Where the program was replaced while it runs, its source is gone, and what cannot be read is left out.
-    """
-    for model in subclasses(RequestModel):
-        if model.__name__ not in shapes:
-            # what others have in common is no shape by itself
-            continue
-        properties = shapes[model.__name__].get("properties", {})
-        for name, text in docstrings(model).items():
-            field = model.model_fields[name]
-            properties[field.alias or name]["description"] = text

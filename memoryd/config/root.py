@@ -8,7 +8,7 @@ from memoryd.config.limits import HttpSection, LimitsSection, LogSection
 from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
 from memoryd.config.providers import ModelsSection
-from memoryd.config.section import Effect, Section, SharedSection, docstrings, subclasses
+from memoryd.config.section import Effect, Section, SharedSection, describe_properties
 
 
 class Config(SharedSection):
@@ -61,8 +61,5 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 def json_schema() -> dict[str, Any]:
     """Return the schema of the file; keys of other programs are allowed where loading ignores them."""
     schema = Config.model_json_schema(by_alias=True)
-    for section in subclasses(Section):
-        properties = schema["$defs"].get(section.__name__, schema)["properties"]
-        for name, text in docstrings(section).items():
-            properties[section.model_fields[name].alias or name]["description"] = text
+    describe_properties(Section, {**schema["$defs"], Config.__name__: schema})
     return {"$schema": DIALECT, **schema, "title": "memoryd configuration"}

@@ -9,7 +9,7 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
@@ -17,7 +17,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_bytes
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from msgspec import Struct
 from pydantic import (
@@ -74,19 +74,35 @@ def subclasses(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
         yield from (section, *subclasses(section))
 
 
+def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """Return the docstrings in the body of a class, each by the name of the attribute that it is below."""
+    return {
+        ast.unparse(field.target): inspect.cleandoc(ast.literal_eval(below.value))
+        for field, below in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr)
+    }
+
+
 def docstrings(section: type[BaseModel]) -> dict[str, str]:
-    """Return what stands below each key in the source, by the name of the field; none where the source is gone.
+    """Return the docstring of each field by its name; none where the source is gone.
 
     Read on demand: pydantic could take them (`use_attribute_docstrings`), but would read all of them at each start.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for kind in section.__mro__[: section.__mro__.index(BaseModel)]:
         with suppress(OSError, SyntaxError):
             (source,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-            for key, below in pairwise(getattr(source, "body", ())):
-                if isinstance(key, ast.AnnAssign) and isinstance(below, ast.Expr):
-                    found.setdefault(ast.unparse(key.target), inspect.cleandoc(ast.literal_eval(below.value)))
-    return {name: " ".join(found[name].split()) for name in section.model_fields if name in found}
+            texts = attribute_docstrings(getattr(source, "body", ())) | texts
+    return {name: " ".join(texts[name].split()) for name in section.model_fields if name in texts}
+
+
+def describe_properties(base: type[BaseModel], shapes: Mapping[str, Any]) -> None:
+    """Give the docstrings of all models below `base` to their properties in JSON Schemas, which are by their names."""
+    for model in subclasses(base):
+        # a model that only others are made of has no shape
+        properties = shapes.get(model.__name__, {}).get("properties", {})
+        for name, text in docstrings(model).items() if properties else ():
+            properties[model.model_fields[name].alias or name]["description"] = text
 
 
 class Effect(StrEnum):
@@ -274,7 +290,7 @@ def parse_secret(value: object) -> Secret:
 
 
 def parse_foreign_secret(value: object) -> Secret | None:
-    """Read what stands in a section of another program: nothing there is an error before it is used."""
+    """Read a secret in a section of another program, where a mistake is an error only when the value is used."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
@@ -284,10 +300,10 @@ def parse_foreign_secret(value: object) -> Secret | None:
 
 
 def _mark(path: str) -> bytes:
-    """Return what tells the content of a file from another one, to this process alone; empty if it cannot be read."""
+    """Return a digest of a file with a key of this process; empty if the file cannot be read."""
     try:
         file = Path(path).expanduser()
-        # what is no file may keep whoever reads it waiting, and be read but once
+        # a pipe may block its reader, and can be read only once
         return blake2b(_first_line(path).encode(), key=_MARKER).digest() if file.is_file() else b""
     except (ConfigError, RuntimeError, OSError, ValueError):
         return b""

@@ -21,7 +21,7 @@ from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.access import AccessPolicy, Services, socket_name
-from memoryd.api.application import application
+from memoryd.api.application import application, at_reload, deadlines
 from memoryd.api.daemon_state import ConfigState
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
@@ -30,7 +30,6 @@ from memoryd.api.http.loopback import Door, LoopbackPort
 from memoryd.api.http.reload_gate import ClosingLimits, ReloadGate
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
-from memoryd.api.routes import deadlines, exemptions
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
@@ -93,7 +92,7 @@ class Daemon:
         )
         self._at_start = loaded.config
         self._api = application(self._services(loaded.config))
-        self._reload_gate = ReloadGate(self._api, exemptions())
+        self._reload_gate = ReloadGate(self._api, at_reload(), deadlines().keys())
 
     def stop(self) -> None:
         """Begin the orderly end."""

@@ -43,9 +43,9 @@ def _largest(end: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _cut(left_out: int, shortened: int, limit: int) -> str:
-    told = [f"{left_out} left out"] * bool(left_out) + [f"{shortened} shortened"] * bool(shortened)
-    return f"{', '.join(told)}: an answer has {limit:,} tokens at most (--max-tokens)" if told else ""
+def _cut_note(left_out: int, shortened: int, limit: int) -> str:
+    parts = [f"{number} {what}" for number, what in ((left_out, "left out"), (shortened, "shortened")) if number]
+    return f"{', '.join(parts)}: an answer has {limit:,} tokens at most (--max-tokens)" if parts else ""
 
 
 class StrictModel(BaseModel):
@@ -71,7 +71,7 @@ class ToolContent(StrictModel):
         return self.model_dump(mode="json", exclude_none=True)
 
     def text_lines(self) -> Iterator[str]:
-        """Yield it as text, but for what was cut."""
+        """Yield the text, without the note on what was cut."""
         raise NotImplementedError
 
 
@@ -267,14 +267,14 @@ def bounded(pieces: Sequence[AnyPiece], limit: int, frame: str) -> tuple[list[An
 
     A piece costs what its JSON costs or, if that is more, what is told of it.
     """
-    left, kept = limit - estimate(frame + _cut(len(pieces), len(pieces), limit)) - _JOINTS, list[AnyPiece]()
+    left, kept = limit - estimate(frame + _cut_note(len(pieces), len(pieces), limit)) - _JOINTS, list[AnyPiece]()
     for piece in pieces:
         fitting = _fitting(piece, left)
         if fitting is None:
             break
         kept.append(fitting)
         left -= _cost(fitting)
-    return kept, _cut(len(pieces) - len(kept), sum(bool(one.shortened) for one in kept), limit)
+    return kept, _cut_note(len(pieces) - len(kept), sum(bool(piece.shortened) for piece in kept), limit)
 
 
 def _cost(piece: AnyPiece) -> int:
@@ -305,7 +305,7 @@ def beginning(text: str, limit: int, cost: Callable[[str], int]) -> str:
 def _without_titles(schema: Any) -> Any:
     """Return a JSON Schema without titles, which repeat the names of its properties."""
     if isinstance(schema, list):
-        return [_without_titles(one) for one in schema]
+        return list(map(_without_titles, schema))
     if not isinstance(schema, dict):
         return schema
     return {key: _without_titles(value) for key, value in schema.items() if key != "title" or isinstance(value, dict)}
@@ -314,10 +314,10 @@ def _without_titles(schema: Any) -> Any:
 def shown(text: str, flags: Sequence[str] = ()) -> tuple[str, list[str] | None]:
     """Return a text without signs that nobody sees, and its flags, to which these belong; None for none."""
     clean = visible_text(text)
-    found = [*flags, *(str(flag) for flag in text_flags(text))]
+    all_flags = [*flags, *map(str, text_flags(text))]
     if clean != text.replace("\r\n", "\n").replace("\r", "\n"):
-        found.append(str(Flag.INVISIBLE))
-    return clean, list(dict.fromkeys(found)) or None
+        all_flags.append(str(Flag.INVISIBLE))
+    return clean, list(dict.fromkeys(all_flags)) or None
 
 
 def one_line(text: str) -> str:
@@ -335,7 +335,7 @@ def text_cost(text: str) -> int:
     return max(estimate(json_text(text)), estimate("\n".join(_behind_gutter(text))))
 
 
-def told(answer: ToolContent) -> str:
+def render_answer(answer: ToolContent) -> str:
     """Return an answer as text."""
     return "\n".join([*answer.text_lines(), *([f"note: {answer.cut}"] if answer.cut else [])])
 
@@ -352,16 +352,18 @@ def _listed(results: Sequence[FoundText] | Sequence[ProposalText], notice: str) 
 
 def _head(piece: FoundText | ProposalText) -> str:
     if isinstance(piece, ProposalText):
-        told = [piece.id, piece.kind, piece.path, piece.day]
+        parts = [piece.id, piece.kind, piece.path, piece.day]
     else:
-        told = [piece.citation or piece.path, piece.corpus, piece.kind, piece.day, *(piece.about or []), piece.id]
-        told += ["superseded"] if piece.superseded else []
-        told += ["disputed"] if piece.disputed else []
-        told += ["pinned"] if piece.pinned else []
-        told += [piece.state] if piece.state not in (None, "verified") else []
-        told += [f"{piece.score:.2f}"] if piece.score is not None else []
-        told += ["no answer"] if piece.verdict == "none" else []
-    return one_line("- " + "; ".join(part for part in [*told, *(piece.flags or [])] if part))
+        parts = [
+            *(piece.citation or piece.path, piece.corpus, piece.kind, piece.day, *(piece.about or []), piece.id),
+            "superseded" if piece.superseded else None,
+            "disputed" if piece.disputed else None,
+            "pinned" if piece.pinned else None,
+            piece.state if piece.state != "verified" else None,
+            None if piece.score is None else f"{piece.score:.2f}",
+            "no answer" if piece.verdict == "none" else None,
+        ]
+    return one_line("- " + "; ".join(part for part in [*parts, *(piece.flags or [])] if part))
 
 
 def _behind_gutter(text: str) -> list[str]:

@@ -98,7 +98,7 @@ class ToolServer(Struct, frozen=True):
         except Exception:
             log.exception("a tool failed: %s", params.name[:_NAME_SHOWN])
             return _failed("an unexpected error; standard error of memoryctl mcp has more")
-        return CallToolResult(content=[_text(answers.told(answer))], structured_content=answer.content())
+        return CallToolResult(content=[_text(answers.render_answer(answer))], structured_content=answer.content())
 
     def _row(self, name: str) -> ToolRow:
         offered = rows_of(self.level)

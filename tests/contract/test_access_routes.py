@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from memoryd.api import routes
 from memoryd.api.access import AccessPolicy
-from memoryd.api.application import application
+from memoryd.api.application import TABLE, application
 from memoryd.api.call import Row, Served, call
 from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
@@ -25,7 +24,7 @@ from tests.integration.serving import services
 from tests.sweeps import whole_or
 from tests.waiting import eventually
 
-ON_PORT = [row for row in routes.TABLE if row.served is Served.PORT]
+ON_PORT = [row for row in TABLE if row.served is Served.PORT]
 QA_WRITTEN: dict[str, dict[str, object]] = {
     "qa/turns": {"q": "Which lantern?", "a": "The one beside the boat.", "sessionId": "lanterns"},
     "qa/context": {"message": "lantern boat"},
@@ -360,10 +359,10 @@ def test_table_is_what_the_daemon_serves(daemon: RunningDaemon) -> None:
     with client_of(daemon, "owner") as client:
         paths = client.get("/openapi.json").json()["paths"]
     described = {(method.upper(), path) for path, methods in paths.items() for method in methods}
-    assert described | {("GET", "/openapi.json")} == {(row.method, row.path) for row in routes.TABLE}
+    assert described | {("GET", "/openapi.json")} == {(row.method, row.path) for row in TABLE}
 
 
-@pytest.mark.parametrize("row", routes.TABLE, ids=lambda row: f"{row.method} {row.path}")
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.method} {row.path}")
 def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: Row) -> None:
     call = CALLS[row.method, row.path]
     with client_of(daemon, "beta") as client:
@@ -376,7 +375,7 @@ def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: R
 
 async def test_app_answers_the_table_and_nothing_else() -> None:
     served = [(route.path, *(route.methods or ())) for route in application().routes if isinstance(route, Route)]
-    rows = [(re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path), row.method) for row in routes.TABLE]
+    rows = [(re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path), row.method) for row in TABLE]
     assert served == rows
     assert len(application().routes) == len(rows), "no route of another kind, which the gate does not know"
 

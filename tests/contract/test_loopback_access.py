@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memoryd.api import routes
+from memoryd.api.application import TABLE
 from memoryd.api.call import Row, Served
 from tests.contract.test_access_routes import CALLS, outcome
 from tests.loopback import OpenPort, open_port
@@ -26,7 +26,7 @@ def asked(opened: OpenPort, row: Row, token: str | None) -> httpx.Response:
     return opened.ask(row.method, call.pop("url", row.path), token=token, **call)
 
 
-@pytest.mark.parametrize("row", routes.TABLE, ids=lambda row: f"{row.method} {row.path}")
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.method} {row.path}")
 def test_no_call_is_answered_without_the_token(opened: OpenPort, row: Row) -> None:
     reply = asked(opened, row, "")
     assert (reply.status_code, outcome(reply)) == (httpx.codes.UNAUTHORIZED, "unauthorized")
@@ -35,7 +35,7 @@ def test_no_call_is_answered_without_the_token(opened: OpenPort, row: Row) -> No
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in routes.TABLE if row.path != STREAM], ids=lambda row: f"{row.method} {row.path}"
+    "row", [row for row in TABLE if row.path != STREAM], ids=lambda row: f"{row.method} {row.path}"
 )
 def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row: Row) -> None:
     code = outcome(asked(opened, row, None))
@@ -55,12 +55,12 @@ def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None
 
 
 def test_what_is_final_is_answered_on_the_socket_alone() -> None:
-    final = {row.path for row in routes.TABLE if row.served is Served.SOCKET}
+    final = {row.path for row in TABLE if row.served is Served.SOCKET}
     assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload"}
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in routes.TABLE if row.served is Served.PORT], ids=lambda row: f"{row.method} {row.path}"
+    "row", [row for row in TABLE if row.served is Served.PORT], ids=lambda row: f"{row.method} {row.path}"
 )
 def test_paths_of_another_program_are_answered_on_the_port_alone(opened: OpenPort, row: Row) -> None:
     transport = httpx.HTTPTransport(uds=str(opened.daemon.socket), verify=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memoryd.api import routes
+from memoryd.api.application import TABLE
 from memoryd.api.call import Served
 from memoryd.wire import API
 from tests.contract.test_memories_apart import started
@@ -46,7 +46,7 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/proposals/{proposal}/reject"): [{}],
 }
 """Below the version of the API, with the bodies by which each writes; the rows of the port are read off the table."""
-ON_PORT = [row for row in routes.TABLE if row.served is Served.PORT and row.method != "GET"]
+ON_PORT = [row for row in TABLE if row.served is Served.PORT and row.method != "GET"]
 BOTH = (Served.EVERYWHERE, Served.PORT)
 READS: Mapping[str, dict[str, object]] = {
     "/search": {"query": "lantern"},
@@ -119,7 +119,7 @@ def on_port(daemon: RunningDaemon) -> httpx.Client:
 
 
 def test_every_row_of_the_table_is_known_to_write_or_not() -> None:
-    changing = {(row.method, row.path.removeprefix(API)) for row in routes.TABLE if row.method != "GET"}
+    changing = {(row.method, row.path.removeprefix(API)) for row in TABLE if row.method != "GET"}
     assert changing - {(row.method, row.path) for row in ON_PORT} == {*WRITES, *(("POST", path) for path in READS)}
 
 
@@ -140,7 +140,7 @@ def test_port_writes_nothing_where_memory_is_read_only(read_only: RunningDaemon,
     """Neither by the paths that it has for itself, nor by those of the sockets."""
     before, everywhere = (
         bytes_of(read_only.home),
-        {(row.method, row.path) for row in routes.TABLE if row.served in BOTH},
+        {(row.method, row.path) for row in TABLE if row.served in BOTH},
     )
     calls = {(method, f"{API}{path}"): bodies for (method, path), bodies in WRITES.items()}
     calls |= {(row.method, row.path): [{"importance": 0.5} if "importance" in row.path else {}] for row in ON_PORT}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from memoryd.api import routes
+from memoryd.api.application import TABLE
 from memoryd.api.call import Row
 from memoryd.api.calls.index import EventStream
 from memoryd.api.metrics import MetricsText
@@ -45,9 +45,9 @@ MAY: Final = {
 
 def page() -> str:
     """Return the page."""
-    described = [row for row in routes.TABLE if row.is_described]
+    described = [row for row in TABLE if row.is_described]
     calls = [(f"[`{row.method} {row.path}`](#{_anchor(row)})", row.summary, MAY[row.who]) for row in described]
-    schema = description(routes.TABLE)
+    schema = description(TABLE)
     entries = [_entry(row, schema["paths"][row.path][row.method.lower()]) for row in described]
     shapes = [_shape(name, shape) for name, shape in sorted(schema["components"]["schemas"].items())]
     said = meanings(Event)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.api import routes
+from memoryd.api.application import TABLE
 from memoryd.api.openapi import description
 from memoryd.config import paths
 from memoryd.config.root import Config
@@ -36,7 +36,7 @@ def test_every_key_has_a_meaning() -> None:
 
 
 def test_every_field_and_parameter_of_the_api_has_a_meaning() -> None:
-    schema = description(routes.TABLE)
+    schema = description(TABLE)
     shapes = schema["components"]["schemas"]
     fields = {
         f"{name}.{key}": one for name, shape in shapes.items() for key, one in shape.get("properties", {}).items()

@@ -7,16 +7,15 @@ from datetime import timedelta
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from memoryd.api.http.reload_gate import WAITED, ClosingLimits, Exemptions, ReloadGate
+from memoryd.api.call import AtReload
+from memoryd.api.http.reload_gate import WAITED, ClosingLimits, ReloadGate
 from memoryd.errors import NotNow, ShuttingDown
 from tests.waiting import eventually_async
 
 LONG = timedelta(seconds=30)
 NO_TIME = timedelta(seconds=0.01)
 PATIENT = ClosingLimits(long=LONG, others=LONG, hold=LONG)
-EXEMPT = Exemptions(
-    free=frozenset({"/free"}), streams=frozenset({"/stream"}), again=frozenset({"/again"}), long=frozenset({"/long"})
-)
+AT_RELOAD = {"/free": AtReload.FREE, "/stream": AtReload.STREAMS, "/again": AtReload.AGAIN}
 
 
 @dataclass
@@ -60,7 +59,7 @@ async def closed_while(turnstile: ReloadGate, is_over: asyncio.Event, limits: Cl
 async def test_new_call_is_held_until_it_is_open_again(path: str) -> None:
     app, is_over = App(), asyncio.Event()
     app.may_end.set()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
         closing = group.create_task(closed_while(turnstile, is_over))
         await asyncio.sleep(0)
@@ -77,7 +76,7 @@ async def test_new_call_is_held_until_it_is_open_again(path: str) -> None:
 async def test_call_in_flight_is_waited_for(path: str) -> None:
     app, is_over = App(), asyncio.Event()
     is_over.set()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, path))
         await eventually_async(lambda: app.begun)
@@ -92,7 +91,7 @@ async def test_call_in_flight_is_waited_for(path: str) -> None:
 @pytest.mark.parametrize("path", ["/plain", "/long"])
 async def test_call_in_flight_holds_nobody_else(path: str) -> None:
     app = App()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, path))
         await eventually_async(lambda: app.begun)
@@ -111,7 +110,7 @@ async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> Non
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await (first if scope["path"] == "/first" else second)(scope, receive, send)
 
-    turnstile, is_over = ReloadGate(app, EXEMPT), asyncio.Event()
+    turnstile, is_over = ReloadGate(app, AT_RELOAD, {"/long"}), asyncio.Event()
     is_over.set()
     async with asyncio.TaskGroup() as group:
         group.create_task(ask(turnstile, "/first"))
@@ -134,7 +133,7 @@ async def test_call_that_began_meanwhile_holds_others_for_a_moment_only() -> Non
 
 async def test_stream_goes_on_meanwhile() -> None:
     app = App()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
         followed = group.create_task(ask(turnstile, "/stream"))
         await eventually_async(lambda: app.begun)
@@ -147,7 +146,7 @@ async def test_stream_goes_on_meanwhile() -> None:
 
 async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
     app = App()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, "/again"))
         await eventually_async(lambda: len(app.waited) == 1)
@@ -163,7 +162,7 @@ async def test_wait_is_broken_off_and_asked_again_with_its_body() -> None:
 
 async def test_call_that_does_not_end_keeps_it_open() -> None:
     app = App()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(turnstile, "/plain"))
         await eventually_async(lambda: app.begun)
@@ -177,7 +176,7 @@ async def test_call_that_does_not_end_keeps_it_open() -> None:
 
 async def test_end_tells_who_is_held_and_lets_nobody_close_it() -> None:
     app, is_over = App(), asyncio.Event()
-    turnstile = ReloadGate(app, EXEMPT)
+    turnstile = ReloadGate(app, AT_RELOAD, {"/long"})
 
     async def end() -> None:
         await asyncio.sleep(0.01)

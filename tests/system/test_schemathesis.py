@@ -22,8 +22,8 @@ from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
 from schemathesis.generation.case import Case
 from schemathesis.schemas import BaseSchema
 
+from memoryd.api.application import TABLE
 from memoryd.api.call import Served
-from memoryd.api.routes import TABLE
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.errors import NotFound

@@ -1,4 +1,7 @@
-"""`GET /v1/changes` and `POST /v1/undo`: what was written into a workspace, and taking it back."""
+"""What is written into a workspace: `/v1/forget` and `/v1/verify`, `/v1/changes` and `/v1/undo`, and `/v1/core`.
+
+The core is the small file that every session sees.
+"""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -6,13 +9,82 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
-from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request, Whole
-from memoryd.domain.access import Who
-from memoryd.replies.changes import ChangesReply, UndoReply, WrittenSessionReply
+from memoryd.agents.retained.core import AgentCore
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
+from memoryd.api.call import FORGETTING, Served, call
+from memoryd.api.models import AgentId, Request, SessionKeyText, Whole
+from memoryd.domain.access import Admitted, Who
+from memoryd.domain.memories.book import Memory
+from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
+from memoryd.replies.changes import (
+    ChangesReply,
+    CoreEditReply,
+    CoreReply,
+    ForgetReply,
+    ForgottenMemoryReply,
+    UndoReply,
+    VerifyReply,
+    WrittenSessionReply,
+)
 from memoryd.store.ledger.changes import ChangeFilter
-from memoryd.wire import CHANGES_MAX, POSITION_MAX
+from memoryd.wire import CHANGES_MAX, CORE_CHARS_MAX, POSITION_MAX
+
+
+class ForgetRequest(Request):
+    """A memory, or lines of a note, to be taken out of everything."""
+
+    target: Annotated[str, Field(min_length=1, max_length=4096)]
+    """An id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that the memory says."""
+    agent: AgentId = None
+    dry_run: bool = False
+    """Say only what would go."""
+    undoable: bool = False
+    """Hold the lines in the ledger for 24 hours, out of every answer, so that `undo` brings them back."""
+
+
+VerifiedCitation = Annotated[
+    str, Field(min_length=1, max_length=1024, description="such as `memory/2026-11-20.md#L12@1a2b3c4d`")
+]
+
+
+async def forget(request: ForgetRequest, admitted: AdmittedByBody, memories: Memories) -> ForgetReply:
+    """Take a memory out of notes, indexes, turns and the ledger, for the owner alone; say what cannot be reached."""
+    forgetting = memories.retained(admitted).forgetting
+    if request.dry_run:
+        return _forget_reply(await forgetting.would_forget(request.target))
+    return _forget_reply(await forgetting.forget(request.target, is_undoable=request.undoable))
+
+
+async def verify(citation: VerifiedCitation, admitted: AdmittedByQuery, memories: Memories) -> VerifyReply:
+    """Tell whether cited lines still stand, moved, were edited or are gone."""
+    return await memories.retained(admitted).verifying.verify(citation, admitted)
+
+
+def _forget_reply(report: ForgetReport) -> ForgetReply:
+    plan, purged = report.plan, report.purged
+    return ForgetReply(
+        forgotten=report.is_forgotten,
+        memories=[_forgotten_memory(memory, has_text=not report.is_forgotten) for memory in plan.memories],
+        lines=list(map(str, plan.citations)),
+        turns=list(report.turns or plan.elsewhere.turns),
+        files=report.files,
+        changes=list(report.changes),
+        purgedChanges=purged.changes,
+        purgedProposals=purged.proposals,
+        purgedAnswers=purged.held_answers,
+        purgedSteps=purged.steps,
+        unfinished=list(report.unfinished),
+        stays=list(report.stays),
+    )
+
+
+def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply:
+    return ForgottenMemoryReply(
+        id=memory.id,
+        content=memory.line.text if has_text else None,
+        scope=memory.line.attributes.scope or None,
+        citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
+    )
 
 
 class UndoRequest(Request):
@@ -24,13 +96,13 @@ class UndoRequest(Request):
     """What names all changes of one act; null: a change is meant."""
     dry_run: bool = False
     """Whether to say only what would be taken back."""
-    session_key: Annotated[str, Field(max_length=512)] | None = None
+    session_key: SessionKeyText = None
     """The session that asks; null: no session."""
     agent: AgentId = None
 
 
 QA = "qa"
-"""In the stead of a writer: the sessions of questions and answers."""
+"""Given as a writer: the sessions of questions and answers."""
 Since = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
 By = Annotated[
     str,
@@ -54,31 +126,105 @@ async def changes(
 ) -> ChangesReply:
     """List what was written into the workspace, the newest first."""
     if by == QA:
-        # turns are kept in files of their own, which no change stands for
+        # turns are stored in files of their own, which the journal of changes does not list
         began = memories.retained(admitted).changes.moment(since)
-        rows = [] if run else await _sessions(memories.conversations(admitted), began, path)
-        return ChangesReply(changes=[], sessions=rows[:limit], trouble=[])
-    wanted = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit)
-    return await memories.retained(admitted).changes.listed(wanted, since=since, by=by, has_lines=lines)
+        sessions = [] if run else await _written_sessions(memories.conversations(admitted), began, path)
+        return ChangesReply(changes=[], sessions=sessions[:limit], trouble=[])
+    filters = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit)
+    return await memories.retained(admitted).changes.listed(filters, since=since, by=by, has_lines=lines)
 
 
-async def undo(request: UndoRequest, caller: Asking, memories: Memories) -> UndoReply:
+async def undo(request: UndoRequest, admitted: AdmittedByBody, memories: Memories) -> UndoReply:
     """Take back a change, or all of one run, where their lines still stand."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).changes.undo(request.id, request.run, is_dry_run=request.dry_run)
 
 
-async def _sessions(room: StoredConversations, since: float, path: str) -> list[WrittenSessionReply]:
-    """Return the sessions of questions and answers, that which was written last first."""
+async def _written_sessions(conversations: StoredConversations, since: float, path: str) -> list[WrittenSessionReply]:
+    """Return the sessions of questions and answers, the one that was written last first."""
     return [
-        WrittenSessionReply(session=one["id"], at=at, turns=one["turns"] or 0, undo=f"sessions forget {one['id']}")
-        for one in await room.all()
-        if one["kind"] == "qa" and (at := one["lastActivity"]) and datetime.fromisoformat(at).timestamp() >= since
-        if path in ("", one["id"])
+        WrittenSessionReply(
+            session=entry["id"], at=at, turns=entry["turns"] or 0, undo=f"sessions forget {entry['id']}"
+        )
+        for entry in await conversations.all()
+        if entry["kind"] == "qa" and (at := entry["lastActivity"]) and datetime.fromisoformat(at).timestamp() >= since
+        if path in ("", entry["id"])
     ]
 
 
+CoreText = Annotated[str, Field(max_length=CORE_CHARS_MAX)]
+SeenHash = Annotated[str, Field(max_length=64)]
+
+
+class CoreRequest(Request):
+    """The parts that every edit has."""
+
+    expected: SeenHash | None = None
+    """The beginning of the hash of the file that was seen, eight signs at least: else nothing is written."""
+    session_key: SessionKeyText = None
+    """The session that asks; null: no session."""
+    agent: AgentId = None
+
+
+class CoreAppendRequest(CoreRequest):
+    """Lines for the end of the core file."""
+
+    text: CoreText
+    """The lines."""
+
+
+class CoreReplaceRequest(CoreRequest):
+    """A text of the core file, and what is to stand in its place."""
+
+    old: CoreText
+    """What stands there once."""
+    new: CoreText
+    """What is to stand there; empty: nothing."""
+
+
+class CoreInsertRequest(CoreRequest):
+    """Lines for a place in the core file."""
+
+    text: CoreText
+    """The lines."""
+    after: CoreText
+    """The line below which they go, such as a heading; it stands there once."""
+
+
+async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
+    """Show the core file, and `SOUL.md` beside it."""
+    return await memories.retained(admitted).core.show()
+
+
+async def append(request: CoreAppendRequest, admitted: AdmittedByBody, memories: Memories) -> CoreEditReply:
+    """Add lines at the end of the core file."""
+    return await _editable_core(admitted, memories).append(request.text, expected=request.expected or "")
+
+
+async def replace(request: CoreReplaceRequest, admitted: AdmittedByBody, memories: Memories) -> CoreEditReply:
+    """Put a text in the place of one that stands in the core file once."""
+    core = _editable_core(admitted, memories)
+    return await core.replace(request.old, request.new, expected=request.expected or "")
+
+
+async def insert(request: CoreInsertRequest, admitted: AdmittedByBody, memories: Memories) -> CoreEditReply:
+    """Add lines below a line of the core file."""
+    core = _editable_core(admitted, memories)
+    return await core.insert(request.text, after=request.after, expected=request.expected or "")
+
+
+def _editable_core(admitted: Admitted, memories: Memories) -> AgentCore:
+    core = memories.retained(admitted).core
+    core.rights.check_file(is_owner=admitted.is_owner)
+    return core
+
+
 CALLS: Final = (
+    call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
+    call("GET", "/verify", Who.SESSION, verify),
     call("GET", "/changes", Who.OWNER, changes),
     call("POST", "/undo", Who.OWNER, undo),
+    call("GET", "/core", Who.OWNER, show),
+    call("POST", "/core/append", Who.OWNER, append),
+    call("POST", "/core/replace", Who.OWNER, replace),
+    call("POST", "/core/insert", Who.OWNER, insert),
 )

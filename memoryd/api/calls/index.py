@@ -11,31 +11,50 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memoryd.agents.events import Happening, Subscription
-from memoryd.agents.sync import DEFAULT_WAIT
-from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited
+from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited, wait_left
 from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
-from memoryd.api.models import ReindexRequest, SyncRequest
+from memoryd.api.models import AgentId, Request, WaitMs
 from memoryd.domain.access import Who
 from memoryd.errors import NotNow
 from memoryd.files.excerpts import DEFAULT_LINES, LineRange
 from memoryd.replies.search import FileReply, ReindexReply, ReloadReply, SyncReply
-from memoryd.wire import LINES_MAX, POSITION_MAX
+from memoryd.wire import LINES_MAX, POSITION_MAX, SyncGoal
+
+
+class SyncRequest(Request):
+    """`indexed` waits until all that was on disk is searchable by words, `embedded` also by vector."""
+
+    agent: AgentId = None
+    wait: SyncGoal = "indexed"
+    """What to wait for: `none`, `indexed` (found by words) or `embedded` (by meaning, too)."""
+    timeout_ms: WaitMs = None
+    """How long to wait at most, in milliseconds; null: 30 seconds."""
+
+
+class ReindexRequest(Request):
+    """`force` reads and cuts every file anew, `embeddings` makes every vector anew."""
+
+    agent: AgentId = None
+    force: bool = False
+    """Read and cut every file anew, also those that have not changed."""
+    embeddings: bool = False
+    """Make every vector anew."""
 
 
 class EventStream(Response):
-    """A reply that lasts until nothing more can happen, or the client leaves, for which the guard cancels it."""
+    """A reply that lasts until no event can come any more, or until the client leaves and the guard cancels it."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, followed: AbstractContextManager[Subscription], *, keep_alive: timedelta) -> None:
+    def __init__(self, events: AbstractContextManager[Subscription], *, keep_alive: timedelta) -> None:
         super().__init__(headers={"cache-control": "no-store"})
         del self.headers["content-length"]
-        self._followed = followed
+        self._events = events
         self._keep_alive = keep_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # subscribing comes first: one stream too many is then an error reply, not a broken stream
-        with self._followed as subscription:
+        with self._events as subscription:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await _send_chunk(send, b": connected\n\n")
             while (chunk := await self._next_chunk(subscription)) is not None:
@@ -95,16 +114,16 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
 
     A file that cannot be taken changes nothing: the reply says why.
     """
-    ask = services.check_at_reload if is_dry else services.reload
-    if ask is None:
+    reload = services.check_at_reload if is_dry else services.reload
+    if reload is None:
         raise NotNow("there is nothing to be read again")
-    done = await ask()
+    result = await reload()
     return ReloadReply(
-        reloaded=done.is_reloaded,
-        changed=list(done.changed),
-        needsRestart=list(done.needs_restart),
-        problems=list(done.problems),
-        notices=list(done.notices),
+        reloaded=result.is_reloaded,
+        changed=list(result.changed),
+        needsRestart=list(result.needs_restart),
+        problems=list(result.problems),
+        notices=list(result.notices),
     )
 
 
@@ -114,9 +133,8 @@ async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited:
     Vectors that are made only when asked for are made when the owner asks: an agent must not spend what its
     owner holds back.
     """
-    limit = DEFAULT_WAIT if request.timeout_ms is None else timedelta(milliseconds=request.timeout_ms)
-    agent, is_asking = caller.agent_of(request.agent), caller.binding.is_owners
-    return await memories.sync(agent, request.wait, max(timedelta(), limit - waited), is_asking=is_asking)
+    agent, limit = caller.agent_of(request.agent), wait_left(request.timeout_ms, waited)
+    return await memories.sync(agent, request.wait, limit, is_asking=caller.binding.is_owners)
 
 
 async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -> ReindexReply:
@@ -126,7 +144,7 @@ async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -
 
 
 RELOADING: Final = timedelta(minutes=14)
-"""Calls in flight are waited for, also a run of reflect."""
+"""A reload waits for calls in flight, also for a run of reflect."""
 
 CALLS: Final = (
     call("GET", "/files/{path}", Who.SESSION, get_file),

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.qa import SessionKeyText
-from memoryd.api.models import AgentId, Request
+from memoryd.api.models import AgentId, Request, SessionKeyText
 from memoryd.domain.access import Who
 from memoryd.replies.knowledge import OpinionReplayReply, OpinionsReply, OpinionWhyReply
 from memoryd.wire import LISTED_MAX
@@ -16,7 +15,7 @@ from memoryd.wire import LISTED_MAX
 class OpinionReplayRequest(Request):
     """Whose opinions are to be computed anew."""
 
-    session_key: SessionKeyText | None = None
+    session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
 

@@ -1,16 +1,31 @@
-"""`POST /v1/recall`: a question to memories, passages and pages of entities, which share one shape."""
+"""`POST /v1/recall` and `POST /v1/turns`: memories, passages and pages of entities for a question or a message.
 
+All three share one shape. `/v1/turns` is the one call that an agent makes for each message.
+"""
+
+import time
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from memoryd.agents.retained.recall import BundleOptions, RecallOptions, bundle_reply
-from memoryd.api.access import Asking, Memories
+from memoryd.agents.turns.log import NewMessage
+from memoryd.api.access import AdmittedByBody, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.search import floors_explanation, health_reply, lines_reply
-from memoryd.api.models import AgentId, Encode, Request, Whole, fallback_reply, present
+from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, rounded
+from memoryd.api.models import (
+    AgentId,
+    Encode,
+    Request,
+    RequestDeadline,
+    SessionKeyText,
+    Whole,
+    fallback_reply,
+    milliseconds,
+    present,
+)
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.book import MemorySource
@@ -20,6 +35,7 @@ from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
 from memoryd.memory.opinions import OpinionEvidence, OpinionWithEvidence
 from memoryd.memory.recall.query import (
     CheckedSource,
@@ -29,6 +45,7 @@ from memoryd.memory.recall.query import (
     RecalledMemory,
     RecalledPassage,
 )
+from memoryd.replies.conversations import TurnReply
 from memoryd.replies.recall import (
     EventTimeReply,
     EvidenceReply,
@@ -39,8 +56,11 @@ from memoryd.replies.recall import (
     RecallItemReply,
     RecallReply,
 )
-from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
+from memoryd.wire import ANSWER_CHARS_MAX, RESULTS_MAX
 
+MAX_RECALLED = 12
+Budget = Annotated[Whole, Field(ge=0, le=100_000)] | None
+Etag = Annotated[str, Field(max_length=200)] | None
 Day = Annotated[str, Field(max_length=64)]
 
 
@@ -66,67 +86,54 @@ class RecallRequest(Request):
     """Only memories of this network or exact kind: `opinion`, `preference`, …; passages have none."""
     scope: Annotated[str, Field(max_length=200)] | None = None
     """Only memories of this scope: `workspace`, `global`, `agent:<id>`, …"""
-    budget: Annotated[Whole, Field(ge=0, le=100_000)] | None = None
+    budget: Budget = None
     """Tokens of a bundle at most, estimated; null: as configured (`memory.recall.budget`)."""
     format: Literal["items", "bundle"] = "items"
     """`bundle`: also as text for a prompt."""
     encode: Encode = Encoding.TEXT
     """How a bundle is written: as delimited text, or in the message shape of an API, for its request."""
-    if_none_match: Annotated[str, Field(max_length=200)] | None = None
+    if_none_match: Etag = None
     """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
-    deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
+    deadline_ms: RequestDeadline = None
     """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
     touch: bool = True
     """Count what is told as used, which keeps it near at hand; false: only look."""
     explain: bool = False
     """Tell why each item was chosen, and what was cut and why."""
-    session_key: Annotated[str, Field(max_length=512)] | None = None
+    session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
 
 
-DIGITS = 4
+FILTERS: Final = {"k", "since", "until", "as_of", "known_by", "entity", "kind", "scope"}
+"""Fields of a request that are options of a recall by the same names."""
 
 
-async def recall(request: RecallRequest, caller: Asking, memories: Memories) -> RecallReply:
+async def recall(request: RecallRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> RecallReply:
     """Recall what answers, each item with its citation, and on demand as a bundle for a prompt."""
-    admitted = caller.admit(request.agent, request.session_key)
-    room = memories.retained(admitted).recall
-    found = await room.recall(request.query, _options(request, caller), admitted, _wanted(request))
-    return encoded(found, request.encode)
-
-
-def _options(request: RecallRequest, caller: Asking) -> RecallOptions:
-    return RecallOptions(
-        k=request.k,
-        since=request.since or "",
-        until=request.until or "",
-        as_of=request.as_of or "",
-        known_by=request.known_by or "",
-        entity=request.entity or "",
-        kind=request.kind or "",
-        scope=request.scope or "",
-        deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
+    options = RecallOptions(
+        **request.model_dump(include=FILTERS, exclude_none=True),
+        deadline=milliseconds(request.deadline_ms),
         is_explained=request.explain,
         touches=request.touch,
         session=caller.key(request.session_key),
     )
+    bundle = None
+    if request.format == "bundle":
+        bundle = BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
+    recalled = await memories.retained(admitted).recall.recall(request.query, options, admitted, bundle)
+    return encoded(recalled, request.encode)
 
 
-def _wanted(request: RecallRequest) -> BundleOptions | None:
-    if request.format != "bundle":
-        return None
-    return BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
-
-
-def encoded(found: Recalled, encoding: Encoding = Encoding.TEXT) -> RecallReply:
+def encoded(found: Recalled, encoding: Encoding) -> RecallReply:
     """Return the reply; scores are rounded."""
+    left_out = found.left_out if found.is_explained else None
     reply = present(
         RecallReply,
         results=[
-            *(page_reply(page) for page in found.entities),
+            *map(page_reply, found.entities),
             *(item_reply(item, found, item.because) for item in found.items),
         ],
-        leftOut=[item_reply(one.item, found, one.because) for one in found.left_out] if found.is_explained else None,
+        leftOut=None if left_out is None else [item_reply(left.item, found, left.because) for left in left_out],
         verdict=found.verdict.value,
         reason=found.reason,
         citations="on" if found.has_citations else "off",
@@ -148,21 +155,21 @@ def _explanation(found: Recalled) -> RecallExplanation:
 
 
 def page_reply(page: RecalledEntity) -> RecallItemReply:
-    """Return how the page of an entity is told."""
+    """Return the reply for the page of an entity."""
     return RecallItemReply(
         {"is": "entity", "name": page.name, "path": page.path, "content": page.summary, "memories": list(page.memories)}
     )
 
 
 def item_reply(item: RecalledItem, found: Recalled, because: str) -> RecallItemReply:
-    """Return how a memory or a passage is told, with `because` where it is explained."""
+    """Return the reply for a memory or a passage, with `because` where it is explained."""
     reply = _memory(item, found) if isinstance(item, RecalledMemory) else _passage(item)
     return {**reply, "explain": _explained(item, because)} if found.is_explained else reply
 
 
 def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
     lead, line = item.lead, item.lead.source.line
-    held = found.opinions.get(item.memory.id)
+    opinion = found.opinions.get(item.memory.id)
     return present(
         RecallItemReply,
         **{
@@ -176,10 +183,12 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "content": line.text,
             "source": _citation(lead.source),
             "citation": str(cite(lead.source)),
-            "sources": [_source(one) for one in item.sources],
+            "sources": list(map(_source, item.sources)),
             "scope": line.attributes.scope or None,
-            "confidence": _confidence(item, held),
-            "evidence": _evidence(held, found.stated.get(item.memory.id, ())) if is_belief(item.memory.kind) else None,
+            "confidence": _confidence(item, opinion),
+            "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))
+            if is_belief(item.memory.kind)
+            else None,
             "supersedes": list(item.supersedes) or None,
             "supersededBy": list(item.superseded_by) or None,
             "doubtedBy": list(item.doubted_by) or None,
@@ -216,22 +225,22 @@ def _passage(item: RecalledPassage) -> RecallItemReply:
 
 
 def _arms(item: RecalledPassage) -> list[str]:
-    found = {"lexical": item.hit.bm25, "vector": item.hit.cosine}
-    return [*(name for name, value in found.items() if value is not None), *item.placed.lifts]
+    scores = {"lexical": item.hit.bm25, "vector": item.hit.cosine}
+    return [*(arm for arm, score in scores.items() if score is not None), *item.placed.lifts]
 
 
-def _confidence(item: RecalledMemory, held: OpinionWithEvidence | None) -> float | None:
-    if held is not None:
-        return round(held.confidence, DIGITS)
+def _confidence(item: RecalledMemory, opinion: OpinionWithEvidence | None) -> float | None:
+    if opinion is not None:
+        return round(opinion.confidence, DIGITS)
     return round(base_of(item.memory).confidence, DIGITS) if is_belief(item.memory.kind) else None
 
 
-def _evidence(held: OpinionWithEvidence | None, stated: Sequence[LineEvidence]) -> OpinionEvidenceReply:
-    """Return what was counted, and what lines state beside it."""
-    counted = [] if held is None else [*held.supporting, *held.opposing]
-    known = {one.memory for one in counted}
-    proofs = [(one.label, _opinion_evidence(one)) for one in counted]
-    proofs += [(one.label, _stated_evidence(one)) for one in stated if one.memory.id not in known]
+def _evidence(opinion: OpinionWithEvidence | None, stated: Sequence[LineEvidence]) -> OpinionEvidenceReply:
+    """Return the evidence that was counted, and the evidence that lines state beside it."""
+    counted = [] if opinion is None else [*opinion.supporting, *opinion.opposing]
+    known = {evidence.memory for evidence in counted}
+    proofs = [(evidence.label, _opinion_evidence(evidence)) for evidence in counted]
+    proofs += [(evidence.label, _stated_evidence(evidence)) for evidence in stated if evidence.memory.id not in known]
     return OpinionEvidenceReply(
         {
             "for": [proof for label, proof in proofs if label is Label.REINFORCE],
@@ -240,22 +249,31 @@ def _evidence(held: OpinionWithEvidence | None, stated: Sequence[LineEvidence]) 
     )
 
 
-def _opinion_evidence(one: OpinionEvidence) -> EvidenceReply:
-    day = one.day.isoformat()
-    return EvidenceReply(id=one.memory, sources=list(one.citations), timestamp=day, label=one.label.value)
+def _opinion_evidence(evidence: OpinionEvidence) -> EvidenceReply:
+    return EvidenceReply(
+        id=evidence.memory,
+        sources=list(evidence.citations),
+        timestamp=evidence.day.isoformat(),
+        label=evidence.label.value,
+    )
 
 
-def _stated_evidence(one: LineEvidence) -> EvidenceReply:
-    sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
-    return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
+def _stated_evidence(evidence: LineEvidence) -> EvidenceReply:
+    memory = evidence.memory
+    return EvidenceReply(
+        id=memory.id,
+        sources=list(map(_citation, memory.sources)),
+        timestamp=memory.first_recorded.isoformat(),
+        label=evidence.label.value,
+    )
 
 
-def _source(one: CheckedSource) -> MemorySourceReply:
+def _source(checked: CheckedSource) -> MemorySourceReply:
     return MemorySourceReply(
-        source=_citation(one.source),
-        timestamp=_day(one.source),
-        eventTime=_span(one.source.event),
-        state=one.state.value,
+        source=_citation(checked.source),
+        timestamp=_day(checked.source),
+        eventTime=_span(checked.source.event),
+        state=checked.state.value,
     )
 
 
@@ -264,7 +282,7 @@ def _citation(source: MemorySource) -> str:
 
 
 def _day(source: MemorySource) -> str | None:
-    """Return the day on which a line was written; when a page without a date was first seen says nothing of it."""
+    """Return the day on which a line was written; None for a page without a date, whose first scan tells nothing."""
     return None if date_in_name(source.path) is None else source.day.isoformat()
 
 
@@ -285,10 +303,76 @@ def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
         relevance=round(item.placed.relevance, DIGITS),
         wordsRank=evidence.ranks.words,
         vectorRank=evidence.ranks.vector,
-        cosine=None if evidence.cosine is None else round(evidence.cosine, DIGITS),
+        cosine=rounded(evidence.cosine),
         terms=list(evidence.terms),
         because=because,
     )
 
 
-CALLS: Final = (call("POST", "/recall", Who.SESSION, recall),)
+class TurnEventRequest(Request):
+    """Something that happened in a conversation."""
+
+    type: Literal["failure", "end", "compact"]
+    """`failure`: the agent got stuck; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
+    text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    """What happened, in words."""
+    tool: Annotated[str, Field(max_length=200)] = ""
+    """The tool that it happened with."""
+
+
+class TurnRequest(Request):
+    """A message of a conversation, and what is wanted for it; what is absent comes from the configuration."""
+
+    session_key: SessionKeyText = None
+    """The session that it belongs to, such as `agent:main:main`; null: none, and it is not kept."""
+    role: Literal["user", "assistant", "tool", "system"]
+    """Who said it."""
+    text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    """What was said; may be empty where there is an `event`."""
+    channel: Annotated[str, Field(max_length=100)] | None = None
+    """`cron`, `heartbeat` or `system`, where the session key does not say so: nothing is recalled for these."""
+    at: Annotated[str, Field(max_length=64)] | None = None
+    """When it was said, ISO 8601, in the owner's time zone unless it names one; null: now."""
+    event: TurnEventRequest | None = None
+    """What happened; null: nothing but that it was said."""
+    agent: AgentId = None
+    budget: Budget = None
+    """Tokens of the bundle at most, estimated; null: as configured (`agents.defaults.memory.retrieval.maxTokens`)."""
+    encode: Encode = Encoding.TEXT
+    """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
+    if_none_match: Etag = None
+    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
+    k: Annotated[Whole, Field(ge=1, le=MAX_RECALLED)] | None = None
+    """How many memories and passages are recalled; null: as configured (`agents.defaults.memory.recall_final_k`)."""
+    deadline_ms: RequestDeadline = None
+    """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
+
+
+async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> TurnReply:
+    """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
+    began = time.monotonic()
+    event = request.event
+    message = NewMessage(
+        admitted=admitted,
+        role=MessageRole(request.role),
+        text=request.text,
+        key=caller.key(request.session_key),
+        at=request.at,
+        channel=request.channel or "",
+        event=None if event is None else MessageEvent(MessageEventType(event.type), event.text, event.tool),
+        k=request.k,
+        budget=request.budget,
+        if_none_match=request.if_none_match or "",
+        encoding=request.encode,
+        is_owners=caller.binding.is_owners,
+        deadline=milliseconds(request.deadline_ms),
+    )
+    reply = await memories.turns(admitted).take(message)
+    reply["tookMs"] = round((time.monotonic() - began) * 1000, 2)
+    return reply
+
+
+CALLS: Final = (
+    call("POST", "/recall", Who.SESSION, recall),
+    call("POST", "/turns", Who.SESSION, take),
+)

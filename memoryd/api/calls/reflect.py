@@ -5,14 +5,12 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from memoryd.agents.retained.reflecting import ReflectUse
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request, similar_memories_replies
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
-from memoryd.memory.reflect.pages import ReflectResult
 from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
@@ -48,11 +46,29 @@ StateParameter = Annotated[ProposalState | None, Field(description="only those i
 ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how many at most")]
 
 
-async def reflect(request: ReflectRequest, caller: Asking, memories: Memories) -> ReflectReply:
+async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: Memories) -> ReflectReply:
     """Bring pages and opinions up to date, and propose what a person has to decide."""
-    use = memories.retained(caller.admit(request.agent, None)).reflect
-    outcome = await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
-    return _reflect_reply(outcome)
+    use = memories.retained(admitted).reflect
+    result = await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
+    return ReflectReply(
+        run=result.run,
+        since=result.since.isoformat(),
+        dryRun=result.is_dry,
+        memories=result.memories,
+        steps=result.steps,
+        pages=list(result.pages),
+        unchanged=result.unchanged,
+        refusals=[PageRefusalReply(path=refusal.path, why=refusal.why) for refusal in result.refusals],
+        proposals=[
+            ProposalSummaryReply(id=change.id, kind=change.kind.value, path=change.path, why=change.why)
+            for change in result.proposals
+        ],
+        copies=similar_memories_replies(result.copies),
+        acrossScopes=similar_memories_replies(result.across_scopes),
+        disagreements=result.disagreements,
+        coreLeftOut=result.core_left_out,
+        tookMs=round(result.seconds * 1000, 2),
+    )
 
 
 async def proposals(
@@ -60,8 +76,8 @@ async def proposals(
 ) -> ProposalsReply:
     """List changes that wait for the owner, or that were decided."""
     use = memories.retained(admitted).reflect
-    found = await use.proposals.all(state)
-    return ProposalsReply(proposals=[_proposal_reply(one, use.zone) for one in found[:limit]], total=len(found))
+    rows = await use.proposals.all(state)
+    return ProposalsReply(proposals=[_proposal_reply(row, use.zone) for row in rows[:limit]], total=len(rows))
 
 
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:
@@ -71,59 +87,33 @@ async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: 
 
 
 async def accept(
-    proposal: ProposalName, request: ProposalDecision, caller: Asking, memories: Memories
+    proposal: ProposalName, request: ProposalDecision, admitted: AdmittedByBody, memories: Memories
 ) -> DecidedProposalReply:
     """Write what a proposal says, where its lines still stand unmistakably."""
-    use = _reflect_use(request, caller, memories)
+    use = memories.retained(admitted).reflect
     return _decided_reply(await use.proposals.accept(proposal), use.zone)
 
 
 async def reject(
-    proposal: ProposalName, request: ProposalDecision, caller: Asking, memories: Memories
+    proposal: ProposalName, request: ProposalDecision, admitted: AdmittedByBody, memories: Memories
 ) -> DecidedProposalReply:
     """Take a proposal out of the queue; the same lines are not proposed again."""
-    use = _reflect_use(request, caller, memories)
+    use = memories.retained(admitted).reflect
     return _decided_reply(await use.proposals.reject(proposal), use.zone)
 
 
-def _reflect_use(request: ProposalDecision, caller: Asking, memories: Memories) -> ReflectUse:
-    return memories.retained(caller.admit(request.agent, None)).reflect
-
-
-def _reflect_reply(outcome: ReflectResult) -> ReflectReply:
-    return ReflectReply(
-        run=outcome.run,
-        since=outcome.since.isoformat(),
-        dryRun=outcome.is_dry,
-        memories=outcome.memories,
-        steps=outcome.steps,
-        pages=list(outcome.pages),
-        unchanged=outcome.unchanged,
-        refusals=[PageRefusalReply(path=one.path, why=one.why) for one in outcome.refusals],
-        proposals=[
-            ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why)
-            for one in outcome.proposals
-        ],
-        copies=similar_memories_replies(outcome.copies),
-        acrossScopes=similar_memories_replies(outcome.across_scopes),
-        disagreements=outcome.disagreements,
-        coreLeftOut=outcome.core_left_out,
-        tookMs=round(outcome.seconds * 1000, 2),
-    )
-
-
-def _proposal_reply(one: Proposal, zone: tzinfo | None) -> ProposalReply:
-    change = one.change
+def _proposal_reply(proposal: Proposal, zone: tzinfo | None) -> ProposalReply:
+    change = proposal.change
     return ProposalReply(
-        id=one.id,
+        id=proposal.id,
         kind=change.kind.value,
         path=change.path,
         why=change.why,
         diff=change.diff,
         memories=list(change.memories),
-        state=one.state.value,
-        madeAt=rfc3339(one.made_at.astimezone(zone)),
-        decidedAt=rfc3339(one.decided_at and one.decided_at.astimezone(zone)),
+        state=proposal.state.value,
+        madeAt=rfc3339(proposal.made_at.astimezone(zone)),
+        decidedAt=rfc3339(proposal.decided_at and proposal.decided_at.astimezone(zone)),
     )
 
 

@@ -1,14 +1,22 @@
 """`POST /v1/search`: a question to cited hits, and how they came about."""
 
-from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from memoryd.agents.search import SearchOptions
-from memoryd.api.access import Asking, Memories
+from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request, Whole, fallback_reply, present
+from memoryd.api.models import (
+    AgentId,
+    Request,
+    RequestDeadline,
+    SessionKeyText,
+    Whole,
+    fallback_reply,
+    milliseconds,
+    present,
+)
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
@@ -28,7 +36,7 @@ from memoryd.replies.search import (
 )
 from memoryd.search.answer import Answer, SearchAnswer
 from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
-from memoryd.wire import DEADLINE_MS_MAX, RESULTS_MAX
+from memoryd.wire import RESULTS_MAX
 
 DIGITS = 4
 
@@ -43,7 +51,7 @@ class SearchRequest(Request):
     """How many hits at most; null: as configured (`query.maxResults`)."""
     min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
     """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""
-    session_key: Annotated[str, Field(max_length=512)] | None = None
+    session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
     """What is asked, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
@@ -53,29 +61,25 @@ class SearchRequest(Request):
     """Only notes of this time or earlier: `30d`, `2026-10-01` or ISO 8601; null: no matter how new."""
     paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
     """Only these documents, each a glob, a file or a folder; null or empty: all."""
-    deadline_ms: Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None = None
+    deadline_ms: RequestDeadline = None
     """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
     explain: bool = False
     """Tell how each score came about, and the nearest misses."""
 
 
-async def search(request: SearchRequest, caller: Asking, memories: Memories) -> SearchReply:
+async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Memories) -> SearchReply:
     """Search an agent's memory by words and by meaning; every hit is cited."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return encoded(await memories.search(admitted, request.query, _options(request)))
-
-
-def _options(request: SearchRequest) -> SearchOptions:
-    return SearchOptions(
+    options = SearchOptions(
         max_results=request.max_results,
         min_score=request.min_score,
-        deadline=None if request.deadline_ms is None else timedelta(milliseconds=request.deadline_ms),
+        deadline=milliseconds(request.deadline_ms),
         sources=tuple(request.sources or ()),
         paths=tuple(request.paths or ()),
         since=request.since or "",
         until=request.until or "",
         is_explained=request.explain,
     )
+    return encoded(await memories.search(admitted, request.query, options))
 
 
 def encoded(answer: SearchAnswer) -> SearchReply:
@@ -100,7 +104,7 @@ def encoded(answer: SearchAnswer) -> SearchReply:
 
 
 def health_reply(answer: Answer) -> SearchHealth:
-    """Return which parts took part in an answer."""
+    """Return the parts that took part in an answer."""
     arms = answer.found.arms.items()
     return SearchHealth(
         complete=answer.is_complete,
@@ -117,9 +121,9 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
         path=hit.chunk.path,
         startLine=hit.chunk.start_line,
         endLine=hit.chunk.end_line,
-        score=round(hit.score, 4),
-        vectorScore=None if hit.cosine is None else round(hit.cosine, 4),
-        textScore=None if hit.text_score is None else round(hit.text_score, 4),
+        score=round(hit.score, DIGITS),
+        vectorScore=rounded(hit.cosine),
+        textScore=rounded(hit.text_score),
         verdict=(hit.verdict or Verdict.NONE).value,
         snippet=hit.snippet.text,
         snippetStartLine=hit.snippet.start_line,
@@ -136,18 +140,18 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
 
 
 def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
-    """Tell where a hit stood in each arm and what moved it, and what its evidence was held against."""
+    """Return the rank of a hit in each arm, what changed it, and the thresholds of its evidence."""
     rise = None if hit.cosine is None or floors is None else standout(hit.cosine, floors.noise)
     return HitExplanation(
         baseScore=round(hit.base_score, DIGITS),
         mergedRank=hit.ranks.merged,
         rerankRank=hit.ranks.reading,
-        rerankScore=_rounded(hit.relevance),
+        rerankScore=rounded(hit.relevance),
         wordsRank=hit.ranks.words,
-        bm25=_rounded(hit.bm25),
+        bm25=rounded(hit.bm25),
         vectorRank=hit.ranks.vector,
-        cosine=_rounded(hit.cosine),
-        standout=_rounded(rise),
+        cosine=rounded(hit.cosine),
+        standout=rounded(rise),
         terms=list(hit.terms),
         decay=round(hit.decay.factor, DIGITS),
         ageDays=hit.decay.age_days,
@@ -166,7 +170,7 @@ def lines_reply(lines: HitLines) -> LinesReply:
 
 
 def answer_explanation(answer: SearchAnswer) -> SearchExplanation:
-    """Tell how the question was understood and what the evidence was held against."""
+    """Return how the question was understood, and the thresholds of the evidence."""
     notes, conversations = answer.found.floors, answer.found.conversations
     return SearchExplanation(
         question=_question(answer.question),
@@ -191,21 +195,22 @@ def _question(question: Question) -> QuestionExplanation:
 
 
 def floors_explanation(floors: Thresholds) -> FloorsExplanation:
-    """Tell what evidence was held against."""
+    """Return the thresholds of the evidence."""
     has_vectors = floors.deviations is not None
     return FloorsExplanation(
         share=round(floors.share, DIGITS),
         weights={term: round(weight, DIGITS) for term, weight in floors.idf.weights.items()},
-        deviations=_rounded(floors.deviations),
-        vectorFloor=_rounded(floors.vector_floor) if has_vectors else None,
-        clearFloor=_rounded(floors.clear_floor) if has_vectors else None,
-        noiseMean=_rounded(floors.noise.mean) if has_vectors else None,
-        noiseDeviation=_rounded(floors.noise.deviation) if has_vectors else None,
+        deviations=rounded(floors.deviations),
+        vectorFloor=rounded(floors.vector_floor) if has_vectors else None,
+        clearFloor=rounded(floors.clear_floor) if has_vectors else None,
+        noiseMean=rounded(floors.noise.mean) if has_vectors else None,
+        noiseDeviation=rounded(floors.noise.deviation) if has_vectors else None,
         vectors=floors.vectors,
     )
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """Return a score as replies have it; None stays None."""
     return None if value is None else round(value, DIGITS)
 
 

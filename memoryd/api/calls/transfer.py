@@ -6,11 +6,13 @@ rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are
 from datetime import date
 from typing import Annotated, Final, TypedDict
 
+import msgspec
 from pydantic import Field
 
 from memoryd.agents.retained.recall import kinds_of
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import Row, Served, call
+from memoryd.api.calls import memories as memories_calls
 from memoryd.api.calls.memories import (
     KindFilter,
     MemoryEditRequest,
@@ -18,7 +20,6 @@ from memoryd.api.calls.memories import (
     MemoryName,
     ScopeFilter,
 )
-from memoryd.api.calls.memories import stats as memories_stats
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.expressions import expression
@@ -111,9 +112,8 @@ async def export(
     return ExportReply(memories=list(map(exported, page.memories)), next=page.cursor or None, total=page.total)
 
 
-async def take(request: ImportRequest, caller: Asking, memories: Memories) -> ImportReply:
+async def take(request: ImportRequest, admitted: AdmittedByBody, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
-    admitted = caller.admit(request.agent, None)
     handed = list(map(imported, request.memories))
     return await memories.retained(admitted).transfer.take(
         handed, run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets
@@ -122,49 +122,32 @@ async def take(request: ImportRequest, caller: Asking, memories: Memories) -> Im
 
 def exported(memory: Memory) -> TransferredMemoryReply:
     """Return a memory as a file has it."""
-    line, said = memory.line, memory.line.attributes
+    line, attributes = memory.line, memory.line.attributes
     return TransferredMemoryReply(
         id=memory.id,
         text=line.text,
         kind=line.kind.value,
         entities=list(line.entities),
-        importance=said.importance,
-        confidence=said.confidence,
-        pinned=said.is_pinned,
-        scope=said.scope or None,
-        at=said.at or None,
-        saidBy=said.provenance.value if said.provenance else None,
-        tags=list(said.tags),
-        supports=list(said.supports),
-        contradicts=list(said.contradicts),
-        supersedes=list(said.supersedes),
-        superseded=list(said.superseded),
-        beside=list(said.beside),
+        importance=attributes.importance,
+        confidence=attributes.confidence,
+        pinned=attributes.is_pinned,
+        scope=attributes.scope or None,
+        at=attributes.at or None,
+        saidBy=attributes.provenance.value if attributes.provenance else None,
+        tags=list(attributes.tags),
+        supports=list(attributes.supports),
+        contradicts=list(attributes.contradicts),
+        supersedes=list(attributes.supersedes),
+        superseded=list(attributes.superseded),
+        beside=list(attributes.beside),
         days=[day.isoformat() for day in days_of_memory(memory)],
         sources=[str(source.citation) for source in memory.sources],
     )
 
 
-def imported(one: ImportedMemory) -> TransferredMemory:
-    """Return a memory that a file has."""
-    return TransferredMemory(
-        text=one.text,
-        kind=one.kind,
-        entities=tuple(one.entities),
-        importance=one.importance,
-        confidence=one.confidence,
-        is_pinned=one.pinned,
-        scope=one.scope or "",
-        at=one.at or "",
-        said_by=one.said_by or "",
-        tags=tuple(one.tags),
-        supports=tuple(one.supports),
-        contradicts=tuple(one.contradicts),
-        supersedes=tuple(one.supersedes),
-        superseded=tuple(one.superseded),
-        beside=tuple(one.beside),
-        days=tuple(one.days),
-    )
+def imported(memory: ImportedMemory) -> TransferredMemory:
+    """Return a memory of a file; its names but one are those of the fields, and `id` and `sources` are not read."""
+    return msgspec.convert(memory.model_dump(exclude_none=True) | {"is_pinned": memory.pinned}, TransferredMemory)
 
 
 class DocStatsReply(TypedDict):
@@ -218,14 +201,7 @@ DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="how many at 
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
     """Count memories."""
-    found = await memories_stats(admitted, memories)
-    return DocStatsReply(
-        total=found["total"],
-        by_tier=found["by_tier"],
-        by_kind=found["by_kind"],
-        by_scope=found["by_scope"],
-        pinned=found["pinned"],
-    )
+    return msgspec.convert(await memories_calls.stats(admitted, memories), DocStatsReply)
 
 
 async def listing(
@@ -247,39 +223,33 @@ async def listing(
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
     """Tell a memory by its id."""
-    return DocReply(doc=await memories.retained(admitted).documents.get(memory, admitted))
+    return DocReply(doc=(await memories_calls.get(memory, admitted, memories))["memory"])
 
 
 async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
     """Pin a memory: it never decays."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.pin(memory, admitted))
+    return _edit_reply(await memories_calls.pin(memory, request, caller, memories))
 
 
 async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
     """Take the pin of a memory away."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(await memories.retained(admitted).document_edits.unpin(memory, admitted))
+    return _edit_reply(await memories_calls.unpin(memory, request, caller, memories))
 
 
 async def importance(
     memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
 ) -> DocEditReply:
     """Write how important a memory is."""
-    admitted = caller.admit(request.agent, request.session_key)
-    return _edited(
-        await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
-    )
+    return _edit_reply(await memories_calls.importance(memory, request, caller, memories))
 
 
 async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
     """Take out all lines that state a memory; that can be undone."""
-    done = await memories.retained(admitted).document_edits.delete(memory, admitted)
-    return DocDeleteReply(id=done["id"], deleted=done["deleted"])
+    return msgspec.convert(await memories_calls.delete(memory, admitted, memories), DocDeleteReply)
 
 
-def _edited(done: MemoryEditReply) -> DocEditReply:
-    return DocEditReply(doc=done["memory"], changed=done["changed"])
+def _edit_reply(edited: MemoryEditReply) -> DocEditReply:
+    return DocEditReply(doc=edited["memory"], changed=edited["changed"])
 
 
 CALLS: Final = (

@@ -14,9 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
 
 METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
-"""Whose body counts; that of any other method is read and not looked at."""
+"""The methods whose body counts; that of any other is read and ignored."""
 DECODED: Final = "memoryd.body"
-"""Where in the ASGI scope the decoded body stands."""
+"""The key of the ASGI scope for the decoded body."""
 INTEGER_MAX: Final = 2**63 - 1
 
 
@@ -41,17 +41,12 @@ class Body:
         if body is None:
             return
         if scope["method"] in METHODS:
-            scope[DECODED] = self._decoded(scope, body)
+            scope[DECODED] = self._decode(scope, body)
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
-            # whatever kind of JSON it was, and if it was nothing
+            # also for another kind of JSON, and without a body
             scope["headers"] = [*others, (b"content-type", b"application/json")]
             body = body or b"{}"
-        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
-
-        async def replay() -> Message:
-            return next(messages, None) or await receive()
-
-        await self._app(scope, replay, send)
+        await self._app(scope, replay({"type": "http.request", "body": body, "more_body": False}, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
         """Return the body, or None if the client has left."""
@@ -78,7 +73,7 @@ class Body:
             chunks.append(chunk)
         return b"".join(chunks)
 
-    def _decoded(self, scope: Scope, body: bytes) -> Any:
+    def _decode(self, scope: Scope, body: bytes) -> Any:
         if not body:
             return {}
         _check_media_type(header_of(scope, b"content-type"), is_strict=self._is_strict)
@@ -88,13 +83,23 @@ class Body:
         return TooLarge(f"the body is larger than {self._max_bytes} bytes", hint="send less at a time")
 
 
-def _check_media_type(given: bytes, *, is_strict: bool) -> None:
-    media_type = given.split(b";")[0].strip().lower()
+def replay(message: Message, receive: Receive) -> Receive:
+    """Return a function that gives `message` first, and then the messages that `receive` gives."""
+    messages = iter([message])
+
+    async def next_message() -> Message:
+        return next(messages, None) or await receive()
+
+    return next_message
+
+
+def _check_media_type(content_type: bytes, *, is_strict: bool) -> None:
+    media_type = content_type.split(b";")[0].strip().lower()
     is_like_json = not is_strict and (not media_type or media_type.endswith(b"+json"))
-    # anything else is refused rather than guessed: text/plain is what a foreign web page can send unasked
+    # any other type is refused: a foreign web page can send text/plain unasked
     if media_type != b"application/json" and not is_like_json:
-        shown = media_type[:80].decode("latin-1") or "of no kind that is named"
-        raise InvalidRequest(f"the body is {shown}, not JSON", hint="send the header `Content-Type: application/json`")
+        kind = media_type[:80].decode("latin-1") or "of no kind that is named"
+        raise InvalidRequest(f"the body is {kind}, not JSON", hint="send the header `Content-Type: application/json`")
 
 
 def header_of(scope: Scope, name: bytes) -> bytes:
@@ -117,7 +122,7 @@ def decode(body: bytes, *, max_depth: int = 32) -> Any:
 
 
 def _check(value: Any, max_depth: int) -> None:
-    """Walk level by level, not by recursion, which what was sent could make too deep."""
+    """Check a value level by level, not by recursion, which a client could make too deep."""
     level, depth = [value], 0
     while level:
         below: list[Any] = []

@@ -1,7 +1,7 @@
 """The optional port on loopback, and the layer before everything on it: host, origin and token.
 
-On the Unix socket the kernel says who asks. Here any program and any page of any user may, so each request brings the
-token, and is told no more than that it did not. A port that cannot be opened never ends the daemon.
+On the Unix socket the kernel says who asks. Here any program and any page of any user may ask, so each request brings
+the token; one that does not learns nothing else. A port that cannot be opened never ends the daemon.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import os
 import secrets
 import socket
 from collections import Counter
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
@@ -30,14 +29,14 @@ from memoryd.files.token_file import TokenFile
 log = structlog.get_logger(__name__)
 
 NO_PROCESS: Final = -1
-"""The pid of whoever asks on a port: the kernel does not say."""
+"""The pid of a client of the port: the kernel does not say."""
 HOLD_SECONDS: Final = 0.5
 """How long a token that is one wrong one too many waits for its answer."""
 _TOKEN_HINT: Final = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
 
 
 class LoopbackListener(Struct, eq=False):
-    """A bound port. Whoever asks there and has the token is the owner; nothing else is known of them."""
+    """A bound port. A client that has the token is the owner; nothing else is known of it."""
 
     sock: socket.socket
     address: str
@@ -61,7 +60,7 @@ class LoopbackListener(Struct, eq=False):
 
 
 class Door(Struct, frozen=True, kw_only=True):
-    """What a doorkeeper goes by; `refused` counts by reason."""
+    """The rules and the token of the port; `refused` counts by reason."""
 
     rules: DoorRules
     token: TokenFile
@@ -70,7 +69,7 @@ class Door(Struct, frozen=True, kw_only=True):
 
 
 class LoopbackAuth:
-    """Lets `app` see requests that may come in; raises Denied, Unauthorized, TooManyTries."""
+    """Lets requests through to `app` that have the token; raises Denied, Unauthorized, TooManyTries."""
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
@@ -99,11 +98,11 @@ class LoopbackAuth:
             raise Denied(f"the request is refused: {why}", hint="http.allowedOrigins lists origins")
 
     async def _check_token(self, headers: HeaderPairs) -> None:
-        given = bearer_token(headers)
-        # looked at even after many wrong ones: else anybody on the machine could lock the owner out
-        if await self._is_known(given):
+        token = bearer_token(headers)
+        # checked even after many wrong ones: else any program on the machine could lock the owner out
+        if await self._is_known(token):
             return
-        if not given:
+        if not token:
             self._refuse("no token")
             raise Unauthorized("there is no token", hint=_TOKEN_HINT)
         seconds = self._door.wrong.wait()
@@ -115,19 +114,19 @@ class LoopbackAuth:
         self._refuse("wrong token")
         raise Unauthorized("the token is wrong", hint=_TOKEN_HINT)
 
-    async def _is_known(self, given: bytes) -> bool:
-        """Tell whether this is the token now; without a file that can be trusted none is."""
+    async def _is_known(self, token: bytes) -> bool:
+        """Tell whether this is the token now; no token is, while the file cannot be trusted."""
         try:
             # read each time, so that a new one holds at once and an old one no more
             known = await asyncio.to_thread(self._door.token.read)
         except MemorydError:
             return False
-        return secrets.compare_digest(given, known.encode())
+        return secrets.compare_digest(token, known.encode())
 
     def _refuse(self, reason: str) -> None:
         self._door.refused[reason] += 1
         if self._door.refused[reason].bit_count() == 1:
-            # the first, second, fourth, eighth …: whoever asks for ever does not fill the log
+            # the first, second, fourth, eighth …: an endless client does not fill the log
             log.warning("refused on the loopback port", reason=reason, times=self._door.refused[reason])
 
 
@@ -148,9 +147,8 @@ class LoopbackPort:
     ) -> None:
         self._where = (host, port)
         self._door = door
-        self._made: Callable[[LoopbackListener], Server] = lambda listener: Server(
-            app=app, listeners=[listener], limits=limits
-        )
+        self._app = app
+        self._limits = limits
         self._retry = retry.total_seconds()
         self._server: Server | None = None
         self._trouble = ""
@@ -169,8 +167,8 @@ class LoopbackPort:
 
     async def run(self) -> None:
         """Open the port, as often as it takes, and serve until cancelled; that ends with the requests in flight."""
-        listener = await self._opened()
-        self._server = self._made(listener)
+        listener = await self._open()
+        self._server = Server(app=self._app, listeners=[listener], limits=self._limits)
         log.info("loopback port", address=listener.address)
         try:
             await self._server.run()
@@ -184,7 +182,7 @@ class LoopbackPort:
                 self._note(await self._why_no_token())
             await asyncio.sleep(self._retry)
 
-    async def _opened(self) -> LoopbackListener:
+    async def _open(self) -> LoopbackListener:
         while True:
             why = await self._why_no_token()
             try:
@@ -211,6 +209,13 @@ class LoopbackPort:
         self._trouble = trouble
 
 
+_REASONS: Final = {
+    errno.EADDRINUSE: "another program listens there; end it, or set http.port to another one",
+    errno.EADDRNOTAVAIL: 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"',
+    errno.EACCES: "ports below 1024 are not for everybody; set http.port to another one",
+}
+
+
 def bind_loopback(host: str, port: int) -> LoopbackListener:
     """Bind and listen on an address of loopback, `127.0.0.1` or `::1`; raises NotNow where that cannot be."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -221,26 +226,16 @@ def bind_loopback(host: str, port: int) -> LoopbackListener:
         raise NotNow(f"{shown} cannot be listened on: {exc.strerror}") from exc
     try:
         sock.setblocking(False)
-        # a port of ours that was closed a moment ago is free; one that somebody listens on is taken all the same
+        # a port that we closed a moment ago is free; one with a listener stays taken
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
         sock.listen(BACKLOG)
     except OSError as exc:
         sock.close()
-        raise NotNow(f"{shown} cannot be listened on: {_why(exc)}") from exc
+        raise NotNow(f"{shown} cannot be listened on: {_REASONS.get(exc.errno or 0) or exc.strerror or exc}") from exc
     return LoopbackListener(sock, shown)
 
 
 def address_of(host: str, port: int) -> str:
     """Return an address as a URL writes it."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _why(exc: OSError) -> str:
-    if exc.errno == errno.EADDRINUSE:
-        return "another program listens there; end it, or set http.port to another one"
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"'
-    if exc.errno == errno.EACCES:
-        return "ports below 1024 are not for everybody; set http.port to another one"
-    return exc.strerror or str(exc)

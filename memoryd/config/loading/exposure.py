@@ -1,4 +1,4 @@
-"""What of a configuration other people could read: keys in files that are open to them, notes sent in the clear."""
+"""What other people could read: keys in files that are open to them, and notes that are sent unencrypted."""
 
 import ipaddress
 import stat
@@ -21,7 +21,7 @@ READERS: Final = stat.S_IRGRP | stat.S_IROTH
 
 
 class Exposure(Struct, frozen=True):
-    """What is open, and one sentence that says what to do."""
+    """Something that others could read, and one sentence that says what to do."""
 
     message: str
     hint: str
@@ -40,16 +40,18 @@ def exposures(config: Config, source: Path | None) -> list[Exposure]:
 
 
 def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
-    """Yield each key with where it stands."""
+    """Yield each secret with the name of its section."""
     for agent in config.resolved_agents():
         remote = agent.memory_search.remote
-        held = {**remote.headers, **({"apiKey": remote.api_key} if remote.api_key else {})}
-        yield from ((f"memorySearch.remote of agent {agent.id}", secret) for secret in held.values())
+        for secret in (*remote.headers.values(), remote.api_key):
+            if secret is not None:
+                yield f"memorySearch.remote of agent {agent.id}", secret
     if config.memory.llm.api_key is not None:
         yield "memory.llm.apiKey", config.memory.llm.api_key
     for name, entry in config.models.providers.items():
-        held = {**entry.headers, **({"apiKey": entry.api_key} if entry.api_key else {})}
-        yield from ((f"models.providers.{name}", secret) for secret in held.values())
+        for secret in (*entry.headers.values(), entry.api_key):
+            if secret is not None:
+                yield f"models.providers.{name}", secret
 
 
 def _open_files(config: Config) -> Iterator[Exposure]:
@@ -67,7 +69,7 @@ def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
 
 
 def _mode(path: Path) -> int:
-    """Return what others may do with a file; nothing if it is not there, which is told when it is used."""
+    """Return the mode bits of others; none for a missing file, which is reported when it is used."""
     try:
         return path.stat().st_mode & OTHERS
     except (OSError, RuntimeError):

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from pydantic.alias_generators import to_camel
 
 from memoryd.config.loading.keys import dotted, is_map, own_keys, section_in, unknown_key
-from memoryd.config.loading.raw import INCLUDE, KeyPath, Raw, agents_in, value_at
+from memoryd.config.loading.raw import INCLUDE, KeyPath, Raw, agents_in, object_at, value_at
 from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS
 from memoryd.config.root import Config
 from memoryd.config.section import Section, SharedSection
@@ -28,6 +28,7 @@ MISPLACED: Final[Mapping[KeyPath, str]] = {
 }
 """Of the last two OpenClaw's newer layout is read, where it stands alone."""
 
+PROVIDER_ENTRIES: Final = ("models", "providers")
 _BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
 NOT_ASKED: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
 """Providers of OpenClaw that memoryd cannot ask."""
@@ -61,7 +62,7 @@ class Sorted(Struct):
     foreign: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """What was asked for in another way than ours or in one of an earlier version, and what becomes of it."""
+    """Notices for keys in the spelling of another program or of an earlier version that have no effect."""
 
     @property
     def notices(self) -> list[str]:
@@ -74,13 +75,11 @@ def set_foreign_aside(raw: Raw) -> Sorted:
     result = Sorted(ours=raw)
     _read_newer_layout(raw)
     for location, wrong_place in MISPLACED.items():
-        holder = value_at(raw, location[:-1])
-        if isinstance(holder, dict) and holder.pop(str(location[-1]), None) is not None:
+        if object_at(raw, location[:-1]).pop(str(location[-1]), None) is not None:
             result.problems.append(f"{dotted(location)}: {wrong_place}")
     for key, holds in RETIRED.items():
         *above, name = key.split(".")
-        holder = value_at(raw, tuple(above))
-        if isinstance(holder, dict) and holder.pop(name, None) is not None:
+        if object_at(raw, tuple(above)).pop(name, None) is not None:
             result.lost.append(f"{key} has no effect any more: {holds}")
     _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
@@ -133,9 +132,8 @@ def _read_as_ours(raw: Raw, result: Sorted) -> None:
                 taken.add(name)
             if known == NONE or name != COMPATIBLE:
                 result.lost.append(_masked((*location, key), name, known))
-    if isinstance(providers := value_at(raw, ("models", "providers")), dict):
-        for name in taken:
-            providers.pop(name, None)
+    for name in taken:
+        object_at(raw, PROVIDER_ENTRIES).pop(name, None)
 
 
 def _searches(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
@@ -161,12 +159,12 @@ def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
     if name == COMPATIBLE:
         own = value_at(search, ("remote", "baseUrl")) or value_at(raw, ("agents", "defaults", *_BASE_URL))
         return "openai" if own else NONE
-    providers = value_at(raw, ("models", "providers"))
-    entry = providers.get(name) if isinstance(providers, dict) else None
+    providers = object_at(raw, PROVIDER_ENTRIES)
+    entry = providers.get(name)
     if name in {LOCAL, NONE, AUTO, *REMOTE} or not (isinstance(entry, dict) or name in NOT_ASKED):
         return None
     known = SPOKEN.get(str(entry.get("api"))) if isinstance(entry, dict) else None
-    if known is None or not isinstance(providers, dict) or not isinstance(entry, dict) or not entry.get("baseUrl"):
+    if known is None or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
     ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
     there = [providers[one] for one in PROVIDERS[known].config_names if one in providers]
@@ -188,25 +186,23 @@ def _masked(location: KeyPath, name: str, known: str) -> str:
 
 
 def _set_providers_aside(raw: Raw, result: Sorted) -> None:
-    """Take out what is no section of providers, and the providers that embed nothing for us: it cannot stop us."""
+    """Take out a section of providers of a wrong type, and the providers that memoryd cannot ask."""
     _mark_included(raw)
-    for location in (("models",), ("models", "providers")):
-        holder = value_at(raw, location[:-1])
-        if isinstance(holder, dict) and not isinstance(holder.get(location[-1], {}), dict):
+    for location in (PROVIDER_ENTRIES[:1], PROVIDER_ENTRIES):
+        holder = object_at(raw, location[:-1])
+        if not isinstance(holder.get(location[-1], {}), dict):
             del holder[location[-1]]
             result.foreign.append(dotted(location))
-    holder = value_at(raw, ("models", "providers"))
-    providers = holder if isinstance(holder, dict) else {}
+    providers = object_at(raw, PROVIDER_ENTRIES)
     for name in [name for name in providers if name not in READ_PROVIDERS]:
         del providers[name]
-        result.foreign.append(dotted(("models", "providers", name)))
+        result.foreign.append(dotted((*PROVIDER_ENTRIES, name)))
 
 
 def _mark_included(raw: Raw) -> None:
-    """Let providers that another file describes be told when one is used: an address may stand there."""
-    models, holder = value_at(raw, ("models",)), value_at(raw, ("models", "providers"))
-    providers = holder if isinstance(holder, dict) else {}
-    if isinstance(models, dict) and (INCLUDE in models or INCLUDE in providers):
+    """Replace providers that another file describes, so that the use of one reports it: it may hold an address."""
+    models, providers = object_at(raw, PROVIDER_ENTRIES[:1]), object_at(raw, PROVIDER_ENTRIES)
+    if INCLUDE in models or INCLUDE in providers:
         models.pop(INCLUDE, None)
         models["providers"] = dict.fromkeys(sorted(READ_PROVIDERS), NOT_AN_ENTRY)
     for name, entry in providers.items():

@@ -5,8 +5,8 @@ Each problem reads `section.key: what is wrong`.
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -84,40 +84,33 @@ def is_map(annotation: object) -> bool:
 SHOWN_CHARACTERS: Final = 40
 SECRET_KEYS: Final = frozenset({"apiKey", "headers"})
 
-Context = Mapping[str, Any]
-"""The numbers and names that pydantic attaches to an error."""
-
-
-def _number(bound: float) -> str:
-    return f"{int(bound):,}" if bound == int(bound) else str(bound)
-
-
-SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
-    "int_type": lambda _: "must be a whole number",
-    "int_from_float": lambda _: "must be a whole number",
-    "int_parsing_size": lambda _: "is too large",
-    "float_type": lambda _: "must be a number",
-    "finite_number": lambda _: "must be a finite number",
-    "bool_type": lambda _: "must be true or false",
-    "string_type": lambda _: "must be a text",
-    "string_unicode": lambda _: "holds half a character",
-    "tuple_type": lambda _: "must be a list [ … ]",
-    "dict_type": lambda _: "must be an object { … }",
-    "model_type": lambda _: "must be an object { … }",
-    "missing": lambda _: "is missing",
-    "too_short": lambda context: f"must name at least {context['min_length']}",
-    "literal_error": lambda context: "must be one of " + context["expected"].replace("'", "").replace(" or ", ", "),
-    "greater_than": lambda context: f"must be more than {_number(context['gt'])}",
-    "greater_than_equal": lambda context: f"must be at least {_number(context['ge'])}",
-    "less_than": lambda context: f"must be less than {_number(context['lt'])}",
-    "less_than_equal": lambda context: f"must be at most {_number(context['le'])}",
-    "value_error": lambda context: str(context["error"]),
+SENTENCES: Final[Mapping[str, str]] = {
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "is too large",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "string_type": "must be a text",
+    "string_unicode": "holds half a character",
+    "tuple_type": "must be a list [ … ]",
+    "dict_type": "must be an object {{ … }}",
+    "model_type": "must be an object {{ … }}",
+    "missing": "is missing",
+    "too_short": "must name at least {min_length}",
+    "literal_error": "must be one of {expected}",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "value_error": "{error}",
 }
+"""What is said of each kind of error, with the numbers and names that pydantic attaches to it."""
 
 
 def explain(error: ValidationError, root: type[Section]) -> list[str]:
     """Return one line for each problem, in the order of the sections of `root`."""
-    return [_explained(details, root) for details in error.errors(include_url=False)]
+    return [_problem(details, root) for details in error.errors(include_url=False)]
 
 
 def unknown_key(location: tuple[int | str, ...], root: type[Section]) -> str:
@@ -129,18 +122,32 @@ def unknown_key(location: tuple[int | str, ...], root: type[Section]) -> str:
     return f"{dotted(location)}: unknown key{suggestion}"
 
 
-def _explained(details: ErrorDetails, root: type[Section]) -> str:
-    location = tuple(part for part in details["loc"] if part != "[key]")
+def location_of(details: ErrorDetails) -> tuple[int | str, ...]:
+    """Return the location of the value, or of the name in a map, that an error is about."""
+    return tuple(part for part in details["loc"] if part != "[key]")
+
+
+def _problem(details: ErrorDetails, root: type[Section]) -> str:
+    location = location_of(details)
     if details["type"] == "extra_forbidden":
         return unknown_key(location, root)
-    sentence = SENTENCES.get(details["type"])
-    words = sentence(details.get("ctx", {})) if sentence is not None else details["msg"]
-    shown = _shown(details, location) if words.startswith("must be") else ""
-    return f"{dotted(location)}: {words}{shown}"
+    words = details["msg"]
+    if details["type"] in SENTENCES:
+        context = {name: _plain(value) for name, value in details.get("ctx", {}).items()}
+        words = SENTENCES[details["type"]].format(**context)
+    value = _quoted_value(details, location) if words.startswith("must be") else ""
+    return f"{dotted(location)}: {words}{value}"
 
 
-def _shown(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
-    """Quote a plain value; never one that may be a secret, nor what fills lines."""
+def _plain(value: object) -> str:
+    """Write a bound, or a list of choices."""
+    if isinstance(value, int | float):
+        return f"{int(value):,}" if value == int(value) else str(value)
+    return str(value).replace("'", "").replace(" or ", ", ") if isinstance(value, str) else str(value)
+
+
+def _quoted_value(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
+    """Quote a plain value; never one that may be a secret, and of a long one the beginning."""
     value = details["input"]
     if SECRET_KEYS.intersection(map(str, location)):
         return ""

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 from memoryd.config.loading.consistency import adjusted, contradictions, text_model_notices, transcript_notices
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.foreign import differences, set_foreign_aside, without_effect
-from memoryd.config.loading.keys import dotted, explain
+from memoryd.config.loading.keys import dotted, explain, location_of
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import (
     KEY,
@@ -45,12 +45,12 @@ from memoryd.errors import ConfigError
 
 
 class LoadedConfig(Struct):
-    """What could be read: a configuration without what is wrong, None if nothing could be made of it."""
+    """A configuration without the values that are wrong; None if none could be made."""
 
     config: Config | None = None
     problems: list[str] = field(default_factory=list)
     broken: list[KeyPath] = field(default_factory=list)
-    """Where the values stood that were taken out."""
+    """The locations of the values that were taken out."""
     notices: list[str] = field(default_factory=list)
 
 
@@ -58,7 +58,7 @@ NO_OVERRIDES = Overrides()
 
 
 class Loaded(Struct, frozen=True):
-    """A valid configuration, what its owner should know about it, and the file it came from."""
+    """A valid configuration, the notices for its owner, and its file."""
 
     config: Config
     notices: list[str]
@@ -127,7 +127,7 @@ class Remark(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """What is to be said of a file; `loaded` is None if memoryd would refuse it."""
+    """Problems and notices of a file; `loaded` is None if memoryd would refuse it."""
 
     source: Path | None
     loaded: Loaded | None
@@ -148,7 +148,7 @@ def checked(path: Path | None = None) -> Checked:
 
 
 def _places(source: Path | None) -> KeyPlaces:
-    """Return none of a file that cannot be read: loading says why."""
+    """Return the places of keys; none of a file that cannot be read, for which loading says why."""
     try:
         return places(read(source).text) if source is not None else KeyPlaces()
     except ConfigError:
@@ -156,7 +156,7 @@ def _places(source: Path | None) -> KeyPlaces:
 
 
 def _remarks(sentences: Iterable[str], source: Path | None, found: KeyPlaces) -> tuple[Remark, ...]:
-    """Return them in the order of the file; what stands in no line of it comes last."""
+    """Return them in the order of the file, those without a line last."""
     remarks = [_remark(sentence, source, found) for sentence in sentences]
     return tuple(sorted(remarks, key=lambda one: (one.place is None, one.place or NOWHERE)))
 
@@ -192,31 +192,27 @@ def mended(raw: Raw, folder: Path) -> LoadedConfig:
 
 
 def _mend(error: ValidationError, raw: Raw, result: LoadedConfig) -> None:
-    """Bring numbers into their range first; what is left are problems, told as the file has them."""
-    found = [(_location(details), details) for details in error.errors(include_url=False)]
-    notices = [line for place, details in found if (line := brought_into_range(details, place, raw)) is not None]
+    """Bring numbers into their range first; the other errors are problems, in the words of the file."""
+    errors = [(location_of(details), details) for details in error.errors(include_url=False)]
+    notices = [line for place, details in errors if (line := bring_into_range(details, place, raw)) is not None]
     result.notices += notices
     if notices:
         return
-    # what comes after the first time comes of the mending
+    # later problems result from what was taken out
     if not result.broken:
         result.problems = explain(error, Config)
-    for place, _ in found:
-        result.broken.append(_without(place, raw, len(result.broken)))
+    for place, _ in errors:
+        result.broken.append(_take_out(place, raw, len(result.broken)))
 
 
-def _location(details: ErrorDetails) -> KeyPath:
-    return tuple(part for part in details["loc"] if part != "[key]")
-
-
-def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
+def _take_out(place: KeyPath, raw: Raw, number: int) -> KeyPath:
     """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
     *above, key = place
     holder = value_at(raw, tuple(above))
     if isinstance(holder, list) and isinstance(key, int) and above == ["agents", "list"]:
         holder[key] = {"id": REQUIRED["id"].format(number)}
     elif not isinstance(holder, dict):
-        return _without(tuple(above), raw, number) if above else place
+        return _take_out(tuple(above), raw, number) if above else place
     elif above and isinstance(above[-1], int) and key in REQUIRED:
         holder[str(key)] = REQUIRED[str(key)].format(number)
     else:
@@ -224,35 +220,35 @@ def _without(place: KeyPath, raw: Raw, number: int) -> KeyPath:
     return place
 
 
-NEAREST: Final = frozenset(
-    {
-        *("memory.qmd.update.debounceMs", "memory.qmd.update.startupDelayMs"),
-        *("memorySearch.query.minScore", "memorySearch.query.maxResults"),
-        *("memorySearch.query.hybrid.vectorWeight", "memorySearch.query.hybrid.textWeight"),
-        *("memorySearch.query.hybrid.candidateMultiplier", "memorySearch.query.hybrid.mmr.lambda"),
-        *("memorySearch.query.hybrid.temporalDecay.halfLifeDays", "memorySearch.local.contextSize"),
-        *("memorySearch.chunking.tokens", "memorySearch.chunking.overlap"),
-        *("memorySearch.sync.watchDebounceMs", "memorySearch.sync.intervalMinutes"),
-        *("memorySearch.sync.sessions.deltaBytes", "memorySearch.sync.sessions.deltaMessages"),
-        *("memorySearch.sync.embeddingBatchTimeoutSeconds", "memorySearch.remote.nonBatchConcurrency"),
-        *("memorySearch.remote.batch.concurrency", "memorySearch.remote.batch.pollIntervalMs"),
-        "memorySearch.remote.batch.timeoutMinutes",
-    }
-)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEAREST: Final = _keys("""
+    memory.qmd.update.debounceMs memory.qmd.update.startupDelayMs
+    memorySearch.query.minScore memorySearch.query.maxResults
+    memorySearch.query.hybrid.vectorWeight memorySearch.query.hybrid.textWeight
+    memorySearch.query.hybrid.candidateMultiplier memorySearch.query.hybrid.mmr.lambda
+    memorySearch.query.hybrid.temporalDecay.halfLifeDays memorySearch.local.contextSize
+    memorySearch.chunking.tokens memorySearch.chunking.overlap
+    memorySearch.sync.watchDebounceMs memorySearch.sync.intervalMinutes
+    memorySearch.sync.sessions.deltaBytes memorySearch.sync.sessions.deltaMessages
+    memorySearch.sync.embeddingBatchTimeoutSeconds memorySearch.remote.nonBatchConcurrency
+    memorySearch.remote.batch.concurrency memorySearch.remote.batch.pollIntervalMs
+    memorySearch.remote.batch.timeoutMinutes
+""")
 """`memorySearch` stands for the defaults and for every agent of the list."""
-USUAL_IF_LESS: Final = frozenset(
-    {
-        *("memory.qmd.limits.maxResults", "memory.qmd.limits.maxSnippetChars"),
-        *("memory.qmd.limits.maxInjectedChars", "memory.qmd.limits.timeoutMs"),
-        *("memory.qmd.update.commandTimeoutMs", "memory.qmd.update.updateTimeoutMs"),
-        "memory.qmd.update.embedTimeoutMs",
-    }
-)
+USUAL_IF_LESS: Final = _keys("""
+    memory.qmd.limits.maxResults memory.qmd.limits.maxSnippetChars
+    memory.qmd.limits.maxInjectedChars memory.qmd.limits.timeoutMs
+    memory.qmd.update.commandTimeoutMs memory.qmd.update.updateTimeoutMs
+    memory.qmd.update.embedTimeoutMs
+""")
 """Here 0 and less mean the default; the least that is allowed would tell nothing, or always be late."""
 BOUNDS: Final = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
 
 
-def brought_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
+def bring_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
     """Change a number in the file that may be another one, and return the notice of it; None if it may not be."""
     name = ".".join(map(str, of_agent(location) or location))
     holder, value, kind = value_at(raw, location[:-1]), details["input"], details["type"]

@@ -35,12 +35,7 @@ class Overrides(Struct, frozen=True):
 
     def over(self, other: "Overrides") -> "Overrides":
         """Return both, with these winning."""
-        return Overrides(
-            workspace=self.workspace or other.workspace,
-            log_level=self.log_level or other.log_level,
-            offline=self.offline or other.offline,
-            all_markdown=self.all_markdown or other.all_markdown,
-        )
+        return Overrides(**{name: getattr(self, name) or getattr(other, name) for name in self.__struct_fields__})
 
 
 def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[str]]:

@@ -27,7 +27,7 @@ KeyPath = tuple[int | str, ...]
 
 
 def value_at(raw: object, location: KeyPath) -> object:
-    """Return what stands at `location`, or None where the way there ends."""
+    """Return the value at `location`; None where there is none."""
     for part in location:
         match raw, part:
             case dict(), str() if part in raw:
@@ -39,6 +39,12 @@ def value_at(raw: object, location: KeyPath) -> object:
     return raw
 
 
+def object_at(raw: object, location: KeyPath) -> Raw:
+    """Return the object at `location`; an empty one, which is no part of the file, where there is none."""
+    value = value_at(raw, location)
+    return value if isinstance(value, dict) else {}
+
+
 def agents_in(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
     """Yield the defaults of agents and each entry of the list, where they are objects, with their locations."""
     entries = value_at(raw, ("agents", "list"))
@@ -48,21 +54,21 @@ def agents_in(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
             yield location, agent
 
 
-def texts_in(raw: object, place: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every text in it, with its place below `place`."""
-    match raw:
-        case str():
-            yield place, raw
-        case dict():
-            for key, value in raw.items():
-                yield from texts_in(value, (*place, key))
-        case list():
-            for at, value in enumerate(raw):
-                yield from texts_in(value, (*place, at))
+def values_in(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    """Yield a value and all values in it, each with its location."""
+    yield location, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in items:
+        yield from values_in(below, (*location, key))
+
+
+def texts_in(raw: object) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every text in it, with its location."""
+    return ((location, value) for location, value in values_in(raw) if isinstance(value, str))
 
 
 def of_agent(location: KeyPath) -> KeyPath:
-    """Return what stands behind `agents.defaults` or `agents.list[n]`; nothing if it is not an agent's."""
+    """Return the location below `agents.defaults` or `agents.list[n]`; an empty one outside of them."""
     match location:
         case ("agents", "defaults", *below) | ("agents", "list", int(), *below):
             return tuple(below)
@@ -75,7 +81,7 @@ TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
 
 
 class ConfigText(Struct, frozen=True):
-    """A file as it is written: its text, and what its owner should know about it as a file."""
+    """The text of a file, and notices for its owner about the file itself."""
 
     text: str = ""
     notices: list[str] = field(default_factory=list)
@@ -95,7 +101,11 @@ def read(path: Path) -> ConfigText:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
     is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     notices = [f"{path} can be changed by other users: chmod go-w {path}"] if is_open else []
-    return ConfigText(_decoded(content, path), notices)
+    try:
+        return ConfigText(content.decode("utf-8-sig"), notices)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError([f"{path}:{line}: is not UTF-8"]) from error
 
 
 def parse(text: str, path: Path) -> Raw:
@@ -133,57 +143,35 @@ def _without_repeats(pairs: Iterable[tuple[str, Any]]) -> Raw:
     return result
 
 
-def _repeated(text: str, path: Path) -> list[str]:
-    """Tell of every key that stands twice, with the places of both."""
-    found = places(text)
-    return [
-        f"{path}:{place.line}:{place.column}: the key `{location[-1]}` stands twice in one object, "
-        f"in line {found.of_keys[location].line} before"
-        for location, place in found.repeated
-    ]
-
-
-def _decoded(content: bytes, path: Path) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError([f"{path}:{line}: is not UTF-8"]) from error
-
-
 def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
-    found = POSITION.search(message)
-    if found is None:
-        return _repeated(text, path) or [f"{path}: {message}"]
-    what = found["what"][:1].lower() + found["what"][1:]
+    position = POSITION.search(message)
+    if position is None:
+        keys = places(text)
+        repeated = [
+            f"{path}:{place.line}:{place.column}: the key `{location[-1]}` stands twice in one object, "
+            f"in line {keys.of_keys[location].line} before"
+            for location, place in keys.repeated
+        ]
+        return repeated or [f"{path}: {message}"]
+    what = position["what"][:1].lower() + position["what"][1:]
     hint = "; use straight quotes" if any(quote in what for quote in TYPOGRAPHIC_QUOTES) else ""
-    return [f"{path}:{found['line']}:{found['column']}: {what}{hint}"]
+    return [f"{path}:{position['line']}:{position['column']}: {what}{hint}"]
 
 
 INCLUDE: Final = "$include"
 
 
 def includes(ours: Raw) -> list[str]:
-    """Return a problem for each place of our sections that another file would fill.
+    """Return a problem for each place in our sections that includes another file.
 
-    An `exclude` or a `scope` may stand there: without it more would be read and told than its owner means.
+    That file may hold an `exclude` or a `scope`: without it memoryd would read and show more than its owner means.
     """
     return [
-        f"{dotted((*place, INCLUDE))}: memoryd reads no included file; "
+        f"{dotted((*location, INCLUDE))}: memoryd reads no included file; "
         "put the keys that it holds for memoryd into this one"
-        for place in _places((), ours)
+        for location, value in values_in(ours)
+        if isinstance(value, dict) and INCLUDE in value
     ]
-
-
-def _places(location: KeyPath, value: object) -> Iterator[KeyPath]:
-    if isinstance(value, dict):
-        if INCLUDE in value:
-            yield location
-        for key, below in value.items():
-            yield from _places((*location, str(key)), below)
-    elif isinstance(value, list):
-        for number, below in enumerate(value):
-            yield from _places((*location, number), below)
 
 
 TOKEN: Final = expression(
@@ -207,13 +195,13 @@ class Place(Struct, frozen=True, order=True):
 
 
 class KeyPlaces(Struct, frozen=True):
-    """Where keys and items of lists stand, and those that one object has twice, each where it is repeated."""
+    """The places of keys and of items of lists, and the keys that one object has twice, where they are repeated."""
 
     of_keys: Mapping[KeyPath, Place] = field(default_factory=dict)
     repeated: tuple[tuple[KeyPath, Place], ...] = ()
 
     def near(self, location: KeyPath) -> Place | None:
-        """Return the place of a key, else of what it would stand in; None outside of all that is written."""
+        """Return the place of a key, else of the nearest object around it; None where there is none."""
         while location:
             if location in self.of_keys:
                 return self.of_keys[location]
@@ -222,11 +210,9 @@ class KeyPlaces(Struct, frozen=True):
 
     def of_sentence(self, sentence: str) -> Place | None:
         """Return the place of the key that a problem or a notice begins with."""
-        named = KEY.match(sentence)
-        if named is None:
-            return None
-        by_name = {dotted(location): place for location, place in self.of_keys.items()}
-        name = named[0]
+        key = KEY.match(sentence)
+        by_name = {dotted(location): place for location, place in self.of_keys.items()} if key else {}
+        name = key[0] if key else ""
         while name:
             if name in by_name:
                 return by_name[name]
@@ -235,17 +221,17 @@ class KeyPlaces(Struct, frozen=True):
 
 
 def places(text: str) -> KeyPlaces:
-    """Find the places in JSON5 text; of text that is none, those up to where it goes wrong, or nearly so."""
-    found: dict[KeyPath, Place] = {}
+    """Find the places in JSON5 text; in text with a syntax error those before it, or nearly so."""
+    of_keys: dict[KeyPath, Place] = {}
     repeated: list[tuple[KeyPath, Place]] = []
     starts = [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
     for location, offset in _offsets(text):
         line = bisect_right(starts, offset)
         place = Place(line, offset - starts[line - 1] + 1)
-        if location in found:
+        if location in of_keys:
             repeated.append((location, place))
-        found.setdefault(location, place)
-    return KeyPlaces(found, tuple(repeated))
+        of_keys.setdefault(location, place)
+    return KeyPlaces(of_keys, tuple(repeated))
 
 
 class _Open(Struct):

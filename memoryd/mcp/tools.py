@@ -1,9 +1,14 @@
-"""The tools that read: search, recall, open proposals, and the lines or the memory that were found."""
+"""The tools: search, recall, open proposals and reading lines or a memory; and those that write.
+
+Each change is one of the journal: the answer has its number, and the owner can take it back.
+"""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memoryd.client import Client
 from memoryd.domain.citations import Citation, conversation_cited, is_conversation, parse
+from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import InvalidRequest
 from memoryd.mcp.answers import (
@@ -13,15 +18,25 @@ from memoryd.mcp.answers import (
     ProposalText,
     ProposalTexts,
     ReadText,
+    WrittenAnswer,
     beginning,
     filled,
     json_of,
     shown,
     text_cost,
 )
-from memoryd.mcp.arguments import GetArguments, NoArguments, RecallArguments, SearchArguments
+from memoryd.mcp.arguments import (
+    AddArguments,
+    CoreAddArguments,
+    CoreEditArguments,
+    GetArguments,
+    MemoryArguments,
+    NoArguments,
+    RecallArguments,
+    ReplaceArguments,
+    SearchArguments,
+)
 from memoryd.mcp.caller import ToolCaller
-from memoryd.replies.knowledge import ProposalReply
 from memoryd.replies.memories import MemoryDocumentReply, MemorySearchReply
 from memoryd.replies.recall import RecallItemReply, RecallReply
 from memoryd.replies.search import HitReply, SearchHealth, SearchReply
@@ -31,14 +46,16 @@ PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}
 _REASON_CHARS = 300
 _BY_WORTH = ("answerable", "weak", "none")
-Verdictful = SearchReply | RecallReply | MemorySearchReply
-"""What has a verdict, a reason and a state of health."""
+AnyAnswer = SearchReply | RecallReply | MemorySearchReply
+"""A reply with a verdict, a reason and a state of health."""
 _TOOK_PART = ("ok", "off")
 _HEAD = 60
 """Tokens of the line above the text of a document."""
 _LEAD_CHARS = 300
 _REST_CUT = "the rest is left out: an answer has {:,} tokens at most (--max-tokens)"
 _SOURCES_SHOWN = 5
+_NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
+"""What an edit needs beside its text."""
 
 
 async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> FoundTexts:
@@ -50,79 +67,63 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
         memories, reply = await _memories(arguments, caller)
         return _bounded_answer(memories, [reply], caller.max_tokens)
-    searched = await _searched(arguments, caller)
-    notes = [_hit(hit) for hit in searched["results"]]
+    bounds = arguments.model_dump(include={"query", "max_results", "min_score", "since", "until"})
+    paths = None if arguments.path is None else [arguments.path]
+    search = await caller.ask(Client.search, sources=_SOURCES[arguments.corpus], paths=paths, **bounds)
+    notes = [_hit(hit) for hit in search["results"]]
     if arguments.corpus != "all" or arguments.path is not None:
-        return _bounded_answer(notes, [searched], caller.max_tokens)
+        return _bounded_answer(notes, [search], caller.max_tokens)
     memories, reply = await _memories(arguments, caller)
-    merged = _merged(memories, notes, arguments.max_results)
-    return _bounded_answer(merged, [reply, searched], caller.max_tokens)
+    # notes without the lines of these memories
+    stated = {(memory.path, memory.start_line) for memory in memories}
+    rest = [note for note in notes if (note.path, note.start_line) not in stated]
+    best = sorted([*memories, *rest], key=lambda piece: -(piece.score or 0))[: arguments.max_results]
+    return _bounded_answer(best, [reply, search], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
     """Recall memories and passages."""
     reply = await caller.ask(Client.recall, **arguments.model_dump(exclude={"budget"}))
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
-    return _bounded_answer(found_in_memories(reply, memories_only=False), [reply], limit)
+    return _bounded_answer(list(map(_item, reply["results"])), [reply], limit)
 
 
 async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> ProposalTexts:
     """List the changes that wait for the owner."""
     reply = await caller.ask(Client.proposals, limit=PROPOSALS_SHOWN)
-    frame = ProposalTexts(results=[], total=reply["total"])
-    return filled(frame, [_proposed(one) for one in reply["proposals"]], caller.max_tokens)
+    pieces = []
+    for row in reply["proposals"]:
+        text, flags = shown(f"{row['why']}\n{row['diff']}")
+        day = row["madeAt"][:10]
+        pieces.append(ProposalText(id=row["id"], kind=row["kind"], path=row["path"], text=text, day=day, flags=flags))
+    return filled(ProposalTexts(results=[], total=reply["total"]), pieces, caller.max_tokens)
 
 
-async def _searched(arguments: SearchArguments, caller: ToolCaller) -> SearchReply:
-    bounds = arguments.model_dump(include={"query", "max_results", "min_score", "since", "until"})
-    paths = None if arguments.path is None else [arguments.path]
-    return await caller.ask(Client.search, sources=_SOURCES[arguments.corpus], paths=paths, **bounds)
-
-
-async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[list[FoundText], Verdictful]:
-    """Return the memories that answer; of some days by way of recall, which alone knows when something happened."""
-    most = arguments.max_results
+async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[list[FoundText], AnyAnswer]:
+    """Return the memories that answer; of some days by recall, which alone knows when something happened."""
+    limit = arguments.max_results
     if arguments.since is None and arguments.until is None:
-        found = await caller.ask(Client.search_memories, arguments.query, scope=arguments.scope, top_k=most)
-        return [document_piece(one) for one in found["memories"]], found
+        search = await caller.ask(Client.search_memories, arguments.query, scope=arguments.scope, top_k=limit)
+        return list(map(_memory_piece, search["memories"])), search
     bounds = arguments.model_dump(include={"query", "since", "until", "scope"})
-    recalled = await caller.ask(Client.recall, k=most, **bounds)
-    return found_in_memories(recalled, memories_only=True), recalled
+    reply = await caller.ask(Client.recall, k=limit, **bounds)
+    return [_item(item) for item in reply["results"] if item["is"] == "memory"], reply
 
 
-def _merged(memories: list[FoundText], notes: list[FoundText], most: int | None) -> list[FoundText]:
-    """Return memories and the notes that are not their lines, what answers best first."""
-    stated = {(one.path, one.start_line) for one in memories}
-    rest = [one for one in notes if (one.path, one.start_line) not in stated]
-    return sorted([*memories, *rest], key=lambda one: -(one.score or 0))[:most]
-
-
-def _bounded_answer(found: list[FoundText], replies: Sequence[Verdictful], limit: int) -> FoundTexts:
+def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit: int) -> FoundTexts:
     reasons = [reply["reason"] for reply in replies if reply["reason"]]
-    missing = dict.fromkeys(part for reply in replies for part in missing_of(reply["health"]))
+    missing = dict.fromkeys(part for reply in replies for part in _missing_parts(reply["health"]))
     frame = FoundTexts(
         results=[],
         verdict=min((reply["verdict"] for reply in replies), key=_BY_WORTH.index),
-        # what one of two did not find, the other one may have
+        # where one of two replies found nothing, the other may have found something
         reason=reasons[0][:_REASON_CHARS] if len(reasons) == len(replies) else None,
         missing="; ".join(missing)[:_REASON_CHARS] or None,
     )
-    return filled(frame, found, limit)
+    return filled(frame, pieces, limit)
 
 
-def _proposed(reply: ProposalReply) -> ProposalText:
-    text, flags = shown(f"{reply['why']}\n{reply['diff']}")
-    return ProposalText(
-        id=reply["id"], kind=reply["kind"], path=reply["path"], text=text, day=reply["madeAt"][:10], flags=flags
-    )
-
-
-def found_in_memories(reply: RecallReply, *, memories_only: bool) -> list[FoundText]:
-    """Return what was recalled, or of it the memories."""
-    return [_item(item) for item in reply["results"] if item["is"] == "memory" or not memories_only]
-
-
-def document_piece(document: MemoryDocumentReply) -> FoundText:
+def _memory_piece(document: MemoryDocumentReply) -> FoundText:
     """Return a memory as a piece of an answer."""
     text, flags = shown(document["text"])
     cited = parse(document["citation"])
@@ -146,7 +147,7 @@ def document_piece(document: MemoryDocumentReply) -> FoundText:
     )
 
 
-def missing_of(health: SearchHealth) -> Iterator[str]:
+def _missing_parts(health: SearchHealth) -> Iterator[str]:
     """Yield the parts that should have taken part in an answer and did not, and why."""
     for arm, reply in health["arms"].items():
         if reply["state"] not in _TOOK_PART:
@@ -259,12 +260,10 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
 
 
 async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
-    reply = await caller.ask(Client.get_memory, memory_id)
-    found = reply["memory"]
-    told = document_piece(found)
-    abstract, _ = shown(found["abstract_text"])
-    lead = told.model_copy(update={"text": abstract[:_LEAD_CHARS]})
-    answer = ReadText(text=found["text"], memory=lead, sources=found["sources"][:_SOURCES_SHOWN])
+    document = (await caller.ask(Client.get_memory, memory_id))["memory"]
+    abstract, _ = shown(document["abstract_text"])
+    lead = _memory_piece(document).model_copy(update={"text": abstract[:_LEAD_CHARS]})
+    answer = ReadText(text=document["text"], memory=lead, sources=document["sources"][:_SOURCES_SHOWN])
     return _shown(_within(answer, caller.max_tokens))
 
 
@@ -326,3 +325,80 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
 def _shown(answer: ReadText) -> ReadText:
     text, flags = shown(answer.text, answer.flags or ())
     return answer.model_copy(update={"text": text, "flags": flags})
+
+
+async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnswer:
+    """State a memory in today's log, as from the agent."""
+    reply = await caller.write(Client.add_memory, by_agent=True, **arguments.model_dump())
+    done = "remembered" if reply["created"] else "known already"
+    return _written_memory(
+        done, reply["memory"], [reply["change"]], notes=reply["notes"] or None, created=reply["created"]
+    )
+
+
+async def memory_pin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Pin a memory."""
+    reply = await caller.write(Client.pin_memory, arguments.id)
+    return _written_memory("pinned" if reply["changed"] else "it is pinned already", reply["memory"], reply["changes"])
+
+
+async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Take the pin of a memory away."""
+    reply = await caller.write(Client.unpin_memory, arguments.id)
+    return _written_memory("unpinned" if reply["changed"] else "it is not pinned", reply["memory"], reply["changes"])
+
+
+async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Write what holds now in the place of a memory, as from the agent."""
+    reply = await caller.write(Client.replace_memory, arguments.id, arguments.text, by_agent=True)
+    done = f"replaced {reply['replaced'][:ID_PREFIX_CHARS]}" if reply["changed"] else "it says so already"
+    return _written_memory(done, reply["memory"], reply["changes"], run=reply["run"], notes=reply["notes"] or None)
+
+
+async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Take the lines of a memory out."""
+    reply = await caller.write(Client.delete_memory, arguments.id)
+    return _written_answer("deleted", reply["changes"], reply["run"], id=reply["id"], notes=reply["lines"] or None)
+
+
+def _written_memory(
+    done: str, memory: MemoryDocumentReply, changes: Sequence[int | None], run: str | None = None, **details: Any
+) -> WrittenAnswer:
+    return _written_answer(done, changes, run, id=memory["id"], citation=memory["citation"], **details)
+
+
+def _written_answer(done: str, changes: Sequence[int | None], run: str | None = None, **details: Any) -> WrittenAnswer:
+    """Return what was done, and the command that takes it back: the last change first, or all of a run at once."""
+    numbers = [number for number in changes if number is not None]
+    undo = f"memoryctl undo --run {run}" if run else " && ".join(f"memoryctl undo {number}" for number in numbers[::-1])
+    return WrittenAnswer(done=done, changes=numbers or None, undo=undo or None, **details)
+
+
+async def core_add(arguments: CoreAddArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Add lines to the core file."""
+    return await core_edit(CoreEditArguments(**arguments.model_dump()), caller)
+
+
+async def core_edit(arguments: CoreEditArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Add lines to the core file, or put a text in the place of another."""
+    _check(arguments)
+    text, after, old, expected = arguments.text, arguments.after or "", arguments.old or "", arguments.expected
+    match arguments.action:
+        case "append":
+            reply = await caller.write(Client.core_append, text, expected=expected)
+        case "insert":
+            reply = await caller.write(Client.core_insert, text, after=after, expected=expected)
+        case "replace":
+            reply = await caller.write(Client.core_replace, old, text, expected=expected)
+    done = "written" if reply["changed"] else "nothing to write, it reads so already"
+    return _written_answer(done, [reply["change"]], path=reply["path"], notes=reply["notes"] or None)
+
+
+def _check(arguments: CoreEditArguments) -> None:
+    needed = _NEEDS[arguments.action]
+    for name in ("after", "old"):
+        if (name in needed) != (getattr(arguments, name) is not None):
+            verb = "needs" if name in needed else "takes no"
+            raise InvalidRequest(f"{arguments.action} {verb} {name!r}")
+    if not arguments.text and arguments.action != "replace":
+        raise InvalidRequest(f"{arguments.action} needs a text")
