@@ -3,16 +3,14 @@
 The docstring of a field is its description in OpenAPI and on the reference page.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from typing import Annotated, TypedDict, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.memories.abstracts import SimilarMemories
 from memoryd.domain.memories.bundle import Encoding
-from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.search import FallbackReply
 from memoryd.search.protocol import Fallback
 from memoryd.wire import ErrorCode, SyncGoal
@@ -63,11 +61,6 @@ def present(kind: type[Told], /, **values: object) -> Told:
     """Return a reply of a kind, a TypedDict, without the keys that may be left out and have no value."""
     required: Set[str] = kind.__required_keys__  # type: ignore[attr-defined]  # what a TypedDict has
     return cast("Told", {key: value for key, value in values.items() if value is not None or key in required})
-
-
-def similar_memories_replies(found: Iterable[SimilarMemories]) -> list[NearCopiesReply]:
-    """Return how memories that say nearly the same are told."""
-    return [NearCopiesReply(newer=one.newer, older=one.older) for one in found]
 
 
 def fallback_reply(fallback: Fallback | None) -> FallbackReply | None:

@@ -25,7 +25,6 @@ from memoryd.domain.memories.documents import (
     DecayPreview,
     DocumentFilters,
     DocumentPage,
-    DocumentStats,
     MemoryDocument,
     beginning_of,
     decay_of,
@@ -45,6 +44,7 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.recall.query import Recalled
 from memoryd.memory.retaining import LineEditing, StatementHashes
 from memoryd.memory.usage import UsageCache
+from memoryd.replies.memories import MemoryStatsReply
 
 _LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
 NOT_OWN: Final = "a session changes only memories of its own agent"
@@ -112,7 +112,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
         return await asyncio.to_thread(work)
 
-    async def stats(self, admitted: Admitted) -> DocumentStats:
+    async def stats(self, admitted: Admitted) -> MemoryStatsReply:
         """Count the memories within reach."""
         memories = within(await self.now(), self.recall.visibility(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))

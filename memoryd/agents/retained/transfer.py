@@ -22,9 +22,8 @@ from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.scopes import Visibility
-from memoryd.domain.memories.transfer import TransferPage, TransferredMemory, missing_days, page_behind
+from memoryd.domain.memories.transfer import TransferPage, missing_days, page_behind
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.text.sanitizing import visible_text
 from memoryd.errors import InvalidRequest
 
 _FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"
@@ -83,28 +82,31 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
 
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
-    async def take(self, handed: Sequence[TransferredMemory], wishes: TransferWishes) -> TakenMemories:
+    async def take(
+        self, lines: Sequence[RetainedLine | str], days: Sequence[Sequence[date]], wishes: TransferWishes
+    ) -> TakenMemories:
         """State memories on the days on which they were said; what stands there already is left as it is.
 
-        Raises Denied with `memory.readOnly`, StoreError.
+        In the place of a line stands why there is none. Raises Denied with `memory.readOnly`, StoreError.
         """
         book, stones = await self.documents.now(), await self.retaining.tombstones.all()
         taken: list[TakenMemory] = []
         due: defaultdict[date, list[tuple[int, RetainedLine]]] = defaultdict(list)
-        judgements = await asyncio.to_thread(lambda: [self._judged(one, book, stones, wishes) for one in handed])
-        for number, (one, judged) in enumerate(zip(handed, judgements, strict=True)):
+        judgements = await asyncio.to_thread(lambda: [self._judged(one, book, stones, wishes) for one in lines])
+        for number, (said_on, judged) in enumerate(zip(days, judgements, strict=True)):
             if isinstance(judged, RetainedLine):
-                taken.append(self._planned(number, judged, one, book, due))
+                taken.append(self._planned(number, judged, said_on, book, due))
             else:
                 taken.append(judged)
         changes = [] if wishes.is_dry_run else await self._write(due, taken, wishes)
         return TakenMemories(tuple(taken), tuple(changes))
 
     def _judged(
-        self, one: TransferredMemory, book: Book, stones: Tombstones, wishes: TransferWishes
+        self, line: RetainedLine | str, book: Book, stones: Tombstones, wishes: TransferWishes
     ) -> RetainedLine | TakenMemory:
+        if isinstance(line, str):
+            return TakenMemory(Taken.REFUSED, "", line)
         try:
-            line = replace(one, text=visible_text(one.text)).line()
             if is_of_session(line):
                 # as forgetting leaves them
                 line = replace(line, text=stones.cut_from(line.text))
@@ -123,12 +125,12 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         self,
         number: int,
         line: RetainedLine,
-        one: TransferredMemory,
+        said_on: Sequence[date],
         book: Book,
         due: defaultdict[date, list[tuple[int, RetainedLine]]],
     ) -> TakenMemory:
         known = book.memories.get(line.id)
-        days = missing_days(one.days, known, self.today())
+        days = missing_days(said_on, known, self.today())
         for day in days:
             due[day].append((number, line))
         keys = not_taken(line, known.line) if known is not None and not days else ()

@@ -8,18 +8,15 @@ from pydantic import Field
 from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request, similar_memories_replies
+from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
-from memoryd.memory.reflect.pages import ReflectResult
 from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
-    PageRefusalReply,
     ProposalReply,
     ProposalsReply,
-    ProposalSummaryReply,
     ReflectReply,
 )
 from memoryd.wire import PROPOSALS_MAX
@@ -51,8 +48,7 @@ ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how ma
 async def reflect(request: ReflectRequest, caller: Asking, memories: Memories) -> ReflectReply:
     """Bring pages and opinions up to date, and propose what a person has to decide."""
     use = memories.retained(caller.admit(request.agent, None)).reflect
-    outcome = await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
-    return _reflect_reply(outcome)
+    return await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
 
 
 async def proposals(
@@ -88,28 +84,6 @@ async def reject(
 
 def _reflect_use(request: ProposalDecision, caller: Asking, memories: Memories) -> ReflectUse:
     return memories.retained(caller.admit(request.agent, None)).reflect
-
-
-def _reflect_reply(outcome: ReflectResult) -> ReflectReply:
-    return ReflectReply(
-        run=outcome.run,
-        since=outcome.since.isoformat(),
-        dryRun=outcome.is_dry,
-        memories=outcome.memories,
-        steps=outcome.steps,
-        pages=list(outcome.pages),
-        unchanged=outcome.unchanged,
-        refusals=[PageRefusalReply(path=one.path, why=one.why) for one in outcome.refusals],
-        proposals=[
-            ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why)
-            for one in outcome.proposals
-        ],
-        copies=similar_memories_replies(outcome.copies),
-        acrossScopes=similar_memories_replies(outcome.across_scopes),
-        disagreements=outcome.disagreements,
-        coreLeftOut=outcome.core_left_out,
-        tookMs=round(outcome.seconds * 1000, 2),
-    )
 
 
 def _proposal_reply(one: Proposal, zone: tzinfo | None) -> ProposalReply:

@@ -3,6 +3,7 @@
 rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are memories.
 """
 
+import asyncio
 from datetime import date
 from typing import Annotated, Final, TypedDict
 
@@ -28,7 +29,10 @@ from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import DocumentFilters
-from memoryd.domain.memories.transfer import TransferredMemory, days_of_memory
+from memoryd.domain.memories.kinds import ShortId, kind_named
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+from memoryd.domain.memories.transfer import days_of_memory
+from memoryd.domain.text.sanitizing import visible_text
 from memoryd.replies.memories import (
     ExportReply,
     ImportReply,
@@ -119,7 +123,8 @@ async def take(request: ImportRequest, caller: Asking, memories: Memories) -> Im
     """State memories in the logs of their days; the same again is not written twice."""
     admitted = caller.admit(request.agent, None)
     wishes = TransferWishes(request.run, request.dry_run, request.with_secrets)
-    done = await memories.retained(admitted).transfer.take(list(map(imported, request.memories)), wishes)
+    lines = await asyncio.to_thread(lambda: list(map(imported, request.memories)))
+    done = await memories.retained(admitted).transfer.take(lines, [one.days for one in request.memories], wishes)
     rows = [TakenMemoryReply(outcome=one.outcome.value, id=one.id, reason=one.reason) for one in done.memories]
     return ImportReply(memories=rows, changes=list(done.changes))
 
@@ -149,26 +154,28 @@ def exported(memory: Memory) -> TransferredMemoryReply:
     )
 
 
-def imported(one: ImportedMemory) -> TransferredMemory:
-    """Return a memory that a file has."""
-    return TransferredMemory(
-        text=one.text,
-        kind=one.kind,
-        entities=tuple(one.entities),
-        importance=one.importance,
-        confidence=one.confidence,
-        is_pinned=one.pinned,
-        scope=one.scope or "",
-        at=one.at or "",
-        said_by=one.said_by or "",
-        tags=tuple(one.tags),
-        supports=tuple(one.supports),
-        contradicts=tuple(one.contradicts),
-        supersedes=tuple(one.supersedes),
-        superseded=tuple(one.superseded),
-        beside=tuple(one.beside),
-        days=tuple(one.days),
-    )
+def imported(one: ImportedMemory) -> RetainedLine | str:
+    """Return the line that states a memory of a file, or why no line can."""
+    if (kind := kind_named(one.kind)) is None:
+        return f"there is no kind {one.kind!r}"
+    try:
+        attributes = Attributes(
+            confidence=one.confidence,
+            importance=one.importance,
+            at=one.at or "",
+            scope=one.scope or "",
+            supports=tuple(map(ShortId, one.supports)),
+            contradicts=tuple(map(ShortId, one.contradicts)),
+            supersedes=tuple(map(ShortId, one.supersedes)),
+            superseded=tuple(map(ShortId, one.superseded)),
+            beside=tuple(map(ShortId, one.beside)),
+            provenance=Provenance(one.said_by) if one.said_by else None,
+            tags=tuple(one.tags),
+            is_pinned=one.pinned,
+        )
+        return RetainedLine(kind, visible_text(one.text), tuple(one.entities), attributes)
+    except ValueError as exc:
+        return str(exc)
 
 
 class DocStatsReply(TypedDict):

@@ -4,21 +4,19 @@ An abstract is made of slices of the text, with white space folded, so it says n
 Near copies are listed for a person and never folded: the one word or number that differs may be the point.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import Final
 
-from msgspec import Struct
-
+from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory, newest_first
-from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import MemoryId, Network
 from memoryd.domain.ranking.selection import is_alike, tokens
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import UNSPACED
+from memoryd.replies.knowledge import NearCopiesReply
 
 ABSTRACT_CHARS: Final = 200
 """A longer sentence is cut, at a word where there is one, and ends in `CUT`."""
@@ -88,41 +86,31 @@ def _worths(sentences: Sequence[str]) -> list[float]:
 
 
 MAX_COPIES: Final = 50
-"""Pairs that are told."""
+"""Pairs that are returned."""
 MAX_COMPARED: Final = 60
 """Of the newest memories about the same entities; each is compared with each."""
 
 
-class SimilarMemories(Struct, frozen=True):
-    """Two memories, the newer one first."""
-
-    newer: MemoryId
-    older: MemoryId
-
-
-def copies_across_scopes(memories: Iterable[Memory]) -> tuple[SimilarMemories, ...]:
+def copies_across_scopes(memories: Iterable[Memory]) -> list[NearCopiesReply]:
     """Return pairs that say the same about the same entities in several scopes, of one network; the newest first."""
-    groups: defaultdict[tuple[str, ...], list[Memory]] = defaultdict(list)
-    for memory in newest_first(memories):
-        if said := gist(memory.line.text):
-            groups[said, memory.line.network, memory.line.attributes.at, *memory.slugs].append(memory)
-    pairs = (pair for group in groups.values() if len(group) > 1 for pair in combinations(group[:MAX_COMPARED], 2))
+    groups = grouped(
+        ((text, memory.line.network, memory.line.attributes.at, memory.slugs), memory)
+        for memory in newest_first(memories)
+        if (text := gist(memory.line.text))
+    )
+    pairs = (pair for group in groups.values() for pair in combinations(group[:MAX_COMPARED], 2))
     across = (pair for pair in pairs if len({one.line.attributes.scope for one in pair}) > 1)
-    return tuple(SimilarMemories(newer.id, older.id) for newer, older in islice(across, MAX_COPIES))
+    return [NearCopiesReply(newer=newer.id, older=older.id) for newer, older in islice(across, MAX_COPIES)]
 
 
-def near_copies(memories: Iterable[Memory]) -> tuple[SimilarMemories, ...]:
+def near_copies(memories: Iterable[Memory]) -> list[NearCopiesReply]:
     """Return pairs that are about the same entities, of one network, and differ in a few words; the newest first."""
-    groups: defaultdict[tuple[Network, tuple[EntitySlug, ...]], list[Memory]] = defaultdict(list)
-    for memory in newest_first(memories):
-        group = groups[memory.line.network, memory.slugs]
-        if len(group) < MAX_COMPARED:
-            group.append(memory)
-    return tuple(islice((pair for key in sorted(groups) for pair in _pairs(groups[key])), MAX_COPIES))
+    groups = grouped(((memory.line.network, memory.slugs), memory) for memory in newest_first(memories))
+    return list(islice((pair for key in sorted(groups) for pair in _pairs(groups[key][:MAX_COMPARED])), MAX_COPIES))
 
 
-def _pairs(group: Sequence[Memory]) -> Iterator[SimilarMemories]:
+def _pairs(group: Sequence[Memory]) -> Iterator[NearCopiesReply]:
     words = {one.id: tokens(one.line.text) for one in group} if len(group) > 1 else {}
     for newer, older in combinations(group, 2):
         if is_alike(words[newer.id], words[older.id]):
-            yield SimilarMemories(newer.id, older.id)
+            yield NearCopiesReply(newer=newer.id, older=older.id)

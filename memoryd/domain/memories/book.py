@@ -207,6 +207,12 @@ def about_entities(
     return {slug: frozenset(about) for slug, about in found.items()}
 
 
+def spelling(slug: EntitySlug, memories: Iterable[Memory], default: str) -> str:
+    """Return the name of an entity as most of some memories write it, else `default`."""
+    names = Counter(name for memory in memories for name in memory.line.entities if slug_of(name) == slug)
+    return min(names, key=lambda name: (-names[name], name), default=default)
+
+
 def names_in(memories: Iterable[Memory]) -> Counter[str]:
     """Count how many of some memories name an entity so."""
     return Counter(name for memory in memories for name in set(memory.line.entities))

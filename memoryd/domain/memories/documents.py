@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.abstracts import SimilarMemories, copies_across_scopes, near_copies
+from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
+from memoryd.replies.memories import MemoryStatsReply
 
 
 class MemoryDocument(Struct, frozen=True, kw_only=True):
@@ -164,31 +165,17 @@ def page_of(
     return DocumentPage(tuple(map(document, shown)), len(found))
 
 
-class DocumentStats(Struct, frozen=True, kw_only=True):
-    """How many documents there are within reach."""
-
-    total: int = 0
-    by_tier: Mapping[str, int] = field(default_factory=dict)
-    by_kind: Mapping[str, int] = field(default_factory=dict)
-    by_scope: Mapping[str, int] = field(default_factory=dict)
-    pinned: int = 0
-    near_copies: tuple[SimilarMemories, ...] = ()
-    """Pairs that say nearly the same, the first of them."""
-    across_scopes: tuple[SimilarMemories, ...] = ()
-    """Pairs that say the same in several scopes, the first of them."""
-
-
-def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
-    """Count documents, and name those of which one may be needless."""
+def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
+    """Count documents, and name pairs of which one may be unnecessary."""
     memories = [one.memory for one in documents]
     across = copies_across_scopes(memories)
-    return DocumentStats(
+    return MemoryStatsReply(
         total=len(documents),
         by_tier=_counted(documents, lambda one: one.terms.tier),
         by_kind=_counted(documents, lambda one: one.memory.kind.value),
         by_scope=_counted(documents, lambda one: one.scope),
         pinned=sum(one.memory.line.attributes.is_pinned for one in documents),
-        near_copies=tuple(one for one in near_copies(memories) if one not in across),
+        near_copies=[pair for pair in near_copies(memories) if pair not in across],
         across_scopes=across,
     )
 

@@ -16,7 +16,7 @@ from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 EntitySlug = NewType("EntitySlug", str)
 """How the name of an entity compares, and the name of its page: `bank/entities/<slug>.md`."""
 
-PAGES: Final = "bank/entities/"
+ENTITY_PAGES: Final = "bank/entities/"
 MAX_SLUG_BYTES: Final = 120
 """In UTF-8; a file name has room for 255, of which a temporary copy takes some."""
 _HASH_CHARS: Final = 8
@@ -42,7 +42,7 @@ def slug_of(name: str) -> EntitySlug:
 
 def entity_page(slug: EntitySlug) -> str:
     """Return the path of the page of an entity, relative to the workspace."""
-    return f"{PAGES}{slug}.md"
+    return f"{ENTITY_PAGES}{slug}.md"
 
 
 def _without_case(sign: str) -> str:

@@ -6,7 +6,6 @@ be edited safely, are refused.
 """
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,8 +14,8 @@ from msgspec import Struct
 
 from memoryd.domain.documents import SUFFIX, RelativePath
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Book, EntityPage
-from memoryd.domain.memories.entities import PAGES, EntitySlug, entity_page, slug_of
+from memoryd.domain.memories.book import Book, EntityPage, spelling
+from memoryd.domain.memories.entities import ENTITY_PAGES, EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import generated_in
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import MAX_NAME, RetainedLine
@@ -207,15 +206,13 @@ def _written(alias: str) -> str:
     return alias if is_plain else json.dumps(alias, ensure_ascii=False)
 
 
-MAX_PAGE_NAME: Final = 200
-"""Signs of the name of an entity."""
 _HEADING_BYTES: Final = 4096
 """So far behind the front matter the first heading is looked for."""
 
 
 def is_entity_page(path: str) -> bool:
     """Tell whether a document is the page of an entity."""
-    return path.startswith(PAGES) and "/" not in path[len(PAGES) :]
+    return path.startswith(ENTITY_PAGES) and "/" not in path[len(ENTITY_PAGES) :]
 
 
 def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:
@@ -230,7 +227,7 @@ def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:
     # a heading that reflect wrote is no name
     own = generated_in(data, front).blanked(data)
     body = own[front : min(front + _HEADING_BYTES, size)].decode("utf-8", "replace")
-    return EntityPage(path, _heading(body) or path[len(PAGES) : -len(SUFFIX)], aliases_of(values))
+    return EntityPage(path, _heading(body) or path[len(ENTITY_PAGES) : -len(SUFFIX)], aliases_of(values))
 
 
 def _heading(body: str) -> str:
@@ -238,7 +235,7 @@ def _heading(body: str) -> str:
     lines = (line.strip("\ufeff \t\r") for line in body.split("\n"))
     titles = (line.lstrip("#").strip().rstrip("#").strip() for line in lines if line.startswith(("# ", "## ")))
     title = " ".join(next(titles, "").split())
-    return title if len(title) <= MAX_PAGE_NAME else ""
+    return title if len(title) <= MAX_NAME else ""
 
 
 class AliasPlace(Struct, frozen=True):
@@ -259,7 +256,7 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
         raise ValueError(f"{alias!r} and {entity!r} are one name already")
     claimed = _claims(book, slug)
     if target in claimed and len(claimed) == 1:
-        return AliasPlace(alias, _name(book, target, entity), _path(book, target), is_there=True)
+        return _place(book, alias, target, entity, is_there=True)
     if claimed:
         raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)} already: split it first")
     if above := _claims(book, target):
@@ -268,7 +265,7 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
         raise ValueError(f"{alias!r} has aliases of its own ({', '.join(page.aliases)}): split them first")
     if target not in book.pages and target not in book.by_entity:
         raise ValueError(f"no memory and no page names {entity!r}")
-    return AliasPlace(alias, _name(book, target, entity), _path(book, target))
+    return _place(book, alias, target, entity, is_there=False)
 
 
 def splitting(book: Book, name: str) -> AliasPlace:
@@ -279,7 +276,7 @@ def splitting(book: Book, name: str) -> AliasPlace:
         raise ValueError(f"{alias!r} is no alias of an entity")
     if len(claimed) > 1:
         raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)}: take it out of one page by hand")
-    return AliasPlace(alias, _name(book, claimed[0], alias), _path(book, claimed[0]), is_there=True)
+    return _place(book, alias, claimed[0], alias, is_there=True)
 
 
 def _checked(name: str) -> str:
@@ -300,18 +297,12 @@ def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
     )
 
 
-def _name(book: Book, slug: EntitySlug, written: str) -> str:
-    """Return the name of the page of an entity; where there is none, as most lines write it."""
+def _place(book: Book, alias: str, slug: EntitySlug, written: str, *, is_there: bool) -> AliasPlace:
+    """Name the entity as its page does; where there is none, as most lines write it, or as it is `written` now."""
     if page := book.pages.get(slug):
-        return page.name
+        return AliasPlace(alias, page.name, RelativePath(page.path), is_there)
     memories = (book.memories[one] for one in book.by_entity.get(slug, ()))
-    names = Counter(name for one in memories for name in one.line.entities if slug_of(name) == slug)
-    return min(names, key=lambda name: (-names[name], name), default=written)
-
-
-def _path(book: Book, slug: EntitySlug) -> RelativePath:
-    page = book.pages.get(slug)
-    return RelativePath(page.path if page else entity_page(slug))
+    return AliasPlace(alias, spelling(slug, memories, written), RelativePath(entity_page(slug)), is_there)
 
 
 def _listed(book: Book, slugs: list[EntitySlug]) -> str:

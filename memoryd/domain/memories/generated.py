@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
@@ -113,27 +114,13 @@ _COMMENT: Final = expression(r"<!--|-->")
 _COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
-class PageSource(Struct, frozen=True):
-    """Where a memory stands: lines 1-based, inclusive."""
-
-    path: RelativePath
-    start_line: int
-    end_line: int
-
-    @property
-    def citation(self) -> str:
-        """Return it as answers cite it."""
-        end = f"-L{self.end_line}" if self.end_line > self.start_line else ""
-        return f"{self.path}#L{self.start_line}{end}"
-
-
 class PageEntry(Struct, frozen=True):
     """One memory on a page; `told` goes before its text (a date, a confidence), `below` are lines under it."""
 
     memory: MemoryId
     told: str
     text: str
-    sources: tuple[PageSource, ...]
+    sources: tuple[Citation, ...]
     below: tuple["PageEntry", ...] = ()
 
 
@@ -158,13 +145,6 @@ class GeneratedPage(Struct, frozen=True):
         """All that are told, in order."""
         tops = [entry for section in self.sections for entry in section.entries]
         return tuple(one for top in tops for one in (top, *top.below))
-
-
-class PageCitation(Struct, frozen=True):
-    """What an entry that was written names: a memory, and a file that states it."""
-
-    memory: ShortId
-    path: str
 
 
 def block_of(page: GeneratedPage, summary: str = "") -> str:
@@ -211,9 +191,9 @@ def has_no_marker(text: str) -> bool:
     return not found.ranges and not found.doubts
 
 
-def citations_in(block: str) -> tuple[PageCitation, ...]:
-    """Return what the entries of a block name, in order."""
-    return tuple(PageCitation(ShortId(found[1]), unquote(found[0])) for found in _ENTRY.findall(block))
+def citations_in(block: str) -> list[tuple[ShortId, str]]:
+    """Return the memories that the entries of a block name, in order, each with the path of a file that states it."""
+    return [(ShortId(memory), unquote(path)) for path, memory in _ENTRY.findall(block)]
 
 
 def _found(data: bytes) -> Generated:
@@ -243,12 +223,11 @@ def _entry(entry: PageEntry, page: RelativePath, indent: str = "") -> Iterable[s
         yield from _entry(below, page, f"{indent}  ")
 
 
-def _link(source: PageSource, memory: MemoryId, page: RelativePath) -> str:
-    shown = re.sub(r"([\[\]])", r"\\\1", as_text(source.citation))
+def _link(source: Citation, memory: MemoryId, page: RelativePath) -> str:
+    shown = re.sub(r"([\[\]])", r"\\\1", as_text(str(source)))
     above = "../" * page.count("/")
-    place = source.citation.rpartition("#")[2]
     target = _UNSAFE.sub(lambda sign: quote(sign[0], safe=""), source.path).replace("#", "%23")
-    return f'[{shown}]({above}{target}#{place} "{short_id(memory)}")'
+    return f'[{shown}]({above}{target}#{source.place} "{short_id(memory)}")'
 
 
 def as_text(text: str) -> str:

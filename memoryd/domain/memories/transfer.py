@@ -9,53 +9,9 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.kinds import ShortId, kind_named
-from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 
 PAGE_CHARS: Final = 200_000
 """Signs of the texts of one page, so that it fits into a reply."""
-
-
-class TransferredMemory(Struct, frozen=True, kw_only=True):
-    """A memory as a file has it: what its line says by itself, and when it was said, the earliest day first."""
-
-    text: str
-    kind: str
-    entities: tuple[str, ...] = ()
-    importance: float | None = None
-    confidence: float | None = None
-    is_pinned: bool = False
-    scope: str = ""
-    at: str = ""
-    said_by: str = ""
-    tags: tuple[str, ...] = ()
-    supports: tuple[str, ...] = ()
-    contradicts: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
-    superseded: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    days: tuple[date, ...] = ()
-
-    def line(self) -> RetainedLine:
-        """Return the line that states it; raises ValueError, which says why there is none."""
-        kind = kind_named(self.kind)
-        if kind is None:
-            raise ValueError(f"there is no kind {self.kind[:40]!r}")
-        attributes = Attributes(
-            confidence=self.confidence,
-            importance=self.importance,
-            at=self.at,
-            scope=self.scope,
-            supports=tuple(map(ShortId, self.supports)),
-            contradicts=tuple(map(ShortId, self.contradicts)),
-            supersedes=tuple(map(ShortId, self.supersedes)),
-            superseded=tuple(map(ShortId, self.superseded)),
-            beside=tuple(map(ShortId, self.beside)),
-            provenance=Provenance(self.said_by) if self.said_by else None,
-            tags=self.tags,
-            is_pinned=self.is_pinned,
-        )
-        return RetainedLine(kind, self.text, self.entities, attributes)
 
 
 class TransferPage(Struct, frozen=True):

@@ -113,7 +113,7 @@ def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> 
 
 
 def _beyond(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
-    named = {at: [one.memory for one in citations_in(line)] for at, line in enumerate(lines)}
+    named = {at: [memory for memory, _ in citations_in(line)] for at, line in enumerate(lines)}
     beyond = {at for at, memories in named.items() if not all(may_tell(one) for one in memories)}
     if beyond:
         beyond |= {at for at, memories in named.items() if not memories and not lines[at].startswith(("#", "<!--"))}

@@ -14,13 +14,12 @@ from functools import partial
 from typing import Final
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
-    ENTITY_PAGES,
     citing,
     files_cited,
     session_memories_with,
@@ -31,6 +30,7 @@ from memoryd.domain.memories.changes.forgetting import (
     without_words_of,
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
+from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
@@ -63,8 +63,8 @@ WHY_PRIVATE: Final = "a note became private"
 LEFT_OF_PRIVATE: Final = "what was made of a private note is withheld, and not taken out yet: {}"
 
 
-class PrivateParts(Struct, frozen=True, kw_only=True):
-    """Where that stands which is made of the notes of one workspace."""
+class PrivateTraces(Struct, kw_only=True, eq=False):
+    """Takes out of pages and of kept changes what was made of notes that are private now; until then it is withheld."""
 
     journal: Journal
     rows: ForgottenRows
@@ -74,27 +74,22 @@ class PrivateParts(Struct, frozen=True, kw_only=True):
     removed: Callable[[], Mapping[RelativePath, Known]]
     """Those that have left the index since the start, as they were."""
     withhold: Callable[[Set[RelativePath]], None]
-    """Takes the documents of which nobody may be told, in the stead of those before."""
+    """Takes the documents that may not be shown, in place of those before."""
     withdraw_proposals: Callable[[], Awaitable[None]]
+    trouble: str = ""
+    """Why something of that is still in place; empty if nothing is."""
+    _has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    _withheld: frozenset[RelativePath] = frozenset()
+    _count: int = 0
+    """How many notes were known."""
 
-
-class PrivateTraces:
-    """Takes out of pages and of kept changes what was made of notes that are private now; until then it is withheld."""
-
-    def __init__(self, parts: PrivateParts) -> None:
-        self._parts = parts
-        self._has_news = asyncio.Event()
+    def __post_init__(self) -> None:
         # before this start a kill may have come in between
-        self._has_news.set()
-        self._withheld: frozenset[RelativePath] = frozenset()
-        self._count = 0
-        """How many notes were known."""
-        self.trouble = ""
-        """Why something of that is still in place; empty if nothing is."""
+        self.demand()
 
     def note_change(self) -> None:
         """Take the news that notes changed: what is withheld may be told again, and what went may have been hidden."""
-        before, self._count = self._count, len(self._parts.known())
+        before, self._count = self._count, len(self.known())
         if self._withheld or self._count < before:
             self._has_news.set()
 
@@ -116,11 +111,11 @@ class PrivateTraces:
 
     async def _take_out(self) -> str:
         """Take it out, and return why some of it stays."""
-        late = await self._parts.indexes.follow()
-        journal, known = self._parts.journal, self._parts.known()
-        cited = {path: await self._cited(path) for path in self._parts.indexes.generated_pages()}
+        late = await self.indexes.follow()
+        journal, known = self.journal, self.known()
+        cited = {path: await self._cited(path) for path in self.indexes.generated_pages()}
         unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
-        gone = {path: was for path, was in self._parts.removed().items() if path in unknown}
+        gone = {path: was for path, was in self.removed().items() if path in unknown}
         private = await asyncio.to_thread(
             lambda: journal.files.out_of_sight(gone).union(filter(journal.files.is_private, unknown))
         )
@@ -130,7 +125,7 @@ class PrivateTraces:
         if not private:
             return ""
         await journal.changes.purge(citing(private), private)
-        await self._parts.withdraw_proposals()
+        await self.withdraw_proposals()
         return await self._rewrite(private) if self._withheld else ""
 
     async def _rewrite(self, private: Set[RelativePath]) -> str:
@@ -138,7 +133,7 @@ class PrivateTraces:
         written, refused = set[RelativePath](), ""
         for path in sorted(self._withheld):
             try:
-                await self._parts.journal.change(
+                await self.journal.change(
                     path,
                     partial(_without_private, path, private),
                     by=WrittenBy.FORGET,
@@ -150,8 +145,8 @@ class PrivateTraces:
             except RequestError as exc:
                 refused = LEFT_OF_PRIVATE.format(exc)
         if written:
-            await self._parts.rows.blank()
-            if why := await self._parts.indexes.follow() or await self._parts.indexes.drop_remains():
+            await self.rows.blank()
+            if why := await self.indexes.follow() or await self.indexes.drop_remains():
                 raise StoreUnavailable(why)
             drop_remembered_texts()
             self._withhold(self._withheld - written)
@@ -159,19 +154,18 @@ class PrivateTraces:
 
     async def _cited(self, path: RelativePath) -> frozenset[RelativePath]:
         try:
-            text = (await self._parts.journal.read(path, is_shown=True)).text
+            text = (await self.journal.read(path, is_shown=True)).text
         except RequestError:
             return frozenset()
         return await asyncio.to_thread(files_cited, text or "")
 
     def _withhold(self, pages: Set[RelativePath]) -> None:
         self._withheld = frozenset(pages)
-        self._parts.withhold(self._withheld)
+        self.withhold(self._withheld)
 
 
 def _without_private(path: RelativePath, private: Set[RelativePath], text: str | None) -> str | None:
-    left = None if text is None else without_files(text, path, private)
-    return None if left is None else without_page(left, path)
+    return None if text is None else without_page(without_files(text, path, private), path)
 
 
 class MemoryForgetting(Struct, kw_only=True, eq=False):
@@ -212,8 +206,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             try:
                 # from here on the tombstones know of it
                 await self.stated.drop(one.line.text for one in plan.memories)
-                receipt = await self._gone(plan, keeps_lines=is_undoable)
-                unfinished = await self._followed(plan)
+                report = await self._take_out(plan, keeps_lines=is_undoable)
+                unfinished = await self._follow_up(plan)
                 # it may have been recalled until now
                 await self.usage.drop([one.id for one in plan.memories])
             except (MemorydError, OSError) as exc:
@@ -223,7 +217,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 await self.tombstones.finish(hashes)
         log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
         stays = await self.planner.stays(plan)
-        return replace(receipt, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
+        return replace(report, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
 
     async def finish(self) -> None:
         """End what a kill ended; raises what `forget` does."""
@@ -234,18 +228,18 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             # once more: what was being forgotten may be done, and its lines kept for an undo
             pending = await self.tombstones.pending()
             await self.indexes.follow()
-            owed = Tombstones((await self.tombstones.all()).key, pending)
+            pending_stones = Tombstones((await self.tombstones.all()).key, pending)
             book = await self.book.now()
             # what was deleted before stands in copies alone
             known = {**(await self.planner.copies()).memories, **book.memories}
-            plan = of_memories([one for one in known.values() if owed.hold_id(one.id)])
+            plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
             # the lines go last: what is not dropped yet, they tell
             await self.stated.drop(one.line.text for one in plan.memories)
-            await self._gone(plan, keeps_lines=False)
+            await self._take_out(plan, keeps_lines=False)
             # also what no line states any more: rows may name it still
-            named = frozenset(one for one in await self.rows.named() if owed.hold_id(one))
+            named = frozenset(one for one in await self.rows.named() if pending_stones.hold_id(one))
             await self.rows.purge(named, NOTHING)
-            unfinished = await self._followed(plan)
+            unfinished = await self._follow_up(plan)
             await self.usage.drop(named)
             if unfinished:
                 raise StoreUnavailable(unfinished[0])
@@ -263,7 +257,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 self._trouble = ""
             await asyncio.sleep(retry_seconds)
 
-    async def _gone(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
+    async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
         turns = [turn for words in plan.said for turn in await self.said.cut(words)]
@@ -313,7 +307,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             delete=path.startswith(ENTITY_PAGES),
         )
 
-    async def _followed(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
+    async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.indexes.follow()
         book = await self.book.now()
@@ -325,8 +319,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
 
 def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
-    left = without_memories(text, path, frozenset(), plan.traces)
-    return None if left is None else without_page(left, path)
+    return without_page(without_memories(text, path, frozenset(), plan.traces), path)
 
 
 def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:

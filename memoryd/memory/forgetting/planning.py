@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from weakref import WeakSet
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
@@ -141,8 +142,8 @@ class MemoryForgettingPlan(Struct, frozen=True):
     """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
 
     memories: tuple[Memory, ...]
-    elsewhere: OtherMentions
     said: tuple[TextMatcher, ...]
+    elsewhere: OtherMentions = OtherMentions()
     place: Citation | None = None
     lines: tuple[str, ...] = ()
 
@@ -225,7 +226,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         except ValueError as exc:
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
         plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
-        return MemoryForgettingPlan(plan.memories, await self._elsewhere(plan), plan.said, plan.place, plan.lines)
+        return replace(plan, elsewhere=await self._elsewhere(plan))
 
     async def copies(self) -> Book:
         """Return what the kept lines of changes state, whether or not a note does; raises StoreError."""
@@ -234,21 +235,23 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Say in sentences what is out of reach."""
-        told = [COPIED] if plan.memories and not plan.citations else []
-        told += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
-        told += [
+        places = [COPIED] if plan.memories and not plan.citations else []
+        places += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
+        places += [
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
             for one in plan.elsewhere.transcripts
         ]
         if await asyncio.to_thread(_is_in_git, self.workspace):
-            told.append(f"the history of git, if {self.workspace} was committed with it")
-        told += [f"what was sent to {one} before" for one in self.sent_to()]
-        told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self.set_aside()]
+            places.append(f"the history of git, if {self.workspace} was committed with it")
+        places += [f"what was sent to {one} before" for one in self.sent_to()]
+        places += [
+            f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self.set_aside()
+        ]
         if (folder := await asyncio.to_thread(self.replaced)) is not None:
-            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
-        told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
-        told.append("answers that were kept back and say it in other words, for at most 7 days")
-        return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
+            places.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
+        places.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
+        places.append("answers that were kept back and say it in other words, for at most 7 days")
+        return (*places, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
     async def _meant(self, book: Book, name: str) -> ForgetTarget:
         """Return what is meant of the notes, or else of what was deleted before; raises ValueError, StoreError."""
@@ -269,7 +272,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
         said = tuple(words for line in lines if not (words := TextMatcher(line.strip().lstrip("-*+#> \t"))).is_empty)
-        return MemoryForgettingPlan((), OtherMentions(), said, place, lines)
+        return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
         told = session_memories_with(await self.book.now(), plan.stated_by_sessions)
@@ -293,8 +296,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
-    said = tuple(TextMatcher(memory.line.text) for memory in memories)
-    return MemoryForgettingPlan(tuple(memories), OtherMentions(), said)
+    return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.line.text) for memory in memories))
 
 
 def _is_in_git(workspace: Path) -> bool:

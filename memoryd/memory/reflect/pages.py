@@ -12,7 +12,6 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.abstracts import SimilarMemories
 from memoryd.domain.memories.generated import (
     SUMMARY,
     GeneratedPage,
@@ -25,7 +24,6 @@ from memoryd.domain.memories.generated import (
 )
 from memoryd.domain.memories.kinds import ShortId, WrittenBy, short_id
 from memoryd.domain.memories.reflect.pages import CitedFiles, why_refused
-from memoryd.domain.memories.reflect.proposals import ProposedChange
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import CitedFact, Prose
@@ -56,27 +54,6 @@ class PageRefusal(Struct, frozen=True):
     path: str
     why: str
     lacks_markers: bool = False
-
-
-class ReflectResult(Struct, frozen=True, kw_only=True):
-    """What a run did, or would do. `pages` are those written; `steps` moved opinions; `core_left_out` had no room."""
-
-    run: str
-    since: date
-    is_dry: bool
-    memories: int
-    steps: int
-    pages: tuple[str, ...]
-    unchanged: int
-    refusals: tuple[PageRefusal, ...]
-    proposals: tuple[ProposedChange, ...]
-    copies: tuple[SimilarMemories, ...]
-    across_scopes: tuple[SimilarMemories, ...]
-    """Memories that say the same in several scopes."""
-    disagreements: int
-    """Pairs of what may be told to all that may contradict each other."""
-    core_left_out: int
-    seconds: float
 
 
 class PageSummaries:
@@ -198,7 +175,7 @@ async def cited_files(journal: Journal, states: Collection[PageState], known: Co
     """Look for the files that blocks cite and the index does not have."""
     texts = [state.text for state in states if state.text is not None]
     blocks = await asyncio.to_thread(lambda: [citations_in(block_in(text) or "") for text in texts])
-    cited = {one.path for found in blocks for one in found}
+    cited = {path for block in blocks for _, path in block}
     gone: set[str] = set()
     private: set[str] = set()
     for path in sorted(cited.difference(known)):

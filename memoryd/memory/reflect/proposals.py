@@ -19,7 +19,7 @@ from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import has_no_marker
 from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.domain.memories.reflect.core import CoreChanges, CoreFile, core_changes
+from memoryd.domain.memories.reflect.core import CoreFile, core_changes
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion
 from memoryd.domain.memories.reflect.inference import (
     Recurrence,
@@ -265,9 +265,9 @@ def ground_of(
 
 def proposal_plan(
     ground: ProposalGround, core: CoreFile, notes: Notes, pages: Sequence[PageState], forgotten: Tombstones
-) -> CoreChanges:
-    """Return what is proposed, in one order: what concerns what all sessions see first."""
-    core_ones = core_changes(core, ground.shared, ground.since)
+) -> tuple[list[ProposedChange], int]:
+    """Return what is proposed, for the core file first, and for how many facts that has no room."""
+    changes, left_out = core_changes(core, ground.shared, ground.since)
     others = (
         *_contradictions(ground, notes),
         *_retained(ground, notes, forgotten),
@@ -278,7 +278,7 @@ def proposal_plan(
             if state.text is not None and state.page.sections and has_no_marker(state.text)
         ),
     )
-    return CoreChanges((*core_ones.changes, *filter(None, others)), core_ones.left_out)
+    return [*changes, *filter(None, others)], left_out
 
 
 def _contradictions(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:

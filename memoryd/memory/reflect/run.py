@@ -43,11 +43,11 @@ from memoryd.memory.reflect.pages import (
     PageSummaries,
     PageWriter,
     ReflectOptions,
-    ReflectResult,
     WrittenPages,
     cited_files,
 )
 from memoryd.memory.reflect.proposals import ProposalQueue, ground_of, proposal_plan
+from memoryd.replies.knowledge import PageRefusalReply, ProposalSummaryReply, ReflectReply
 from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,7 @@ async def _asked(
     book: Book, labels: OpinionLabels, recorded: Sequence[Step], labeller: Labeller
 ) -> list[LabelledEvidence]:
     """Return what a text model says of pairs that no line tells of; where it says nothing, nothing is moved."""
-    pairs = await asyncio.to_thread(lambda: labels.unlabelled([step.labelled for step in recorded]))
+    pairs = await asyncio.to_thread(lambda: labels.unlabelled(recorded))
     found: list[LabelledEvidence] = []
     for pair in pairs[:MAX_ASKED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
@@ -112,8 +112,20 @@ async def _asked(
     return found
 
 
-class ReflectParts(Struct, frozen=True, kw_only=True):
-    """What a run works with. `book` gives all memories as the disk has them now, `known` the paths of all documents."""
+class _Plan(Struct, frozen=True):
+    """What is known before anything is written."""
+
+    shared: SharedMemories
+    states: tuple[PageState, ...]
+    writer: PageWriter
+    moves: OpinionMoves
+
+
+class Reflecting(Struct, kw_only=True, eq=False):
+    """Reflects over one workspace, one run at a time.
+
+    `book` gives all memories as the disk has them now, `known` the paths of all documents.
+    """
 
     book: Callable[[], Awaitable[Book]]
     known: Callable[[], Collection[str]]
@@ -127,23 +139,7 @@ class ReflectParts(Struct, frozen=True, kw_only=True):
     summaries: PageSummaries | None = None
     tell: Tell = lambda _what, _count: None
     clock: Callable[[], float] = time.time
-
-
-class _Plan(Struct, frozen=True):
-    """What is known before anything is written."""
-
-    shared: SharedMemories
-    states: tuple[PageState, ...]
-    writer: PageWriter
-    moves: OpinionMoves
-
-
-class Reflecting:
-    """Reflects over one workspace, one run at a time."""
-
-    def __init__(self, parts: ReflectParts) -> None:
-        self._parts = parts
-        self._refusals: tuple[str, ...] = ()
+    _refusals: tuple[str, ...] = ()
 
     @property
     def trouble(self) -> str:
@@ -151,50 +147,52 @@ class Reflecting:
         others = f" (and {len(self._refusals) - 1} more pages)" if len(self._refusals) > 1 else ""
         return f"reflect left {self._refusals[0]}{others}" if self._refusals else ""
 
-    async def run(self, options: ReflectOptions) -> ReflectResult:
+    async def run(self, options: ReflectOptions) -> ReflectReply:
         """Reflect, or tell what that would do; a run that goes on is waited for.
 
         Raises Denied where nothing may be written, NotNow while the index or another run is in the way, StoreError.
         """
         if not options.is_dry:
-            self._parts.journal.check_writable()
-        async with self._parts.journal.alone():
+            self.journal.check_writable()
+        async with self.journal.alone():
             return await self._run(options)
 
-    async def _run(self, options: ReflectOptions) -> ReflectResult:
-        parts, run, began = self._parts, uuid4().hex[:12], time.monotonic()
+    async def _run(self, options: ReflectOptions) -> ReflectReply:
+        run, began = uuid4().hex[:12], time.monotonic()
         # first, for what is refused as long as the index does not have all notes is no run
-        book = await parts.book()
+        book = await self.book()
         if not options.is_dry:
-            await parts.runs.begin(run, options.since, self._now())
-        if parts.summaries is not None:
-            parts.summaries.begin()
-        parts.tell("planning", len(book.memories))
-        moves = await opinion_moves(book, parts.opinions, run, parts.labeller)
+            await self.runs.begin(run, options.since, self._now())
+        if self.summaries is not None:
+            self.summaries.begin()
+        self.tell("planning", len(book.memories))
+        moves = await opinion_moves(book, self.opinions, run, self.labeller)
         if not options.is_dry and moves.steps:
-            await parts.opinions.apply(moves.steps)
+            await self.opinions.apply(moves.steps)
         book, plan, pages = await self._paged(book, moves, options, run)
         proposals, left_out = await self._proposed(book, plan, options, run)
-        copies = await asyncio.to_thread(near_copies, plan.shared.memories.values())
-        outcome = ReflectResult(
+        refusals = await self._new_refusals(pages.refusals, run)
+        result = ReflectReply(
             run=run,
-            since=options.since,
-            is_dry=options.is_dry,
+            since=options.since.isoformat(),
+            dryRun=options.is_dry,
             memories=len(book.memories),
             steps=len(plan.moves.steps),
-            pages=pages.written,
+            pages=list(pages.written),
             unchanged=pages.unchanged,
-            refusals=await self._told(pages.refusals, run),
-            proposals=proposals,
-            copies=copies,
-            across_scopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
+            refusals=[PageRefusalReply(path=one.path, why=one.why) for one in refusals],
+            proposals=[
+                ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why) for one in proposals
+            ],
+            copies=await asyncio.to_thread(near_copies, plan.shared.memories.values()),
+            acrossScopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
             disagreements=len(plan.shared.disagreements),
-            core_left_out=left_out,
-            seconds=time.monotonic() - began,
+            coreLeftOut=left_out,
+            tookMs=round((time.monotonic() - began) * 1000, 2),
         )
         if not options.is_dry:
-            await self._note(outcome, pages)
-        return outcome
+            await self._note(result, pages)
+        return result
 
     async def _paged(
         self, book: Book, moves: OpinionMoves, options: ReflectOptions, run: str
@@ -203,51 +201,50 @@ class Reflecting:
         told = WrittenPages((), 0, ())
         for _ in range(MAX_ROUNDS):
             plan = await self._planned(book, moves, options)
-            self._parts.tell("pages", len(plan.states))
+            self.tell("pages", len(plan.states))
             pages = await plan.writer.write(plan.states, run, is_dry=options.is_dry)
             told = replace(pages, written=tuple(dict.fromkeys((*told.written, *pages.written))))
             citing = {source.path for memory in book.memories.values() for source in memory.sources}
             if options.is_dry or citing.isdisjoint(pages.written):
                 break
-            book = await self._parts.book()
+            book = await self.book()
         return book, plan, told
 
     async def _planned(self, book: Book, moves: OpinionMoves, options: ReflectOptions) -> _Plan:
-        parts = self._parts
         shared = await asyncio.to_thread(shared_memories, book, moves.standings)
         pages = await asyncio.to_thread(pages_of, book, shared)
         texts = await self._read(page.path for page in pages)
         states = tuple(PageState(page, texts.get(page.path)) for page in pages)
-        files = await cited_files(parts.journal, states, parts.known())
+        files = await cited_files(self.journal, states, self.known())
         stated = await asyncio.to_thread(stated_by, shared)
-        writer = PageWriter(parts.journal, stated, files, options.allows_loss, parts.summaries)
+        writer = PageWriter(self.journal, stated, files, options.allows_loss, self.summaries)
         return _Plan(shared, states, writer, moves)
 
     async def _proposed(
         self, book: Book, plan: _Plan, options: ReflectOptions, run: str
     ) -> tuple[tuple[ProposedChange, ...], int]:
         """Put into the queue what is proposed; return it, and how many facts the core file has no room for."""
-        parts = self._parts
-        ground = await asyncio.to_thread(ground_of, book, plan.shared, options.since, plan.moves.doubted, parts.known())
+        ground = await asyncio.to_thread(ground_of, book, plan.shared, options.since, plan.moves.doubted, self.known())
         texts = await self._read(map(RelativePath, CORE_FILES))
         path = RelativePath(next(iter(texts), CORE_FILES[0]))
-        core = CoreFile(path, texts.get(path, ""), parts.core_chars)
-        parts.tell("proposals", len(ground.paths))
+        core = CoreFile(path, texts.get(path, ""), self.core_chars)
+        self.tell("proposals", len(ground.paths))
         notes = await self._read(RelativePath(path) for path in sorted(ground.paths))
-        made = await asyncio.to_thread(proposal_plan, ground, core, notes, plan.states, await parts.tombstones.all())
+        forgotten = await self.tombstones.all()
+        changes, left_out = await asyncio.to_thread(proposal_plan, ground, core, notes, plan.states, forgotten)
         if not options.is_dry:
-            await parts.queue.refresh(plan.shared)
-        chosen = await asyncio.to_thread(to_propose, made.changes, await parts.queue.rows.states())
+            await self.queue.refresh(plan.shared)
+        chosen = await asyncio.to_thread(to_propose, changes, await self.queue.rows.states())
         if not options.is_dry:
-            await parts.queue.put(chosen, run)
-        return chosen, made.left_out
+            await self.queue.put(chosen, run)
+        return chosen, left_out
 
     async def _read(self, paths: Iterable[RelativePath]) -> dict[str, str]:
         """Return the texts of notes that are there and may be written."""
         found: dict[str, str] = {}
         for path in paths:
             try:
-                text = (await self._parts.journal.read(path)).text
+                text = (await self.journal.read(path)).text
             except MemorydError:
                 # who writes it is told why it cannot be
                 continue
@@ -255,31 +252,31 @@ class Reflecting:
                 found[path] = text
         return found
 
-    async def _note(self, outcome: ReflectResult, pages: WrittenPages) -> None:
+    async def _note(self, result: ReflectReply, pages: WrittenPages) -> None:
         """Note what came of it: counts, and the pages that were left as they were; no text of a memory."""
         # a page without markers is its owner's choice, of which a proposal tells
         told = [one for one in pages.refusals if not one.lacks_markers]
         self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in told)
         counts = {
-            "pages": len(outcome.pages),
-            "steps": outcome.steps,
-            "proposals": len(outcome.proposals),
+            "pages": len(result["pages"]),
+            "steps": result["steps"],
+            "proposals": len(result["proposals"]),
             "refused": sorted(one.path for one in pages.refusals),
             _LEFT: self._refusals[:MAX_LEFT],
         }
-        await self._parts.runs.end(outcome.run, counts, self._now())
+        await self.runs.end(result["run"], counts, self._now())
 
-    async def _told(self, refusals: Iterable[PageRefusal], run: str) -> tuple[PageRefusal, ...]:
+    async def _new_refusals(self, refusals: Iterable[PageRefusal], run: str) -> list[PageRefusal]:
         """Leave out pages without markers of which an earlier run has made a proposal: once is enough."""
-        asked = await self._parts.queue.pages_wanting_markers(run)
-        return tuple(one for one in refusals if not (one.lacks_markers and one.path in asked))
+        asked = await self.queue.pages_wanting_markers(run)
+        return [one for one in refusals if not (one.lacks_markers and one.path in asked)]
 
     async def remember(self) -> None:
         """Take up what the last run left, as it stands in the ledger; raises StoreError."""
-        last = await self._parts.runs.last(self._now())
+        last = await self.runs.last(self._now())
         left = () if last is None else last.outcome.get(_LEFT, ())
         if isinstance(left, list) and not self._refusals:
             self._refusals = tuple(map(str, left))
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._parts.clock(), UTC)
+        return datetime.fromtimestamp(self.clock(), UTC)

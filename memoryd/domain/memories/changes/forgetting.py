@@ -18,6 +18,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher
+from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
@@ -219,7 +220,6 @@ def _is_short(text: str) -> bool:
     return sum(map(len, text.split())) < MIN_CHARS
 
 
-ENTITY_PAGES: Final = "bank/entities/"
 OF_SESSION: Final = "session:"
 """What the tag begins with that memories made of a session have."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
@@ -242,13 +242,13 @@ def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], tra
 
 def files_cited(text: str) -> frozenset[RelativePath]:
     """Return the files that a page names as the sources of what reflect wrote there."""
-    return frozenset(RelativePath(one.path) for one in citations_in(block_in(text) or ""))
+    return frozenset(RelativePath(path) for _, path in citations_in(block_in(text) or ""))
 
 
 def citing(paths: Set[str]) -> Forgotten:
     """Return what finds in texts what reflect made of these files, with what a text model wrote above it."""
     return Forgotten(
-        lambda text: any(one.path in paths for one in citations_in(text)),
+        lambda text: any(path in paths for _, path in citations_in(text)),
         lambda line: "" if line.startswith(SUMMARY) else line,
     )
 
@@ -315,14 +315,16 @@ def is_of_session(line: RetainedLine) -> bool:
     return is_made and line.kind in (Kind.SESSION, Kind.SUMMARY)
 
 
-def without_page(text: str, path: RelativePath) -> str:
-    """Return nothing for the page of an entity that has no entry any more and no word of a person, else the text.
+def without_page(text: str | None, path: RelativePath) -> str | None:
+    """Return nothing for the page of an entity that has no entry any more and no word of a person, else what is given.
 
     The name of an entity, of which nothing is remembered, would stay as its heading.
     """
+    if text is None or not path.startswith(ENTITY_PAGES):
+        return text
     data = padded(text)
     generated = memory_sections(data, path).generated
-    if not path.startswith(ENTITY_PAGES) or not generated or any(b"](" in data[start:end] for start, end in generated):
+    if not generated or any(b"](" in data[start:end] for start, end in generated):
         return text
     lines = (_without(text, generated) or "").split("\n")
     said = [line for line in lines if line.strip()]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from typing import Final, Self
+from typing import Final
 
 from msgspec import Struct
 
@@ -95,14 +95,6 @@ class Tombstones(Struct, frozen=True):
     def hold_id(self, memory: str) -> bool:
         """Tell whether this very memory is forgotten."""
         return bool(self.hashes) and self._hash("id", memory) in self.hashes
-
-    def with_more(self, hashes: Iterable[bytes]) -> Self:
-        """Return them with more."""
-        return type(self)(self.key, self.hashes | frozenset(hashes))
-
-    def without(self, hashes: Iterable[bytes]) -> Self:
-        """Return them with fewer."""
-        return type(self)(self.key, self.hashes - frozenset(hashes))
 
     def _exact(self, memory: str, text: str) -> tuple[bytes, bytes]:
         return self._hash("id", memory), self._hash("text", normalized_statement(text))

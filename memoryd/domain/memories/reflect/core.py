@@ -9,7 +9,7 @@ entity before it. One that may be of several facts, or that says what holds toda
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
@@ -97,16 +97,12 @@ class CoreFile(Struct, frozen=True):
     max_chars: int
 
 
-class CoreChanges(Struct, frozen=True):
-    """What is proposed, for the core file first; `left_out` counts facts for which the file has no room."""
+def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> tuple[list[ProposedChange], int]:
+    """Return what is proposed for the core file, and for how many facts it has no room.
 
-    changes: tuple[ProposedChange, ...]
-    left_out: int = 0
-
-
-def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> CoreChanges:
-    """Return what is proposed for the core file, of facts recorded since a day; stale lines are looked at always."""
-    stale = tuple(_stale(core, shared))
+    Facts are those recorded since a day; stale lines are always looked for.
+    """
+    stale = list(_stale_lines(core, shared))
     room = core.max_chars - len(core.text)
     changes: list[ProposedChange] = []
     left_out = 0
@@ -123,7 +119,7 @@ def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> CoreCha
             continue
         room -= len(line) + 1
         changes.append(_added(core, memory, line))
-    return CoreChanges((*stale, *changes), left_out)
+    return [*stale, *changes], left_out
 
 
 def is_durable(memory: Memory) -> bool:
@@ -153,13 +149,12 @@ def _most_important(memory: Memory) -> tuple[bool, float, int, MemoryId]:
 
 
 def _added(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
-    days = len({source.day for source in memory.sources})
     if memory.line.attributes.is_pinned:
         reason = "it is pinned"
     elif memory.line.importance >= MIN_IMPORTANCE:
         reason = f"its importance is {memory.line.importance:g}"
     else:
-        reason = f"it was said on {days} days"
+        reason = f"it was said on {len({source.day for source in memory.sources})} days"
     source = memory.sources[0]
     why = f"{source.path}#L{source.start_line} states a fact for every session: {reason}."
     diff = unified_diff(core.path, core.text, with_line(core.text, line))
@@ -175,46 +170,29 @@ def with_line(text: str, line: str) -> str:
     return f"{body}\n{gap}{line}\n"
 
 
-def _stale(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
-    """Yield a change for each line that says what a newer memory supersedes: the newer one in its place."""
-    lines, said = core.text.split("\n"), folded(core.text)
-    for stale in stale_lines(core.text, shared, core_line):
-        current = stale.current
-        instead = [] if folded(current.line.text) in said else [core_line(current)]
-        made = "\n".join([*lines[: stale.at], *instead, *lines[stale.at + 1 :]])
-        source = current.sources[0]
-        place = f"{source.path}#L{source.start_line}"
-        why = f"{place} supersedes this line." if stale.is_verbatim else f"{place} has a newer value of this fact."
-        diff = unified_diff(core.path, core.text, made)
-        yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, stale.older.id))
-
-
 BULLET: Final = expression(r"\A[ \t]*[-*+][ \t]+")
 _EMPHASIS: Final = expression(r"[*_`]+")
 _MAX_LINES: Final = 1_000
 """Of the core file that are looked at."""
 
 
-class StaleLine(Struct, frozen=True):
-    """A line, 0-based, the memory that it states, and the one that holds now."""
-
-    at: int
-    older: Memory
-    current: Memory
-    is_verbatim: bool
-
-
-def stale_lines(text: str, shared: SharedMemories, spoken: Callable[[Memory], str]) -> Iterator[StaleLine]:
-    """Yield the bullets of a text that are out of date; `spoken` says how a memory is written there."""
-    bullets = [(at, line) for at, line in enumerate(text.split("\n")[:_MAX_LINES]) if BULLET.match(line)]
+def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
+    """Yield a change for each bullet that is out of date: the newer memory in its place, unless the file states it."""
+    lines, stated = core.text.split("\n"), folded(core.text)
+    bullets = [(at, line) for at, line in enumerate(lines[:_MAX_LINES]) if BULLET.match(line)]
     pairs = list(_superseded(shared)) if bullets else []
-    verbatim = {said: pair for pair in pairs for said in (folded(spoken(pair[0])), folded(pair[0].line.text))}
+    verbatim = {text: pair for pair in pairs for text in (folded(core_line(pair[0])), folded(pair[0].line.text))}
     by_value = _by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
     for at, line in bullets:
-        pair = verbatim.get(folded(line))
-        found = pair or _valued(line, by_value)
-        if found is not None:
-            yield StaleLine(at, *found, is_verbatim=pair is not None)
+        pair = verbatim.get(folded(line)) or _valued(line, by_value)
+        if pair is None:
+            continue
+        older, current = pair
+        instead = [] if folded(current.line.text) in stated else [core_line(current)]
+        diff = unified_diff(core.path, core.text, "\n".join([*lines[:at], *instead, *lines[at + 1 :]]))
+        what = "supersedes this line" if folded(line) in verbatim else "has a newer value of this fact"
+        why = f"{current.sources[0].path}#L{current.sources[0].start_line} {what}."
+        yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, older.id))
 
 
 def folded(text: str) -> str:

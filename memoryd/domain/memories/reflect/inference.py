@@ -9,8 +9,9 @@ An observation is made of experiences of several days about one entity that shar
 
 from calendar import day_name, month_name
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -19,7 +20,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, Network, short_id
-from memoryd.domain.memories.line import Attributes, RetainedLine
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import scoped_spans
 from memoryd.domain.redaction import redacted
@@ -72,12 +73,6 @@ NamesIn = Callable[[str], Collection[str]]
 """The entities that a sentence names, as they are written, in order."""
 
 
-class _Candidate(Struct, frozen=True):
-    line: RetainedLine
-    score: int
-    at: int
-
-
 def recurring_names(texts: Iterable[str]) -> frozenset[str]:
     """Return words that are written as names, within sentences, in more than one of the logs of some days."""
     named = ({name for one in sentences_of(text) for name in _NAME.findall(one)} for text in texts)
@@ -97,23 +92,19 @@ def inferred_lines(
     is_forgotten: Callable[[RetainedLine], bool] = lambda _: False,
 ) -> tuple[RetainedLine, ...]:
     """Return what may be retained of a log, in the order in which it stands there; `known` is stated elsewhere."""
-    found: dict[MemoryId, _Candidate] = {}
-    for at, sentence in enumerate(sentences_of(text)):
-        if at == MAX_SENTENCES:
-            break
+    candidates: dict[MemoryId, tuple[int, int, RetainedLine]] = {}
+    for at, sentence in enumerate(islice(sentences_of(text), MAX_SENTENCES)):
         line = _line(sentence, names_in)
         if line is not None and line.id not in known and not is_forgotten(line):
-            found.setdefault(line.id, _Candidate(line, _score(sentence, line), at))
-    best = sorted(found.values(), key=lambda one: (-one.score, one.at))[:MAX_LINES]
-    return tuple(one.line for one in sorted(best, key=lambda one: one.at))
+            candidates.setdefault(line.id, (-_score(sentence, line), at, line))
+    best = sorted(candidates.values(), key=lambda one: one[:2])[:MAX_LINES]
+    return tuple(line for _, _, line in sorted(best, key=lambda one: one[1]))
 
 
 def sentences_of(text: str) -> Iterator[str]:
     """Yield the sentences of prose and bullets: of no heading, code, quotation, table, front matter or other scope."""
-    for paragraph in _paragraphs(text):
-        for sentence in _ENDS.split(paragraph):
-            if sentence.strip():
-                yield sentence.strip()
+    sentences = (sentence.strip() for paragraph in _paragraphs(text) for sentence in _ENDS.split(paragraph))
+    yield from filter(None, sentences)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -147,24 +138,17 @@ def _line(sentence: str, names_in: NamesIn) -> RetainedLine | None:
     shortest = MIN_CHARS_UNSPACED if _UNSPACED.search(sentence) else MIN_CHARS
     if not shortest <= len(sentence) <= MAX_CHARS or _LEANS.match(sentence) or _SUPPOSED.search(sentence):
         return None
-    is_definite = any(sign.search(sentence) for sign in (_DEFINITE, _PREFERS, _DID))
-    if not is_definite or redacted(sentence) != sentence:
+    kinds = ((_PREFERS, Kind.OPINION), (_DID, Kind.EXPERIENCE), (_DEFINITE, Kind.WORLD))
+    kind = next((kind for pattern, kind in kinds if pattern.search(sentence)), None)
+    if kind is None or redacted(sentence) != sentence:
         return None
     names = tuple(names_in(sentence))[:MAX_NAMES]
-    if not names:
-        return None
-    return RetainedLine(_kind(sentence), sentence, names)
-
-
-def _kind(sentence: str) -> Kind:
-    if _PREFERS.search(sentence):
-        return Kind.OPINION
-    return Kind.EXPERIENCE if _DID.search(sentence) else Kind.WORLD
+    return RetainedLine(kind, sentence, names) if names else None
 
 
 def _score(sentence: str, line: RetainedLine) -> int:
-    numbers = any(sign.isdigit() for sign in sentence)
-    return 2 * bool(_STRONG.search(sentence)) + numbers + len(line.entities) + (line.kind is not Kind.WORLD)
+    has_number = any(map(str.isdigit, sentence))
+    return 2 * bool(_STRONG.search(sentence)) + has_number + len(line.entities) + (line.kind is not Kind.WORLD)
 
 
 MIN_DAYS: Final = 3
@@ -192,11 +176,7 @@ class Recurrence(Struct, frozen=True):
         days = ", ".join(one.first_recorded.isoformat() for one in self.memories)
         ids = ", ".join(short_id(one.id) for one in self.memories)
         text = f"“{self.word}” came up on {len(self.memories)} days: {days} (rests on {ids})"
-        return RetainedLine(Kind.OBSERVATION, text, (self.entity,), Attributes())
-
-    @property
-    def ids(self) -> tuple[MemoryId, ...]:
-        return tuple(one.id for one in self.memories)
+        return RetainedLine(Kind.OBSERVATION, text, (self.entity,))
 
 
 def recurrences(
@@ -225,19 +205,11 @@ def recurrences(
 def _of_entity(name: str, words: dict[str, dict[date, Memory]], since: date) -> Recurrence | None:
     ranked = sorted(words.items(), key=lambda item: (-len(item[1]), -len(item[0]), item[0]))
     word, days = ranked[0] if ranked else ("", {})
-    told = _told(list(days.values()))
-    if not told or told[-1].recorded < since:
-        return None
-    return Recurrence(name, word, told)
-
-
-def _told(memories: Sequence[Memory]) -> tuple[Memory, ...]:
     count = MIN_DAYS
-    if len(memories) < count:
-        return ()
-    while count * 2 <= min(len(memories), MAX_IDS):
+    while count * 2 <= min(len(days), MAX_IDS):
         count *= 2
-    return tuple(memories[:count])
+    memories = tuple(days.values())[:count]
+    return None if len(days) < MIN_DAYS or memories[-1].recorded < since else Recurrence(name, word, memories)
 
 
 def _words(memory: Memory, is_common: Callable[[str], bool]) -> list[str]:

@@ -15,11 +15,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
-from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, PageSource, citations_in, cut
+from memoryd.domain.memories.book import Book, Memory, spelling
+from memoryd.domain.memories.entities import EntitySlug, entity_page
+from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, citations_in, cut
 from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import OpinionState, Step
 from memoryd.domain.memories.scopes import GLOBAL
@@ -101,7 +102,7 @@ def _entity_page(
         for network, heading in _HEADINGS.items()
     ]
     titles = [book.pages[slug].name for slug in slugs if slug in book.pages]
-    title = titles[0] if titles else _spelling(slugs[0], told)
+    title = titles[0] if titles else spelling(slugs[0], told, slugs[0])
     return GeneratedPage(path, title, _seen(told), tuple(filter(None, sections)))
 
 
@@ -167,9 +168,7 @@ def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: Mem
 
 
 def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
-    sources = tuple(
-        PageSource(RelativePath(source.path), source.start_line, source.end_line) for source in memory.sources
-    )
+    sources = tuple(Citation(source.path, source.start_line, source.end_line) for source in memory.sources)
     return PageEntry(memory.id, told, memory.line.text, sources, below)
 
 
@@ -179,12 +178,6 @@ def _seen(memories: Sequence[Memory]) -> str:
     days = [source.day for one in memories for source in one.sources if date_in_name(source.path)]
     count = f"{len(memories)} {'memory' if len(memories) == 1 else 'memories'}."
     return f"First seen {min(days)}, last seen {max(days)}; {count}" if days else f"Seen in {count}"
-
-
-def _spelling(slug: EntitySlug, memories: Iterable[Memory]) -> str:
-    """Return the name of an entity as it is mostly written."""
-    written = Counter(name for one in memories for name in one.line.entities if slug_of(name) == slug)
-    return min(written, key=lambda name: (-written[name], name), default=str(slug))
 
 
 def _day(memory: Memory) -> date | None:
@@ -235,8 +228,8 @@ def stated_by(shared: SharedMemories) -> dict[ShortId, frozenset[str]]:
 def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozenset[str]], files: CitedFiles) -> str:
     """Return why a block may not make way for what the page is to say now; empty if it may."""
     cited: defaultdict[ShortId, set[str]] = defaultdict(set)
-    for citation in citations_in(block):
-        cited[citation.memory].add(citation.path)
+    for memory, path in citations_in(block):
+        cited[memory].add(path)
     gone = set[str]()
     for memory, paths in cited.items():
         missing, moved = paths & files.gone, stated.get(memory, frozenset()) - paths

@@ -111,9 +111,9 @@ def observation_change(found: Recurrence, text: str) -> ProposedChange | None:
     """Propose an observation, behind the last of the memories that it rests on; None where that line has moved."""
     last = found.memories[-1]
     source = last.sources[-1]
-    made = _behind(text, source, last.id, render(found.line))
+    made = _with_bullet(text, source, last.id, render(found.line), is_behind=True)
     why = f"“{found.word}” came up on {len(found.memories)} days with {found.entity}."
-    return _change(ProposalKind.OBSERVATION, source.path, why, text, made, found.ids)
+    return _change(ProposalKind.OBSERVATION, source.path, why, text, made, tuple(one.id for one in found.memories))
 
 
 def source_of(evidence: Memory, day: date) -> MemorySource:
@@ -129,7 +129,7 @@ def contradiction_change(opinion: Memory, evidence: Memory, day: date, text: str
     if named in given.contradicts:
         return None
     line = replace(source.line, attributes=replace(given, contradicts=(*given.contradicts, named)))
-    made = _instead(text, source, evidence.id, render(line))
+    made = _with_bullet(text, source, evidence.id, render(line), is_behind=False)
     why = f"This line seems to say the opposite of the opinion {named}, and is to count against it."
     return _change(ProposalKind.CONTRADICTION, source.path, why, text, made, (evidence.id, opinion.id))
 
@@ -153,11 +153,11 @@ def markers_change(path: RelativePath, text: str) -> ProposedChange | None:
     why = f"Two marker lines at the end of {path}, between which memoryd may write what is known."
     body = text.rstrip("\n")
     made = f"{body}\n\n{BEGIN}\n{END}\n" if body else f"{BEGIN}\n{END}\n"
-    return _change(ProposalKind.MARKERS, path, why, text, made, ())
+    return _change(ProposalKind.MARKERS, path, why, text, made)
 
 
 def _change(
-    kind: ProposalKind, path: str, why: str, before: str, after: str | None, memories: tuple[MemoryId, ...]
+    kind: ProposalKind, path: str, why: str, before: str, after: str | None, memories: tuple[MemoryId, ...] = ()
 ) -> ProposedChange | None:
     if after is None or len(before) > MAX_NOTE_CHARS:
         return None
@@ -165,24 +165,14 @@ def _change(
     return ProposedChange(kind, RelativePath(path), why, diff, memories) if diff else None
 
 
-def _behind(text: str, source: MemorySource, memory: MemoryId, bullet: str) -> str | None:
-    lines = text.split("\n")
-    if not _states(lines, source, memory):
+def _with_bullet(text: str, source: MemorySource, memory: MemoryId, bullet: str, *, is_behind: bool) -> str | None:
+    """Return a text with a bullet behind a line or in its place; None where it does not state the memory any more."""
+    lines, first = text.split("\n"), source.start_line - 1
+    stated = parse_line("\n".join(lines[first : source.end_line]), default_kind=source.line.kind)
+    # the file may have changed since it was indexed
+    if not isinstance(stated, RetainedLine) or stated.id != memory:
         return None
-    return "\n".join([*lines[: source.end_line], bullet, *lines[source.end_line :]])
-
-
-def _instead(text: str, source: MemorySource, memory: MemoryId, bullet: str) -> str | None:
-    lines = text.split("\n")
-    if not _states(lines, source, memory):
-        return None
-    return "\n".join([*lines[: source.start_line - 1], bullet, *lines[source.end_line :]])
-
-
-def _states(lines: list[str], source: MemorySource, memory: MemoryId) -> bool:
-    """Tell whether the lines of a source still state its memory: the file may have changed since it was indexed."""
-    found = parse_line("\n".join(lines[source.start_line - 1 : source.end_line]), default_kind=source.line.kind)
-    return isinstance(found, RetainedLine) and found.id == memory
+    return "\n".join([*lines[: source.end_line if is_behind else first], bullet, *lines[source.end_line :]])
 
 
 WITHDRAWN: Final = "What it rests on is gone, is superseded, or may not be told to all any more."

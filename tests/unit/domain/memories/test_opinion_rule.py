@@ -356,14 +356,6 @@ def test_a_model_is_asked_about_what_is_similar_and_not_decided() -> None:
     assert found.unlabelled([found.by_model(pairs[0], Label.NEUTRAL, "tiny 1")]) == ()
 
 
-def test_what_is_near_by_meaning_is_asked_about_and_may_be_a_negation() -> None:
-    text = "O @Peter: does not want a hot leaf infusion"
-    world = about(("01-02", text))
-    assert OpinionLabels(world).doubted == ()
-    near = OpinionLabels(world, alike=lambda memory: [TEA_ID])
-    assert [one.opinion for one in near.doubted] == [TEA_ID]
-
-
 def test_changed_bits_are_told() -> None:
     world = about(("01-02", against(1)), ("01-03", "O @Peter: prefers tea"))
     steps = planned(world)
