@@ -5,7 +5,7 @@ After a change the next book is made from the one before, so that a saved line d
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from typing import TypeVar
@@ -133,6 +133,13 @@ class Book(Struct, frozen=True, dict=True):
         if len(near) > 1:
             raise ValueError(f"{name!r} is the beginning of {len(near)} ids: {', '.join(near[:3])}")
         return self.memories[near[0]]
+
+    def sources_on(self, path: str, first: int, last: int) -> Iterator[tuple[Memory, MemorySource]]:
+        """Yield the memories that lines of a note state, each with its line there."""
+        for memory in self.memories.values():
+            for source in memory.sources:
+                if source.path == path and source.start_line <= last and source.end_line >= first:
+                    yield memory, source
 
     def entities_in(self, question: str) -> tuple[EntitySlug, ...]:
         """Return the entities that a question names, by name, slug or alias, in order; never by similarity."""

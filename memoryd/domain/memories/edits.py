@@ -28,7 +28,6 @@ from memoryd.domain.memories.line import (
     parse_line,
     render,
     rewritten_attributes,
-    text_start,
 )
 from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.scopes import GLOBAL
@@ -97,7 +96,7 @@ def _says(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) -> Count
 def _others(sections: MemorySections) -> tuple[list[str], list[int]]:
     """Return what else a note holds that must stay what it is: what was meant for memories, and what was generated."""
     # what is merely like one may stand within the new memory, too
-    misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
+    misses = [one.reason for one in sections.misses if one.is_meant]
     return misses, [end - start for start, end in sections.generated]
 
 
@@ -198,8 +197,8 @@ def _rewritten(
         return bullet[: head.start] + _indented(bullet, render(new)[len("- ") :]) + end
     if old.text != new.text:
         end = bullet[len(bullet.rstrip("\n")) :]
-        at = text_start(bullet, head)
-        blank = "" if not head.has_colon or bullet[at - 1] == "：" else " "
+        at = head.text_start
+        blank = "" if head.kind is None or bullet[at - 1] == "：" else " "
         bullet = bullet[:at] + blank + _indented(bullet, new.text.replace("\n", f"\n{INDENT}")) + end
     if old.attributes == new.attributes:
         return bullet
@@ -218,10 +217,10 @@ def _headed(text: str, head: LineHead, kind: Kind, before: Attributes, after: At
     said = rewritten_attributes(text[opens:closes], before, after)
     if said and head.inside:
         return text[:opens] + said + text[closes:]
-    start, end = head.outside if head.inside else (head.end, head.end)
+    start, end = head.outside
     brackets = f"({said})" if said else ""
     rest = text[end:]
-    if not head.has_colon:
+    if head.kind is None:
         rest = f": {rest}"
     elif not named and not rest.startswith((":", "：", " ")):
         rest = f" {rest}"

@@ -46,6 +46,8 @@ class MalformedLine(Struct, frozen=True):
     reason: str
     is_meant: bool = False
     """Whether it has a sign of a head beside the word: brackets or an entity."""
+    line: int = 0
+    """The line of its note, from 1; 0 where only the bullet is known."""
 
 
 def nearly(body: str, reason: str) -> MalformedLine:

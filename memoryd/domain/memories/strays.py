@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.line import NAMING, Attributes, RetainedLine, parse_attributes
-from memoryd.domain.memories.malformed_lines import MalformedLine
-from memoryd.domain.memories.sections import MalformedAt, MemorySections
+from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
+from memoryd.domain.memories.sections import MemorySections
 
 _LOOKED: Final = 400
 """Signs at the end of a text in which attributes are looked for."""
@@ -33,7 +33,6 @@ _TYPED: Final = caseless(
 )
 _NAMES: Final = caseless(_NAMING_KEY)
 _BETWEEN: Final = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
-_SHOWN: Final = 120
 RULE: Final = "attributes stand behind the kind, as in W({})"
 
 
@@ -87,13 +86,14 @@ def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
     return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
 
 
-def strays_in(sections: MemorySections) -> list[MalformedAt]:
+def strays_in(sections: MemorySections) -> list[MalformedLine]:
     """Return the memories of a note with attributes behind their text, and what is wrong with them."""
     found = ((one, stray_of(one.line.text)) for one in sections.lines)
     return [
-        MalformedAt(
-            one.start_line,
-            MalformedLine(" ".join(one.line.text.split())[:_SHOWN], f"{stray.written!r} is read as text: {stray.rule}"),
+        MalformedLine(
+            " ".join(one.line.text.split())[:SHOWN],
+            f"{stray.written!r} is read as text: {stray.rule}",
+            line=one.start_line,
         )
         for one, stray in found
         if stray is not None

@@ -230,36 +230,27 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
     """Yield what lines say of others: of what is above them they may only say that they contradict it."""
     if not naming:
         return
-    named = _Named(every, naming)
+    said = [every[one].line.attributes for one in naming]
+    shorts = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
+    known = grouped((short, memory) for one, memory in every.items() if (short := short_id(one)) in shorts)
+
+    def named(memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
+        # the beginning of two ids names none
+        found = (known.get(short, []) for short in shorts)
+        return (others[0] for others in found if len(others) == 1 and others[0].id != memory.id)
+
     for memory in (every[one] for one in sorted(naming)):
-        for other in named.others(memory, memory.line.attributes.supersedes):
+        for other in named(memory, memory.line.attributes.supersedes):
             if _may_supersede(memory, other):
                 yield memory.id, other.id
             elif not _are_both_valid(memory, other):
                 yield _disagreement(memory, other, Doubt.STATED)
-        for other in named.others(memory, memory.line.attributes.superseded):
+        for other in named(memory, memory.line.attributes.superseded):
             yield other.id, memory.id
-        for other in named.others(memory, memory.line.attributes.contradicts):
+        for other in named(memory, memory.line.attributes.contradicts):
             # of an opinion it is evidence, which has a rule of its own
             if Network.OPINION not in (memory.line.network, other.line.network) and not _are_both_valid(memory, other):
                 yield _disagreement(memory, other, Doubt.STATED)
-
-
-class _Named:
-    """Finds the memories that lines name."""
-
-    def __init__(self, every: Mapping[MemoryId, Dated], naming: Iterable[MemoryId]) -> None:
-        said = [every[one].line.attributes for one in naming]
-        told = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
-        shorts = ((short_id(one), memory) for one, memory in every.items())
-        self._found = grouped((short, memory) for short, memory in shorts if short in told)
-
-    def others(self, memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
-        """Yield those that a memory names; the beginning of two ids names none."""
-        for short in shorts:
-            found = self._found.get(short, [])
-            if len(found) == 1 and found[0].id != memory.id:
-                yield found[0]
 
 
 def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Disagreement:

@@ -125,15 +125,9 @@ def _cited(book: Book, citation: Citation) -> ForgetTarget:
         # the lines may say something else by now, the mark does not
         return ForgetTarget((book.found(citation.mark),))
     first, last = citation.start_line, citation.end_line or citation.start_line
-    found = [
-        memory
-        for memory in book.memories.values()
-        if any(
-            source.path == citation.path and source.start_line <= last and source.end_line >= first
-            for source in memory.sources
-        )
-    ]
-    return ForgetTarget(tuple(found)) if found else ForgetTarget(lines=citation)
+    on_lines = book.sources_on(citation.path, first, last)
+    memories = tuple(dict.fromkeys(memory.id for memory, _ in on_lines))
+    return ForgetTarget(tuple(book.memories[one] for one in memories)) if memories else ForgetTarget(lines=citation)
 
 
 def _citation(text: str) -> Citation | None:

@@ -37,39 +37,23 @@ NO_MARK = "the citation has no mark, so that nothing says what stood there"
 
 def verified(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:
     """Hold a citation against the memories of now; `total_lines` are those of its document, None if it is gone."""
-    on_line = _on_lines(book, citation)
-    if not citation.mark:
-        if total_lines is None or (citation.start_line or 1) > total_lines:
-            return CitationCheck(CitedState.GONE)
-        return CitationCheck(CitedState.VERIFIED, cite(on_line[1]) if on_line else None, _first(on_line), NO_MARK)
-    meant = [memory for memory in book.memories.values() if short_id(memory.id) == citation.mark]
-    if on_line is not None and on_line[0] in meant:
-        return CitationCheck(CitedState.VERIFIED, cite(on_line[1]), on_line[0])
-    if meant:
-        line = citation.start_line or 1
-        nearest = min(meant[0].sources, key=lambda one: (one.path != citation.path, abs(one.start_line - line)))
-        return CitationCheck(CitedState.MOVED, cite(nearest), meant[0])
-    if total_lines is None or (citation.start_line or 1) > total_lines:
+    line = citation.start_line or 1
+    on_lines = book.sources_on(citation.path, line, citation.end_line or citation.start_line or 2**31)
+    # what the mark names comes before others
+    first = min(on_lines, key=lambda one: (short_id(one[0].id) != citation.mark, one[1].start_line), default=None)
+    memory, now = (first[0], cite(first[1])) if first else (None, None)
+    marked = [one for one in book.memories.values() if short_id(one.id) == citation.mark]
+    if memory is not None and memory in marked:
+        return CitationCheck(CitedState.VERIFIED, now, memory)
+    if marked:
+        nearest = min(marked[0].sources, key=lambda one: (one.path != citation.path, abs(one.start_line - line)))
+        return CitationCheck(CitedState.MOVED, cite(nearest), marked[0])
+    if total_lines is None or line > total_lines:
         return CitationCheck(CitedState.GONE)
-    return CitationCheck(CitedState.EDITED, cite(on_line[1]) if on_line else None, _first(on_line), MAYBE_GONE)
+    state, note = (CitedState.EDITED, MAYBE_GONE) if citation.mark else (CitedState.VERIFIED, NO_MARK)
+    return CitationCheck(state, now, memory, note)
 
 
 def cite(source: MemorySource) -> Citation:
     """Return the citation of a line with its mark."""
     return Citation(source.path, source.start_line, source.end_line, short_id(source.line.id))
-
-
-def _first(found: tuple[Memory, MemorySource] | None) -> Memory | None:
-    return None if found is None else found[0]
-
-
-def _on_lines(book: Book, citation: Citation) -> tuple[Memory, MemorySource] | None:
-    """Return what stands on the lines, that which is marked before others."""
-    first, last = citation.start_line or 1, citation.end_line or citation.start_line or 2**31
-    found = [
-        (memory, source)
-        for memory in book.memories.values()
-        for source in memory.sources
-        if source.path == citation.path and source.start_line <= last and source.end_line >= first
-    ]
-    return min(found, key=lambda one: (short_id(one[0].id) != citation.mark, one[1].start_line), default=None)

@@ -9,6 +9,7 @@ from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.mentions import (
+    AWAY,
     ENGLISH_SEASON,
     MONTH,
     Calendar,
@@ -117,7 +118,6 @@ _DAYS_OF_IT: Final = expression(
     _FLAGS,
 )
 """`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
-_SENSE: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 
 _FUTURE: Final = expression(
     r"\b(?:will|won't|shall|going\sto|plans?|planned|due|must|needs?\sto|appointment|upcoming|tomorrow|next)\b|'ll\b",
@@ -157,7 +157,7 @@ def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan:
 
 
 def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, _SENSE[match["which"].lower()], _unit(match))
+    return unit_away(calendar.day, AWAY[match["which"].lower()], _unit(match))
 
 
 def _near_weekend(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
@@ -172,16 +172,16 @@ def _before_last(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
 
 def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     sense = {"ago": -1, "from now": 1}.get(match["sense"].lower(), 0)
-    return unit_away(calendar.day, sense * _count(match), _unit(match)) if sense else None
+    return unit_away(calendar.day, sense * counted(match), _unit(match)) if sense else None
 
 
 def _in_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, _count(match), _unit(match))
+    return unit_away(calendar.day, counted(match), _unit(match))
 
 
 def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    unit, count = _unit(match), _count(match)
-    if _SENSE[match["which"].lower()] < 0:
+    unit, count = _unit(match), counted(match)
+    if AWAY[match["which"].lower()] < 0:
         return units_back(calendar.day, count, unit)
     end = unit_away(calendar.day, count, unit)
     return end and DaySpan(calendar.day, end.last)
@@ -193,7 +193,7 @@ def _weekdays(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     if which in _REPEATED or (is_short and (not which or not name[0].isupper())):
         return None
     number = _WEEKDAYS_BY_NAME.index(name[:3].lower())
-    start = match.start() if which in _SENSE or which == "on" else match.start("name" if not is_short else "short")
+    start = match.start() if which in AWAY or which == "on" else match.start("name" if not is_short else "short")
     if which == "this":
         found = shifted(calendar.day, number - calendar.day.weekday())
     else:
@@ -206,9 +206,9 @@ def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeReading:
     if name.lower() in _IS_WORD_TOO and not name[0].isupper() and match["end"] is None:
         return None
     month = month_named(name)
-    if which not in _SENSE:
+    if which not in AWAY:
         return dated((match.start("name"), match.end()), calendar, month, None)
-    away = _SENSE[which]
+    away = AWAY[which]
     year = calendar.day.year
     if away < 0 and month >= calendar.day.month:
         year -= 1
@@ -249,7 +249,7 @@ def _day_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     if not (which or match["word"]):
         return None
     if which:
-        month = month_of(calendar.day.year, calendar.day.month + _SENSE[which])
+        month = month_of(calendar.day.year, calendar.day.month + AWAY[which])
         found = month and in_year(month.first.year, month.first.month, number)
     else:
         found = calendar.day_of_month(number, is_past=english_lean(match.string) is Lean.PAST)
@@ -270,7 +270,8 @@ def _unit(match: re.Match[str]) -> Unit:
     return Unit(match["unit"].lower())
 
 
-def _count(match: re.Match[str]) -> int:
+def counted(match: re.Match[str]) -> int:
+    """Return the number that the group `count` of a match names, in digits or as a word."""
     said = match["count"].lower()
     return _COUNTS[said] if said in _COUNTS else int(said)
 

@@ -229,19 +229,20 @@ CHINESE_SEASON: Final = expression(
     rf"(?:(?P<away>大前年|前年|去年|今年|明年|后年|後年)|(?<![0-9])(?P<year>{_YEAR})\s?年|(?P<which>上一?个|这个|下一?个))"
     "的?(?P<season>[春夏秋冬])(?:天|季)"
 )
-_YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "後年": 2}
-_AWAY: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1} | {
-    "上": -1,
-    "这": 0,
-    "下": 1,
-}
+YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "後年": 2}
+AWAY: Final = (
+    {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
+    | dict.fromkeys("这這本", 0)
+    | {"上上": -2, "上": -1, "下": 1, "下下": 2}
+)
+"""How far away is the week, month, season or year that a word before it names."""
 
 
 def english_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     """Return the season of `last summer`, `the winter before last` or `autumn 2024`."""
     if match["year"]:
         return _season(int(match["year"]), _BEGINS[match["named"].lower()])
-    away = _AWAY[match["which"].lower()] if match["which"] else -2
+    away = AWAY[match["which"].lower()] if match["which"] else -2
     return _near(calendar.day, away, _BEGINS[(match["near"] or match["before"]).lower()])
 
 
@@ -249,8 +250,8 @@ def chinese_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     """Return the season of `去年夏天`, `2024年冬天` or `上个春天`."""
     begins = _BEGINS[match["season"]]
     if match["which"]:
-        return _near(calendar.day, _AWAY[match["which"][0]], begins)
-    return _season(int(match["year"]) if match["year"] else calendar.day.year + _YEARS_AWAY[match["away"]], begins)
+        return _near(calendar.day, AWAY[match["which"][0]], begins)
+    return _season(int(match["year"]) if match["year"] else calendar.day.year + YEARS_AWAY[match["away"]], begins)
 
 
 def _season(year: int, begins: int) -> DaySpan | None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
-from memoryd.domain.memories.times.english import english_lean, english_times
+from memoryd.domain.memories.times.english import counted, english_lean, english_times
 from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
 from memoryd.domain.memories.times.mentions import (
     MONTH,
@@ -61,7 +61,6 @@ _AROUND_IT: Final = expression("的?(?:前[后後]|左右|附近|上下)|那几�
 _SHIFT: Final = caseless(
     r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
-_COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _WEEK_OF: Final = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
 _WEEKEND_OF: Final = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
 _WEEK_OF_IT: Final = expression("的?[那这這][一个]?(?:周|週|星期|礼拜)")
@@ -285,8 +284,7 @@ def _moved(before: str, span: DaySpan) -> DaySpan:
     match = _SHIFT.search(before)
     if match is None:
         return span
-    said = match["count"].lower()
-    days = (_COUNTS[said] if said in _COUNTS else int(said)) * (7 if match["unit"].lower() == "week" else 1)
+    days = counted(match) * (_WEEK_DAYS if match["unit"].lower() == "week" else 1)
     days = -days if match["sense"].lower() == "before" else days
     return DaySpan(shifted(span.first, days), shifted(span.last, days))
 

@@ -92,8 +92,8 @@ def test_what_is_read_once_has_nothing_behind_it_that_names_memories(text: str) 
 def test_notes_tell_of_them_by_their_lines() -> None:
     text = f"## Retain\n- W: fine\n- W: x supersedes={ONE}\n- W @NAS (supersedes={ONE}): y\n- W @NAS i=0.9: z\n"
     sections = memory_sections(padded(text), RelativePath("memory/2026-11-18.md"))
-    assert [(one.line, "W(supersedes=1a2b3c4d)" in one.miss.reason) for one in strays_in(sections)] == [(3, True)]
-    assert [(one.line, "behind the kind" in one.miss.reason) for one in sections.misses] == [(4, True), (5, True)]
+    assert [(one.line, "W(supersedes=1a2b3c4d)" in one.reason) for one in strays_in(sections)] == [(3, True)]
+    assert [(one.line, "behind the kind" in one.reason) for one in sections.misses] == [(4, True), (5, True)]
 
 
 def test_between_entities_and_colon_other_words_are_told_as_before() -> None:
