@@ -18,9 +18,8 @@ from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow
 from memoryd.memory.book import MemoryCache
-from memoryd.memory.reflect.pages import ReflectOptions
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.reflect.run import Reflecting
+from memoryd.memory.reflect.run import Reflecting, ReflectOptions
 from memoryd.replies.knowledge import ReflectReply
 from memoryd.store.ledger.reflect import ReflectRuns
 

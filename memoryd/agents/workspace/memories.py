@@ -226,12 +226,8 @@ def memory_forgetting(
         replaced=lambda: replaced_folder(state_dir()),
     )
     return MemoryForgetting(
-        book=shared.book,
-        journal=shared.journal,
         tombstones=shared.tombstones,
         rows=rows,
-        indexes=indexes,
-        said=said,
         usage=shared.usage,
         stated=shared.stated,
         private=private,

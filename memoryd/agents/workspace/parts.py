@@ -21,9 +21,8 @@ from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.llm import Labeller, Prose
-from memoryd.memory.reflect.pages import PageSummaries
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.reflect.run import Reflecting
+from memoryd.memory.reflect.run import PageSummaries, Reflecting
 from memoryd.rerank.reranking import Reranking
 from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event

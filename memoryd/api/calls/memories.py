@@ -15,9 +15,8 @@ from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
-from memoryd.domain.memories.book import Memory
+from memoryd.domain.memories.book import Memory, cite
 from memoryd.domain.memories.changes.replacing import Keep
-from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.documents import DocumentFilters, MemoryDocument, days_of
 from memoryd.domain.memories.edits import MemoryDraft
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier

@@ -28,10 +28,9 @@ from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.documents import DocumentFilters
+from memoryd.domain.memories.documents import DocumentFilters, days_of_memory
 from memoryd.domain.memories.kinds import ShortId, kind_named
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
-from memoryd.domain.memories.transfer import days_of_memory
 from memoryd.domain.text.sanitizing import visible_text
 from memoryd.replies.memories import (
     ExportReply,

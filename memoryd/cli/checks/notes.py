@@ -11,9 +11,9 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
+from memoryd.domain.memories.edits import strays_in
 from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import is_of_memories, memory_sections
-from memoryd.domain.memories.strays import strays_in
 from memoryd.domain.patterns import is_glob
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of

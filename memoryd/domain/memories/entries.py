@@ -92,32 +92,27 @@ def chunk_entries(text: str, settings: ChunkSettings, path: RelativePath = NOWHE
 def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath = NOWHERE) -> Iterator[ChunkEntry]:
     """Cut a document, UTF-8 that ends in `PADDING`, into the entries that the index keeps of it."""
     apart = apart_of(data, path)
-    meant = {one.start: meaning for one, meaning in apart.items()}
+    stated = {one.start: meaning for one, meaning in apart.items()}
     size, overlap = settings.tokens + settings.overlap, settings.overlap
     for cut in each_chunk(data, tokens=size, overlap=overlap, apart=tuple(apart)):
-        yield _chunk_entry(data, cut, meant.get(cut.start, _PLAIN))
+        yield _chunk_entry(data, cut, *stated.get(cut.start, _PLAIN))
 
 
-class Meaning(Struct, frozen=True):
-    """What a chunk that stands apart is: a retained line, or else under a scope."""
-
-    memory: MemoryId | None = None
-    scope: str = ""
+_PLAIN: Final[tuple[MemoryId | None, str]] = (None, "")
 
 
-_PLAIN: Final = Meaning()
+def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, tuple[MemoryId | None, str]]:
+    """Return what is cut apart from the rest of a document, in order, with the memory that it states, and its scope.
 
-
-def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, Meaning]:
-    """Return what stands apart in a document, in order: retained lines, what else is under a scope, what reflect wrote.
+    That is: retained lines, what else is under a scope, and what reflect wrote.
 
     Each of those lines is a chunk of its own, so that its vector is of it alone; what is under a scope is one, so that
     its words stand in no other; what reflect wrote is in none.
     """
     found = memory_sections(data, path)
-    lines = [(Apart(one.start, one.end), Meaning(one.line.id)) for one in found.lines]
+    lines = [(Apart(one.start, one.end), (one.line.id, "")) for one in found.lines]
     generated = [(Apart(start, end, is_left_out=True), _PLAIN) for start, end in found.generated]
-    scoped = [(Apart(start, end), Meaning(scope=scope)) for start, end, scope in _scoped_remains(data, found)]
+    scoped = [(Apart(start, end), (None, scope)) for start, end, scope in _scoped_remains(data, found)]
     return dict(sorted([*lines, *generated, *scoped], key=lambda one: one[0].start))
 
 
@@ -165,7 +160,7 @@ def chunk_hash(heading: str, text: str, spans: str) -> bytes:
     return content_hash(f"{spans}\0{heading}", text)
 
 
-def _chunk_entry(data: bytes, cut: Chunk, meaning: Meaning) -> ChunkEntry:
+def _chunk_entry(data: bytes, cut: Chunk, memory: MemoryId | None, scope: str) -> ChunkEntry:
     body = _decoded(data, cut.start, cut.end)
     passages = tuple(_passages(data, cut))
     return ChunkEntry(
@@ -176,8 +171,8 @@ def _chunk_entry(data: bytes, cut: Chunk, meaning: Meaning) -> ChunkEntry:
         hash=chunk_hash(cut.heading, body, " ".join(f"{passage.start}-{passage.stop}" for passage in passages)),
         passages=passages,
         words=chunk_words(cut.heading, body),
-        memory=meaning.memory,
-        scope=meaning.scope,
+        memory=memory,
+        scope=scope,
     )
 
 

@@ -34,9 +34,7 @@ from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
-from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import (
-    ConversationSources,
     ForgetReport,
     ForgettingPlanner,
     IndexPlaces,
@@ -171,16 +169,12 @@ def _without_private(path: RelativePath, private: Set[RelativePath], text: str |
 class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Forgets memories of one workspace, one act at a time."""
 
-    book: MemoryCache
-    journal: Journal
+    planner: ForgettingPlanner
     tombstones: TombstoneStore
     rows: ForgottenRows
-    indexes: IndexPlaces
-    said: ConversationSources
     usage: UsageCache
     stated: StatementHashes
     private: PrivateTraces
-    planner: ForgettingPlanner
     clock: Callable[[], float] = time.time
     _trouble: str = ""
 
@@ -199,8 +193,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
         With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
         """
-        self.journal.check_writable()
-        async with self.journal.alone():
+        self.planner.journal.check_writable()
+        async with self.planner.journal.alone():
             plan = await self.planner.plan(name)
             hashes = await self.tombstones.begin((one.id, one.line.text) for one in plan.memories)
             try:
@@ -224,12 +218,12 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         pending = await self.tombstones.pending()
         if not pending:
             return
-        async with self.journal.alone():
+        async with self.planner.journal.alone():
             # once more: what was being forgotten may be done, and its lines kept for an undo
             pending = await self.tombstones.pending()
-            await self.indexes.follow()
+            await self.planner.indexes.follow()
             pending_stones = Tombstones((await self.tombstones.all()).key, pending)
-            book = await self.book.now()
+            book = await self.planner.book.now()
             # what was deleted before stands in copies alone
             known = {**(await self.planner.copies()).memories, **book.memories}
             plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
@@ -260,11 +254,11 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
-        turns = [turn for words in plan.said for turn in await self.said.cut(words)]
+        turns = [turn for words in plan.said for turn in await self.planner.said.cut(words)]
         purged = await self.rows.purge(ids, plan.gone)
         made = [
             await self._edited(path, partial(_without_made, path, plan))
-            for path in (self.indexes.generated_pages() if plan.memories else ())
+            for path in (self.planner.indexes.generated_pages() if plan.memories else ())
         ]
         # before the lines go: by them it is known what was meant
         made += await self._cut_from_sessions(plan)
@@ -287,7 +281,9 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Take the words out of the ends and summaries of sessions, which memoryd wrote itself."""
         gone = {memory.id for memory in plan.memories}
         telling = [
-            one for one in session_memories_with(await self.book.now(), plan.stated_by_sessions) if one.id not in gone
+            one
+            for one in session_memories_with(await self.planner.book.now(), plan.stated_by_sessions)
+            if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
         edit = partial(without_words_of, ids=ids, said=plan.stated_by_sessions)
@@ -297,7 +293,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _edited(
         self, path: RelativePath, edit: Callable[[str], str | None], keeps_lines: bool = False
     ) -> NoteChange:
-        return await self.journal.change(
+        return await self.planner.journal.change(
             path,
             lambda text: None if text is None else edit(text),
             by=WrittenBy.FORGET,
@@ -309,13 +305,13 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
     async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
-        late = await self.indexes.follow()
-        book = await self.book.now()
+        late = await self.planner.indexes.follow()
+        book = await self.planner.book.now()
         # whoever looks at the memories now does not find it there any more
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)
         again = f"{left} of the memories were written again meanwhile" if left else ""
-        return tuple(filter(None, (late, await self.indexes.drop_remains(), again)))
+        return tuple(filter(None, (late, await self.planner.indexes.drop_remains(), again)))
 
 
 def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:

@@ -17,17 +17,10 @@ from memoryd.domain.memories.book import Book, newest_first
 from memoryd.domain.memories.changes.diffs import applied, carried, is_applied
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.generated import has_no_marker
+from memoryd.domain.memories.generated import GeneratedPage, has_no_marker
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.reflect.core import CoreFile, core_changes
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion
-from memoryd.domain.memories.reflect.inference import (
-    Recurrence,
-    has_retain,
-    inferred_lines,
-    recurrences,
-    recurring_names,
-)
 from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import (
     WITHDRAWN,
@@ -35,9 +28,14 @@ from memoryd.domain.memories.reflect.proposals import (
     ProposalKind,
     ProposalState,
     ProposedChange,
+    Recurrence,
     contradiction_change,
+    has_retain,
+    inferred_lines,
     markers_change,
     observation_change,
+    recurrences,
+    recurring_names,
     retain_change,
     source_of,
     still_rests,
@@ -46,7 +44,6 @@ from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.memory.journal import Journal
-from memoryd.memory.reflect.pages import PageState
 from memoryd.search.ranking import commonness
 from memoryd.store.ledger.reflect import ProposalRows
 
@@ -264,7 +261,11 @@ def ground_of(
 
 
 def proposal_plan(
-    ground: ProposalGround, core: CoreFile, notes: Notes, pages: Sequence[PageState], forgotten: Tombstones
+    ground: ProposalGround,
+    core: CoreFile,
+    notes: Notes,
+    pages: Sequence[tuple[GeneratedPage, str | None]],
+    forgotten: Tombstones,
 ) -> tuple[list[ProposedChange], int]:
     """Return what is proposed, for the core file first, and for how many facts that has no room."""
     changes, left_out = core_changes(core, ground.shared, ground.since)
@@ -273,9 +274,9 @@ def proposal_plan(
         *_retained(ground, notes, forgotten),
         *_observations(ground, notes),
         *(
-            markers_change(state.page.path, state.text)
-            for state in pages
-            if state.text is not None and state.page.sections and has_no_marker(state.text)
+            markers_change(page.path, text)
+            for page, text in pages
+            if text is not None and page.sections and has_no_marker(text)
         ),
     )
     return [*changes, *filter(None, others)], left_out

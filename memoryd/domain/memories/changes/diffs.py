@@ -44,18 +44,13 @@ def changed_lines(diff: str) -> str:
     return "".join(line for line in body if line[:1] in "+-")
 
 
-def places(diff: str) -> tuple[DiffPlace, ...]:
-    """Return the places of a diff in order; raises ValueError for what is none."""
-    return tuple(_places(_lines(diff)))
-
-
 def applied(text: str, diff: str) -> str | None:
     """Return a text with a diff applied; None where it no longer says where its lines go.
 
     A place is where it was, or the only one that has the same lines: of two, nobody knows which is meant.
     """
     lines, moved = _lines(text), 0
-    for place in places(diff):
+    for place in _places(diff):
         found = _diff_position(lines, place, place.start + moved)
         if found is None:
             return None
@@ -89,7 +84,7 @@ def carried(before: str, after: str, diff: str) -> str | None:
 def is_applied(text: str, diff: str) -> bool:
     """Tell whether a text has become what a diff leads to: its lines stand there with what is around them."""
     lines, moved = _lines(text), 0
-    for place in places(diff):
+    for place in _places(diff):
         found = _diff_position(lines, DiffPlace(place.start, place.after, place.before), place.start + moved)
         if found is None:
             return False
@@ -107,8 +102,9 @@ def _carried(moves: Sequence[tuple[str, int, int, int, int]], first: int, end: i
     return 0 if first == end == 0 else None
 
 
-def _places(lines: Sequence[str]) -> Iterator[DiffPlace]:
-    at = 2
+def _places(diff: str) -> Iterator[DiffPlace]:
+    """Yield the places of a diff in order; raises ValueError for what is none."""
+    lines, at = _lines(diff), 2
     if len(lines) < 3 or not lines[0].startswith("--- ") or not lines[1].startswith("+++ "):
         raise ValueError("not a unified diff")
     while at < len(lines):

@@ -137,7 +137,7 @@ class OpinionLabels:
         self._similar = SimilarOpinions(book, self._opinions.values())
 
     @cached_property
-    def told(self) -> tuple[LabelledEvidence, ...]:
+    def stated(self) -> tuple[LabelledEvidence, ...]:
         """What the lines themselves say."""
         found = [*self._explicit, *self._said_again(), *self._copies()]
         return tuple(sorted(found, key=lambda one: (one.opinion, one.day, one.evidence, one.label)))
@@ -150,7 +150,7 @@ class OpinionLabels:
 
     def unlabelled(self, known: Iterable[LabelledEvidence]) -> tuple[DoubtedOpinion, ...]:
         """Return similar pairs that neither lines nor `known` label, for a text model to label, the oldest first."""
-        found = self._undecided(lambda memory: self._similar.of(memory)[:MAX_ASKED], (*self.told, *known))
+        found = self._undecided(lambda memory: self._similar.of(memory)[:MAX_ASKED], (*self.stated, *known))
         return tuple(sorted(found, key=lambda one: (one.day, one.evidence, one.opinion)))
 
     def _undecided(

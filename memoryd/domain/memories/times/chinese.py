@@ -5,24 +5,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.times.mentions import (
+from memoryd.domain.memories.times.spans import (
     AWAY,
     CHINESE_SEASON,
     YEARS_AWAY,
     Calendar,
+    DaySpan,
     Lean,
     TimeMention,
+    Unit,
     chinese_season,
     dated,
     days_of_month,
-    read_by,
-)
-from memoryd.domain.memories.times.spans import (
-    DaySpan,
-    Unit,
     in_year,
     month_of,
     one_day,
+    read_by,
     shifted,
     unit_away,
     units_back,

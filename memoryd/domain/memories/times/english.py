@@ -8,25 +8,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.times.mentions import (
+from memoryd.domain.memories.times.spans import (
     AWAY,
     ENGLISH_SEASON,
     MONTH,
     Calendar,
+    DaySpan,
     Lean,
     TimeMention,
     TimeReading,
+    Unit,
     dated,
     days_of_month,
     english_season,
-    read_by,
-)
-from memoryd.domain.memories.times.spans import (
-    DaySpan,
-    Unit,
     in_year,
     month_of,
     one_day,
+    read_by,
     shifted,
     unit_away,
     units_back,

@@ -17,18 +17,22 @@ from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import counted, english_lean, english_times
 from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
-from memoryd.domain.memories.times.mentions import (
+from memoryd.domain.memories.times.spans import (
     MONTH,
     Calendar,
+    DaySpan,
     Lean,
     TimeMention,
     dated,
+    in_year,
     part_of_month,
+    shifted,
+    week_of,
+    weekend_of,
     without_places,
     without_repeated,
     without_titles,
 )
-from memoryd.domain.memories.times.spans import DaySpan, in_year, shifted, week_of, weekend_of
 from memoryd.domain.text.dates import placed_dates
 from memoryd.domain.text.words import normalised
 

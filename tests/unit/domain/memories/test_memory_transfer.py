@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from memoryd.api.calls.transfer import ImportedMemory, exported, imported
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
-from memoryd.domain.memories.transfer import (
+from memoryd.domain.memories.documents import (
     PAGE_CHARS,
     days_of_memory,
     missing_days,
     page_behind,
 )
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 
 TODAY = date(2026, 11, 23)
 
@@ -70,7 +70,7 @@ def test_what_no_line_can_say_is_told() -> None:
     for wrong in (
         ImportedMemory(text="x", kind="nonsense"),
         ImportedMemory(text=" ", kind="fact"),
-        ImportedMemory(text="x", kind="fact", said_by="nobody"),
+        ImportedMemory.model_validate({"text": "x", "kind": "fact", "saidBy": "nobody"}),
         ImportedMemory(text="x", kind="fact", at="yesterday"),
         ImportedMemory(text="x", kind="fact", supports=["short"]),
         ImportedMemory(text="x", kind="fact", entities=["[a]"]),

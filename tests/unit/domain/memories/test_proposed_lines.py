@@ -13,19 +13,17 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.changes.diffs import applied
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.reflect.core import CoreFile, core_changes
-from memoryd.domain.memories.reflect.inference import (
-    has_retain,
-    inferred_lines,
-    recurrences,
-    recurring_names,
-    sentences_of,
-)
 from memoryd.domain.memories.reflect.pages import shared_memories
 from memoryd.domain.memories.reflect.proposals import (
     ProposalKind,
     ProposalState,
     contradiction_change,
+    has_retain,
+    inferred_lines,
+    recurrences,
+    recurring_names,
     retain_change,
+    sentences_of,
     to_propose,
 )
 from memoryd.domain.memories.sections import memory_sections

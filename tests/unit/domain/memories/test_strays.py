@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.edits import stray_of, strays_in, with_stray_read
 from memoryd.domain.memories.kinds import ShortId
 from memoryd.domain.memories.line import Attributes, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.memories.strays import stray_of, strays_in, with_stray_read
 from memoryd.domain.text.lines import padded
 
 ONE, TWO = ShortId("1a2b3c4d"), ShortId("22223333")
