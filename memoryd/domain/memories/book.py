@@ -194,7 +194,10 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
     stated = grouped((source.line.id, source) for source in sources)
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
-    memories = {one: Memory(one, tuple(sorted(found, key=_newest))) for one, found in stated.items()}
+    memories = {
+        one: Memory(one, tuple(sorted(found, key=lambda one: (-one.day.toordinal(), one.path, -one.start_line))))
+        for one, found in stated.items()
+    }
     scopes = ((memory.line.attributes.scope, memory.id) for memory in memories.values())
     return Book(
         memories=memories,
@@ -231,10 +234,6 @@ def _is_marked(memory: Memory) -> bool:
     attributes = memory.line.attributes
     named = (attributes.supersedes, attributes.supports, attributes.contradicts, attributes.superseded)
     return attributes.is_pinned or any(named)
-
-
-def _newest(source: MemorySource) -> tuple[int, str, int]:
-    return -source.day.toordinal(), source.path, -source.start_line
 
 
 Key = TypeVar("Key", bound=str)

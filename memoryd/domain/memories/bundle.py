@@ -12,7 +12,7 @@ https://ai.google.dev/api/generate-content; that of rsclaw is the hidden field t
 """
 
 import html
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
@@ -129,7 +129,9 @@ def stable_block(
         last = max((one.rank for one in before), default=0)
         behind = [replace(one, rank=last + one.rank) for one in fitting]
         lines, receipt = _filled([*before, *behind], limit, "core-memory", _LABEL)
-    left_out = tuple(PartReport(one.name, estimate(_told(one)), False, SkipReason.NEWER_PINNED) for one in beyond)
+    left_out = tuple(
+        PartReport(one.name, estimate(_render_part(one)), False, SkipReason.NEWER_PINNED) for one in beyond
+    )
     return StableBlock(lines, (*receipt, *cut, *left_out), tuple(fitting))
 
 
@@ -137,7 +139,7 @@ def _within(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], 
     """Return the parts that fit, whole, by their ranks and in the order given, and a line for each of the others."""
     fitting, cut, left = set[int](), list[PartReport](), limit
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
-        cost = estimate(_told(part))
+        cost = estimate(_render_part(part))
         if cost <= left:
             fitting.add(at)
             left -= cost
@@ -192,7 +194,7 @@ def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[Bu
         names = {part.name, part.source.partition("#")[0]}
         says_no_more = not part.is_superseded and stands_in(harmless(part.text), told)
         if names & whole or says_no_more:
-            repeated.append(PartReport(part.name, estimate(_told(part)), False, SkipReason.REPEATED))
+            repeated.append(PartReport(part.name, estimate(_render_part(part)), False, SkipReason.REPEATED))
         else:
             kept.append(part)
     return kept, repeated
@@ -204,7 +206,7 @@ def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tu
     left = limit - estimate(head + foot)
     told, receipt = [""] * len(parts), [PartReport("", 0, False)] * len(parts)
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
-        whole = _told(part)
+        whole = _render_part(part)
         cost = estimate(whole)
         if cost <= left:
             text, line = whole, PartReport(part.name, cost, True)
@@ -218,7 +220,7 @@ def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tu
 def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartReport]:
     needed = SkipReason.BEYOND_BUDGET.format(cost, max(0, left))
     for called, text in part.shorter:
-        told = _told(replace(part, text=text))
+        told = _render_part(replace(part, text=text))
         if (tokens := estimate(told)) <= left:
             return told, PartReport(part.name, tokens, True, f"told by its {called}: {needed}")
     lines = [] if part.is_whole else part.text.rstrip("\n").split("\n")
@@ -234,17 +236,13 @@ def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartR
 
 def _shortened(part: BundlePart, lines: Sequence[str], count: int) -> str:
     kept = "\n".join([*lines[:count], _LEFT_OUT])
-    return _told(BundlePart(part.name, kept, part.source, part.note, part.is_whole))
+    return _render_part(BundlePart(part.name, kept, part.source, part.note, part.is_whole))
 
 
-def _told(part: BundlePart) -> str:
-    said = "".join(f' {name}="{value}"' for name, value in _attributes(part))
-    return f"<note{said}>\n{harmless(part.text).rstrip()}\n</note>\n"
-
-
-def _attributes(part: BundlePart) -> Iterator[tuple[str, str]]:
-    given = (("source", part.source), ("about", part.note))
-    yield from ((name, html.escape(" ".join(_seen(value).split()))) for name, value in given if value)
+def _render_part(part: BundlePart) -> str:
+    values = (("source", part.source), ("about", part.note))
+    attributes = [f' {name}="{html.escape(" ".join(_seen(value).split()))}"' for name, value in values if value]
+    return f"<note{''.join(attributes)}>\n{harmless(part.text).rstrip()}\n</note>\n"
 
 
 EncodedBundle = str | dict[str, Any]
@@ -290,7 +288,7 @@ def blocks(made: Bundle) -> list[str]:
     return [text for text in ("" if made.is_unchanged else made.stable.text, made.tail) if text]
 
 
-_MARK: Final = expression(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
+_MARK: Final = expression(r"\A\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
 
 
 def stands_in(text: str, told: Set[str]) -> bool:
@@ -301,10 +299,5 @@ def stands_in(text: str, told: Set[str]) -> bool:
 
 def stated_lines(text: str) -> frozenset[str]:
     """Return the lines of a text by what they say: without the mark of a bullet, white space folded, no empty ones."""
-    plain = (" ".join(_without_mark(line).split()) for line in text.split("\n"))
-    return frozenset(line for line in plain if line)
-
-
-def _without_mark(line: str) -> str:
-    mark = _MARK.match(line)
-    return line[mark.end() :] if mark else line
+    plain = (" ".join(_MARK.sub("", line).split()) for line in text.split("\n"))
+    return frozenset(filter(None, plain))

@@ -226,16 +226,13 @@ class PresentText(Struct, frozen=True, dict=True):
         """Yield line (from 1) and offset of each place where the bytes are whole lines."""
         line, counted, at = 1, 0, self.data.find(chunk, 0, self._size)
         while at >= 0:
-            if self._begins_line(at) and self._ends_line(at + len(chunk)):
+            if (at == 0 or self.data[at - 1] == _LINE_END) and self._ends_line(at + len(chunk)):
                 line += self.data.count(b"\n", counted, at)
                 counted = at
                 yield line, at
             # nothing can begin before the next line does
             following = self.data.find(b"\n", at, self._size) + 1
             at = self.data.find(chunk, following, self._size) if following else -1
-
-    def _begins_line(self, at: int) -> bool:
-        return at == 0 or self.data[at - 1] == _LINE_END
 
     def _ends_line(self, at: int) -> bool:
         # the padding ends the last line

@@ -157,7 +157,12 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         skeletons: dict[MemoryId, FactSkeleton | None] = {}
         near = ([self._memories[one] for one in self._groups.get(group, ()) if one != memory.id] for group in groups)
         found = (_of_group(group, [*about, memory], skeletons) for group, about in zip(groups, near, strict=True))
-        return tuple(one for each in found for one in each if memory.id in _pair(one))
+        return tuple(
+            one
+            for each in found
+            for one in each
+            if memory.id in ((one.newer, one.older) if isinstance(one, Disagreement) else one)
+        )
 
     def of(self, memories: Mapping[MemoryId, Dated]) -> "KnownVersions":
         """Return what holds for other memories; those that are the same are not taken apart again."""
@@ -193,10 +198,6 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
 def newness(memory: Dated) -> tuple[date, int, MemoryId]:
     """Return by what memories are put in the order in which they were said: of a day, by their lines in its log."""
     return memory.recorded, memory.sources[0].start_line, memory.id
-
-
-def _pair(one: _Relation) -> _Edge:
-    return (one.newer, one.older) if isinstance(one, Disagreement) else one
 
 
 def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:

@@ -170,7 +170,7 @@ def _in_place(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
         raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
     gone, come = short_id(old.id), short_id(new)
     renamed = AttributeChange(renamed=((gone, come),))
-    naming = [one.id for one in book.memories.values() if one.id != old.id and gone in _named_by(one)]
+    naming = [one.id for one in book.memories.values() if one.id != old.id and _names(one, gone)]
     changes = {one: renamed for one in naming if gone != come}
     return MemoryReplacement(old.id, new, said, is_in_place=True, changes=changes)
 
@@ -204,14 +204,17 @@ def _notes_of(memory: Memory) -> tuple[str, ...]:
 def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> RetainedLine:
     """Return the new line with the id of the older one, and with what a line that states it already says of it."""
     own = said.attributes if standing is None else standing.line.attributes.with_more(said.attributes)
-    supersedes = joined(own.supersedes, (short_id(old.id),))
-    attributes = replace(own, supersedes=supersedes, superseded=said.attributes.superseded)
-    return replace(said, attributes=replace(attributes, provenance=said.attributes.provenance))
+    attributes = replace(
+        own,
+        supersedes=joined(own.supersedes, (short_id(old.id),)),
+        superseded=said.attributes.superseded,
+        provenance=said.attributes.provenance,
+    )
+    return replace(said, attributes=attributes)
 
 
-def _named_by(memory: Memory) -> set[ShortId]:
-    said = [source.line.attributes for source in memory.sources]
-    return {short for one in said for key in NAMING for short in getattr(one, key)}
+def _names(memory: Memory, short: ShortId) -> bool:
+    return any(short in getattr(source.line.attributes, key) for source in memory.sources for key in NAMING)
 
 
 class Keep(StrEnum):
@@ -257,11 +260,12 @@ class Settlement(Struct, frozen=True):
         """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
         said = replace(line.attributes, provenance=by)
-        if not self.holds_alone:
-            return replace(line, attributes=replace(said, beside=joined(said.beside, [self.other])))
-        without = tuple(one for one in said.beside if one != self.other)
-        told = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
-        return replace(line, attributes=told)
+        if self.holds_alone:
+            without = tuple(one for one in said.beside if one != self.other)
+            said = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
+        else:
+            said = replace(said, beside=joined(said.beside, [self.other]))
+        return replace(line, attributes=said)
 
 
 def settlement_of(one: Disagreement, keep: Keep) -> Settlement:

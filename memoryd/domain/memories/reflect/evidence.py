@@ -29,7 +29,6 @@ from memoryd.domain.memories.reflect.opinions import (
     SUPPORTS,
     Label,
     LabelledEvidence,
-    OpinionBase,
     base_of,
     is_dated,
     restated_days,
@@ -192,21 +191,17 @@ class OpinionLabels:
         stated = grouped((self._key(opinion), opinion) for opinion in self._opinions.values())
         for memory in self._book.memories.values():
             for opinion in stated.get(self._key(memory), ()):
-                if opinion.id != memory.id and self._says_the_same(opinion, memory):
-                    day = self._day(opinion.id, memory, is_later=True)
-                    if day is not None:
-                        yield LabelledEvidence(opinion.id, memory.id, Label.REINFORCE, RESTATED, day)
+                given = memory.line.attributes.confidence
+                is_agreed = given in (None, self._bases[opinion.id].confidence)
+                day = self._day(opinion.id, memory, is_later=True)
+                if day is not None and is_agreed and _folded(opinion.line.text) == _folded(memory.line.text):
+                    yield LabelledEvidence(opinion.id, memory.id, Label.REINFORCE, RESTATED, day)
 
     def _key(self, memory: Memory) -> tuple[frozenset[EntitySlug], str]:
         """Return what memories that say the same have in common, and what is quickly had."""
         return self._similar.entities(memory), "".join(
             filter(str.isalnum, plain_characters(memory.line.text).casefold())
         )
-
-    def _says_the_same(self, opinion: Memory, memory: Memory) -> bool:
-        given = memory.line.attributes.confidence
-        is_agreed = given is None or given == self._bases[opinion.id].confidence
-        return is_agreed and _folded(opinion.line.text) == _folded(memory.line.text)
 
     def _day(self, opinion: MemoryId, memory: Memory, *, is_later: bool) -> date | None:
         """Return the day on which a memory counts for an opinion, the oldest of its lines; None if it does not.
@@ -219,13 +214,9 @@ class OpinionLabels:
         if not covers(memory.line.attributes.scope, self._opinions[opinion].line.attributes.scope):
             return None
         days = [one.day for one in memory.sources if is_dated(one) or not is_later]
-        return min((day for day in days if _counts(day, base, is_later=is_later)), default=None)
-
-
-def _counts(day: date, base: OpinionBase, *, is_later: bool) -> bool:
-    if base.revised_on is not None and day < base.revised_on:
-        return False
-    return not is_later or base.stated_on is None or day > base.stated_on
+        earliest, stated_on = base.revised_on or date.min, base.stated_on if is_later else None
+        counted = (day for day in days if day >= earliest and (stated_on is None or day > stated_on))
+        return min(counted, default=None)
 
 
 def _sides(memory: Memory) -> dict[ShortId, tuple[Label, str]]:

@@ -116,7 +116,9 @@ def _bank_pages(shared: SharedMemories) -> Iterable[GeneratedPage]:
         section = _section(shared, _HEADINGS[network], told, path, MAX_OF_BANK)
         yield GeneratedPage(path, title, "", (section,) if section else ())
     beliefs = [one for one in memories if is_belief(one.kind) and one.id not in shared.outdated]
-    yield GeneratedPage(OPINIONS, "Opinions", "", (_opinions(shared, beliefs),) if beliefs else ())
+    beliefs.sort(key=lambda one: (one.slugs, *_newest_first(one)))
+    section = PageSection("Opinions", *cut([_opinion(shared, one) for one in beliefs], MAX_OF_BANK))
+    yield GeneratedPage(OPINIONS, "Opinions", "", (section,) if beliefs else ())
 
 
 def _section(
@@ -139,12 +141,6 @@ def _entry(shared: SharedMemories, memory: Memory) -> PageEntry:
         told = f"{told}, confidence {shared.confidence(memory):.2f}"
     below = tuple(_plain(one, f"until then{_stated_day(one)}") for one in earlier[:MAX_BEFORE])
     return _plain(memory, told.removeprefix(", "), below)
-
-
-def _opinions(shared: SharedMemories, memories: Sequence[Memory]) -> PageSection:
-    entries = [_opinion(shared, one) for one in sorted(memories, key=lambda one: (one.slugs, *_newest_first(one)))]
-    kept, left_out = cut(entries, MAX_OF_BANK)
-    return PageSection("Opinions", kept, left_out)
 
 
 def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:

@@ -36,7 +36,7 @@ from memoryd.domain.memories.sections import scoped_spans
 from memoryd.domain.redaction import redacted
 from memoryd.domain.text.lines import padded, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
-from memoryd.domain.text.structure import Structure, analyse
+from memoryd.domain.text.structure import analyse
 from memoryd.domain.text.words import is_unspaced, query_terms
 
 ProposalId = NewType("ProposalId", str)
@@ -206,7 +206,10 @@ def _paragraphs(text: str) -> Iterator[str]:
     others = {line - 1 for span in scoped for line in range(span.first_line, span.last_line + 1)}
     gathered: list[str] = []
     last = -2
-    for row, line in _rows(structure):
+    for row in range(len(structure.lines.starts)):
+        if structure.code[row] or structure.levels[row]:
+            continue
+        line = structure.lines.line(row).decode("utf-8", "replace").rstrip("\r\n")
         number = int(structure.lines.numbers[row])
         is_new = number != last + 1 or _MARK.match(line) is not None
         if gathered and is_new:
@@ -217,12 +220,6 @@ def _paragraphs(text: str) -> Iterator[str]:
             last = number
     if gathered:
         yield " ".join(gathered)
-
-
-def _rows(structure: Structure) -> Iterable[tuple[int, str]]:
-    for row in range(len(structure.lines.starts)):
-        if not structure.code[row] and not structure.levels[row]:
-            yield row, structure.lines.line(row).decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _line(sentence: str, names_in: NamesIn) -> RetainedLine | None:

@@ -50,7 +50,7 @@ _NAMED_DAY: Final = expression(
 _DAYS_AWAY: Final = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
 _UNIT_NEXT_TO: Final = expression(
     r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
-    rf"(?!\s(?:of|in)\s{MONTH}\b)",
+    rf"(?!\s(?:of|in)\s{MONTH}\b)|\bthe\s(?P<before>week|month|year|weekend)\sbefore\slast\b",
     _FLAGS,
 )
 _NEAR_WEEKEND: Final = expression(
@@ -63,8 +63,7 @@ _GOES_ON: Final = expression(
     r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
     _FLAGS,
 )
-_BEFORE_LAST: Final = expression(r"\bthe\s(?P<unit>week|month|year|weekend)\sbefore\slast\b", _FLAGS)
-_UNITS_AGO: Final = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow|earlier|later)\b", _FLAGS)
+_UNITS_AGO: Final = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow)\b", _FLAGS)
 _IN_UNITS: Final = expression(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
 _PAST_UNITS: Final = expression(
     rf"\b(?:(?:the|these|in|for|over|during)\s(?:the\s)?)?(?P<which>last|past|previous|next|coming)\s{_COUNT}\s{_UNIT}\b",
@@ -155,6 +154,8 @@ def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan:
 
 
 def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    if match["before"]:
+        return unit_away(calendar.day, -2, Unit(match["before"].lower()))
     return unit_away(calendar.day, AWAY[match["which"].lower()], _unit(match))
 
 
@@ -164,13 +165,9 @@ def _near_weekend(match: re.Match[str], calendar: Calendar) -> TimeMention | Non
     return TimeMention(start, match.end(), calendar.weekend()) if is_time else None
 
 
-def _before_last(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, -2, _unit(match))
-
-
 def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    sense = {"ago": -1, "from now": 1}.get(match["sense"].lower(), 0)
-    return unit_away(calendar.day, sense * counted(match), _unit(match)) if sense else None
+    sense = -1 if match["sense"].lower() == "ago" else 1
+    return unit_away(calendar.day, sense * counted(match), _unit(match))
 
 
 def _in_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
@@ -285,7 +282,6 @@ _RULES: Final = (
     (_UNIT_NEXT_TO, _unit_next_to, ("week", "month", "year")),
     (_NEAR_WEEKEND, _near_weekend, ("the weekend",)),
     (ENGLISH_SEASON, english_season, ("spring", "summer", "autumn", "fall", "winter")),
-    (_BEFORE_LAST, _before_last, ("before last",)),
     (_UNITS_AGO, _units_ago, ("ago", "from now")),
     (_IN_UNITS, _in_units, _OF_UNITS),
     (_PAST_UNITS, _past_units, _OF_UNITS),

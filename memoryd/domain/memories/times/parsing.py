@@ -44,7 +44,6 @@ AROUND: Final = 3
 """Days on both sides of what is asked about with `around`."""
 FURTHEST_AHEAD: Final = 60
 """Days: a question about what was means last year's date, if the nearest one lies further ahead."""
-_WEEK_DAYS: Final = 7
 LONGEST_EVENT: Final = 45
 """Days: times further apart are several events, of which the first one counts."""
 
@@ -219,11 +218,9 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
 
 def _in_one_week(begins: DaySpan, ends: DaySpan, calendar: Calendar) -> tuple[DaySpan, DaySpan]:
     """Return two weekdays, the first of which was found behind the second, in order: in the nearer week that fits."""
-    back = DaySpan(shifted(begins.first, -_WEEK_DAYS), shifted(begins.last, -_WEEK_DAYS))
-    ahead = DaySpan(shifted(ends.first, _WEEK_DAYS), shifted(ends.last, _WEEK_DAYS))
     is_nearer = (calendar.day - ends.last) <= (begins.first - calendar.day)
     is_past = is_nearer if calendar.lean is Lean.NEAREST else calendar.lean is Lean.PAST
-    return (back, ends) if is_past else (begins, ahead)
+    return (begins.shifted(-7, -7), ends) if is_past else (begins, ends.shifted(7, 7))
 
 
 def _same_years(first: TimeMention, second: TimeMention) -> tuple[DaySpan, DaySpan]:
@@ -241,15 +238,15 @@ def _is_between(plain: str, first: TimeMention, second: TimeMention) -> bool:
     return _OPENS.search(before) is not None or _BETWEEN.match(plain, second.end) is not None
 
 
-def _around_it(plain: str, one: TimeMention) -> tuple[str, str]:
-    """Return what stands right before and behind a mention."""
-    return plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
+def _part_named(plain: str, one: TimeMention) -> tuple[str, DaySpan, str]:
+    """Return the days of a mention, or the part of a month that it names, with the text right before and behind."""
+    before, behind = plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
+    return part_of_month(before, one.span, behind)
 
 
 def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
     """Return the span that a mention has in a text of this day."""
-    around, after = _around_it(plain, one)
-    before, part, behind = part_of_month(around, one.span, after)
+    before, part, behind = _part_named(plain, one)
     span = _moved(before, part)
     if (_SINCE.search(before) or _SINCE_IT.match(behind)) and span.first <= day:
         return DaySpan(span.first, day)
@@ -260,8 +257,7 @@ def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
 
 def _asked(plain: str, one: TimeMention) -> DaySpan:
     """Return the span that a question means by a mention."""
-    around, after = _around_it(plain, one)
-    before, part, behind = part_of_month(around, one.span, after)
+    before, part, behind = _part_named(plain, one)
     span = _moved(before, part)
     if span != part:
         return span
@@ -270,7 +266,7 @@ def _asked(plain: str, one: TimeMention) -> DaySpan:
     if _WEEKEND_OF.search(before):
         return weekend_of(span.first)
     if _AROUND.search(before) or _AROUND_IT.match(behind):
-        return DaySpan(shifted(span.first, -AROUND), shifted(span.last, AROUND))
+        return span.shifted(-AROUND, AROUND)
     if _SINCE.search(before) or _SINCE_IT.match(behind):
         return DaySpan(span.first, date.max)
     if _BEFORE.search(before) or _BEFORE_IT.match(behind):
@@ -288,9 +284,9 @@ def _moved(before: str, span: DaySpan) -> DaySpan:
     match = _SHIFT.search(before)
     if match is None:
         return span
-    days = counted(match) * (_WEEK_DAYS if match["unit"].lower() == "week" else 1)
+    days = counted(match) * (7 if match["unit"].lower() == "week" else 1)
     days = -days if match["sense"].lower() == "before" else days
-    return DaySpan(shifted(span.first, days), shifted(span.last, days))
+    return span.shifted(days, days)
 
 
 def _hull(spans: Sequence[DaySpan]) -> DaySpan:

@@ -57,6 +57,10 @@ class DaySpan(Struct, frozen=True, order=True):
         """Tell whether two spans have a day in common."""
         return self.first <= other.last and other.first <= self.last
 
+    def shifted(self, first: int, last: int) -> "DaySpan":
+        """Return the span with its ends so many days later."""
+        return DaySpan(shifted(self.first, first), shifted(self.last, last))
+
     @property
     def is_open(self) -> bool:
         return self.first == date.min or self.last == date.max
@@ -148,14 +152,10 @@ def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
 
     29 February is looked for in the eight years around, of which one has it.
     """
-    found = [span for span in _years_around(near, month, day) if span is not None]
-    return min(found, key=lambda span: (span.distance(near), span.first)) if found else None
-
-
-def _years_around(near: date, month: int, day: int | None) -> Iterator[DaySpan | None]:
-    visibility = 8 if (month, day) == (2, 29) else 1
-    for year in range(near.year - visibility, near.year + visibility + 1):
-        yield in_year(year, month, day)
+    distance = 8 if (month, day) == (2, 29) else 1
+    years = range(near.year - distance, near.year + distance + 1)
+    spans = filter(None, (in_year(year, month, day) for year in years))
+    return min(spans, key=lambda span: (span.distance(near), span.first), default=None)
 
 
 _HIDDEN: Final = "#"
