@@ -51,23 +51,23 @@ def overview_of(text: str) -> str:
 def shorter(text: str) -> tuple[tuple[str, str], ...]:
     """Return overview and abstract of a text, each with its name, where they are shorter than it is."""
     forms = (("overview", overview_of(text)), ("abstract", abstract_of(text)))
-    least, found = len(" ".join(text.split())), list[tuple[str, str]]()
+    least, shorter_forms = len(" ".join(text.split())), list[tuple[str, str]]()
     for name, form in forms:
         if form and len(form) < least:
-            found.append((name, form))
+            shorter_forms.append((name, form))
             least = len(form)
-    return tuple(found)
+    return tuple(shorter_forms)
 
 
 def shortened(sentence: str, most: int = ABSTRACT_CHARS) -> str:
     """Return a sentence, or the beginning of one that is longer than `most`, with `CUT` behind it."""
     if len(sentence) <= most:
         return sentence
-    kept = sentence[: most - len(CUT)]
-    at = kept.rfind(" ")
+    beginning = sentence[: most - len(CUT)]
+    at = beginning.rfind(" ")
     # a script without blanks is cut anywhere, and so is a word that takes all the room
-    kept = kept[:at] if at > most // 2 else kept
-    return _CLAUSE.sub("", kept).rstrip() + CUT
+    beginning = beginning[:at] if at > most // 2 else beginning
+    return _CLAUSE.sub("", beginning).rstrip() + CUT
 
 
 def _says_something(sentence: str) -> bool:

@@ -122,19 +122,19 @@ class Book(Struct, frozen=True, dict=True):
 
     def found(self, name: str) -> Memory:
         """Return the memory of a full id, or of a beginning of one; raise ValueError if that is none, or several."""
-        asked = name.strip().lower()
-        exact = self.memories.get(MemoryId(asked))
+        prefix = name.strip().lower()
+        exact = self.memories.get(MemoryId(prefix))
         if exact is not None:
             return exact
-        near: Sequence[MemoryId] = ()
-        if len(asked) >= _SHORTEST_ID:
+        matches: Sequence[MemoryId] = ()
+        if len(prefix) >= _SHORTEST_ID:
             ids = self._sorted_ids
-            near = ids[bisect_left(ids, asked) : bisect_right(ids, f"{asked}~")]
-        if not near:
+            matches = ids[bisect_left(ids, prefix) : bisect_right(ids, f"{prefix}~")]
+        if not matches:
             raise ValueError(f"there is no memory {name!r}")
-        if len(near) > 1:
-            raise ValueError(f"{name!r} is the beginning of {len(near)} ids: {', '.join(near[:3])}")
-        return self.memories[near[0]]
+        if len(matches) > 1:
+            raise ValueError(f"{name!r} is the beginning of {len(matches)} ids: {', '.join(matches[:3])}")
+        return self.memories[matches[0]]
 
     def sources_on(self, path: str, first: int, last: int) -> Iterator[tuple[Memory, MemorySource]]:
         """Yield the memories that lines of a note state, each with its line there."""
@@ -215,8 +215,8 @@ def about_entities(
     memories: Iterable[Memory], aliases: Mapping[EntitySlug, EntitySlug]
 ) -> Mapping[EntitySlug, frozenset[MemoryId]]:
     """Return which of some memories are about each entity, by whichever of its names."""
-    found = grouped((aliases.get(slug, slug), memory.id) for memory in memories for slug in memory.slugs)
-    return {slug: frozenset(about) for slug, about in found.items()}
+    by_slug = grouped((aliases.get(slug, slug), memory.id) for memory in memories for slug in memory.slugs)
+    return {slug: frozenset(about) for slug, about in by_slug.items()}
 
 
 def spelling(slug: EntitySlug, memories: Iterable[Memory], default: str) -> str:
@@ -246,25 +246,25 @@ def changed_book(
 
     Its memories stand in the order of their ids, whatever was read first.
     """
-    left = {(source.path, source.chunk) for source in gone}
+    removed = {(source.path, source.chunk) for source in gone}
     touched = {book.by_chunk[source.chunk] for source in gone} | {source.line.id for source in come}
     before = [book.memories[one] for one in touched if one in book.memories]
-    stay = [one for memory in before for one in memory.sources if (one.path, one.chunk) not in left]
-    part = book_of([*stay, *come], pages)
+    unchanged = [one for memory in before for one in memory.sources if (one.path, one.chunk) not in removed]
+    part = book_of([*unchanged, *come], pages)
     memories = {one: memory for one, memory in book.memories.items() if one not in touched} | dict(part.memories)
     chunks = {source.chunk for source in gone}
     by_chunk = {chunk: one for chunk, one in book.by_chunk.items() if chunk not in chunks} | dict(part.by_chunk)
-    found = Book(
+    changed = Book(
         memories=dict(sorted(memories.items())),
         by_chunk=by_chunk,
-        by_entity=_about(book, before, part, memories.values()),
+        by_entity=_update_entities(book, before, part, memories.values()),
         aliases=part.aliases,
         pages=part.pages,
-        scoped=_followed(book.scoped, before, part.scoped, lambda memory: (memory.line.attributes.scope,)),
+        scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.line.attributes.scope,)),
         marked=(book.marked - touched) | part.marked,
-        written=_counted(book.written, before, part.written),
+        written=_update_names(book.written, before, part.written),
     )
-    return found.with_names_of(book)
+    return changed.with_names_of(book)
 
 
 def changed_memories(book: Book, after: Book) -> frozenset[MemoryId]:
@@ -273,18 +273,18 @@ def changed_memories(book: Book, after: Book) -> frozenset[MemoryId]:
     return frozenset(one for one, memory in new.items() if old.get(one) is not memory) | (old.keys() - new.keys())
 
 
-def _about(
+def _update_entities(
     book: Book, before: Iterable[Memory], part: Book, memories: Iterable[Memory]
 ) -> Mapping[EntitySlug, frozenset[MemoryId]]:
     aliases = part.aliases
     if aliases != book.aliases:
         return about_entities(memories, aliases)
-    return _followed(
+    return _update_index(
         book.by_entity, before, part.by_entity, lambda one: [aliases.get(slug, slug) for slug in one.slugs]
     )
 
 
-def _followed(
+def _update_index(
     index: Mapping[Key, frozenset[MemoryId]],
     before: Iterable[Memory],
     part: Mapping[Key, frozenset[MemoryId]],
@@ -292,17 +292,17 @@ def _followed(
 ) -> Mapping[Key, frozenset[MemoryId]]:
     # once for each key: of a set one memory after the other would cost the square of them
     gone = grouped((key, memory.id) for memory in before for key in keys(memory))
-    found = dict(index)
+    index_now = dict(index)
     for key in gone.keys() | part.keys():
-        found[key] = found.get(key, frozenset()).difference(gone.get(key, ())) | part.get(key, frozenset())
-    return {key: memories for key, memories in found.items() if memories}
+        index_now[key] = index_now.get(key, frozenset()).difference(gone.get(key, ())) | part.get(key, frozenset())
+    return {key: memories for key, memories in index_now.items() if memories}
 
 
-def _counted(names: Mapping[str, int], before: Iterable[Memory], part: Mapping[str, int]) -> Mapping[str, int]:
-    found = Counter(names)
-    found.subtract(names_in(before))
-    found.update(part)
-    return +found
+def _update_names(names: Mapping[str, int], before: Iterable[Memory], part: Mapping[str, int]) -> Mapping[str, int]:
+    counts = Counter(names)
+    counts.subtract(names_in(before))
+    counts.update(part)
+    return +counts
 
 
 class CitedState(StrEnum):

@@ -122,20 +122,20 @@ def stable_block(
     """
     limit = int(budget * STABLE_SHARE)
     before = [*documents, *pinned]
-    lines, receipt = _filled(before, limit, "core-memory", _LABEL)
+    lines, receipt = _fill_block(before, limit, "core-memory", _LABEL)
     left = min(int(budget * STATED_SHARE), limit - estimate(lines))
-    fitting, cut = _within(stated, left)
+    fitting, cut = _parts_that_fit(stated, left)
     if fitting:
         last = max((one.rank for one in before), default=0)
         behind = [replace(one, rank=last + one.rank) for one in fitting]
-        lines, receipt = _filled([*before, *behind], limit, "core-memory", _LABEL)
+        lines, receipt = _fill_block([*before, *behind], limit, "core-memory", _LABEL)
     left_out = tuple(
         PartReport(one.name, estimate(_render_part(one)), False, SkipReason.NEWER_PINNED) for one in beyond
     )
     return StableBlock(lines, (*receipt, *cut, *left_out), tuple(fitting))
 
 
-def _within(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], list[PartReport]]:
+def _parts_that_fit(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], list[PartReport]]:
     """Return the parts that fit, whole, by their ranks and in the order given, and a line for each of the others."""
     fitting, cut, left = set[int](), list[PartReport](), limit
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
@@ -162,11 +162,11 @@ def bundle(
     Sources are told where they may be cited. The stable block counts against the budget though it is left out. What
     stands in it is not told again.
     """
-    recalled, repeated = _apart(recalled, stable)
+    recalled, repeated = _split_repeated(recalled, stable)
     left = max(0, budget - estimate(stable.text))
     label = _LABEL if has_citations else f"{_LABEL} {_UNCITED}"
     parts = recalled if has_citations else [replace(one, source="") for one in recalled]
-    tail, told = _filled(parts, left, "recalled-memory", label)
+    tail, told = _fill_block(parts, left, "recalled-memory", label)
     is_unchanged = bool(if_none_match) and if_none_match.strip().strip('"') == stable.etag
     of_stable = stable.receipt
     if is_unchanged:
@@ -177,71 +177,71 @@ def bundle(
 
 def harmless(text: str) -> str:
     """Return a text that cannot end what it stands in: markup escaped, unseen signs left out, line ends made one."""
-    return html.escape(_seen(text.replace("\r\n", "\n").replace("\r", "\n")), quote=False)
+    return html.escape(_visible(text.replace("\r\n", "\n").replace("\r", "\n")), quote=False)
 
 
-def _seen(text: str) -> str:
+def _visible(text: str) -> str:
     return _SELECTORS.sub(r"\1", _UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
 
 
-def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[PartReport]]:
+def _split_repeated(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[PartReport]]:
     """Return what the stable block does not tell, and what it does, for the receipt."""
     stated = {one.name for one in stable.stated}
     whole = {line.name for line in stable.receipt if line.is_included and not line.cut} - stated
-    told = stated_lines(stable.text) - stated_lines("\n".join(harmless(one.text) for one in stable.stated))
-    kept, repeated = list[BundlePart](), list[PartReport]()
+    included = stated_lines(stable.text) - stated_lines("\n".join(harmless(one.text) for one in stable.stated))
+    new_parts, repeated = list[BundlePart](), list[PartReport]()
     for part in recalled:
         names = {part.name, part.source.partition("#")[0]}
-        says_no_more = not part.is_superseded and stands_in(harmless(part.text), told)
+        says_no_more = not part.is_superseded and stands_in(harmless(part.text), included)
         if names & whole or says_no_more:
             repeated.append(PartReport(part.name, estimate(_render_part(part)), False, SkipReason.REPEATED))
         else:
-            kept.append(part)
-    return kept, repeated
+            new_parts.append(part)
+    return new_parts, repeated
 
 
-def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[PartReport, ...]]:
+def _fill_block(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[PartReport, ...]]:
     """Return the parts that fit between two tags, and what each costs; nothing where none fits."""
     head, foot = f"<{tag}>\n{label}\n", f"</{tag}>\n"
     left = limit - estimate(head + foot)
-    told, receipt = [""] * len(parts), [PartReport("", 0, False)] * len(parts)
+    texts, receipt = [""] * len(parts), [PartReport("", 0, False)] * len(parts)
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
         whole = _render_part(part)
         cost = estimate(whole)
         if cost <= left:
             text, line = whole, PartReport(part.name, cost, True)
         else:
-            text, line = _cut(part, whole, cost, left)
+            text, line = _shorten(part, whole, cost, left)
         left -= estimate(text)
-        told[at], receipt[at] = text, line
-    return (head + "".join(told) + foot if any(told) else ""), tuple(receipt)
+        texts[at], receipt[at] = text, line
+    return (head + "".join(texts) + foot if any(texts) else ""), tuple(receipt)
 
 
-def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartReport]:
+def _shorten(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartReport]:
     needed = SkipReason.BEYOND_BUDGET.format(cost, max(0, left))
     for called, text in part.shorter:
-        told = _render_part(replace(part, text=text))
-        if (tokens := estimate(told)) <= left:
-            return told, PartReport(part.name, tokens, True, f"told by its {called}: {needed}")
+        rendered = _render_part(replace(part, text=text))
+        if (tokens := estimate(rendered)) <= left:
+            return rendered, PartReport(part.name, tokens, True, f"told by its {called}: {needed}")
     lines = [] if part.is_whole else part.text.rstrip("\n").split("\n")
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate(_shortened(part, lines, middle)) <= left else (low, middle - 1)
+        low, high = (middle, high) if estimate(_first_lines(part, lines, middle)) <= left else (low, middle - 1)
     if not low:
         return "", PartReport(part.name, cost, False, needed)
-    text = _shortened(part, lines, low)
+    text = _first_lines(part, lines, low)
     return text, PartReport(part.name, estimate(text), True, f"its last {len(lines) - low} lines: {needed}")
 
 
-def _shortened(part: BundlePart, lines: Sequence[str], count: int) -> str:
-    kept = "\n".join([*lines[:count], _LEFT_OUT])
-    return _render_part(BundlePart(part.name, kept, part.source, part.note, part.is_whole))
+def _first_lines(part: BundlePart, lines: Sequence[str], count: int) -> str:
+    text = "\n".join([*lines[:count], _LEFT_OUT])
+    return _render_part(BundlePart(part.name, text, part.source, part.note, part.is_whole))
 
 
 def _render_part(part: BundlePart) -> str:
     values = (("source", part.source), ("about", part.note))
-    attributes = [f' {name}="{html.escape(" ".join(_seen(value).split()))}"' for name, value in values if value]
+    attributes = [f' {name}="{html.escape(" ".join(_visible(value).split()))}"' for name, value in values if value]
     return f"<note{''.join(attributes)}>\n{harmless(part.text).rstrip()}\n</note>\n"
 
 

@@ -59,13 +59,13 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
 
     Give it only what the asker may know of: then another's id reads as one that there is not.
     """
-    asked = name.strip().lower()
-    found = [one for one in memories if one.id.startswith(asked)] if len(asked) >= ID_PREFIX_CHARS else []
-    if not found:
+    prefix = name.strip().lower()
+    matches = [one for one in memories if one.id.startswith(prefix)] if len(prefix) >= ID_PREFIX_CHARS else []
+    if not matches:
         raise ValueError(f"there is no memory {name!r}")
-    if len(found) > 1:
-        raise ValueError(f"{name!r} is the beginning of {len(found)} ids: give more of it")
-    return found[0]
+    if len(matches) > 1:
+        raise ValueError(f"{name!r} is the beginning of {len(matches)} ids: give more of it")
+    return matches[0]
 
 
 def beginning_of(day: date, zone: tzinfo | None) -> float:
@@ -113,10 +113,10 @@ def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> Decay
 
 def days_of(text: str) -> float:
     """Read how many days somebody means: `90d`, `12w`, `6m`, `1y`, or a bare number; raise ValueError."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is None:
+    duration = _DURATION.fullmatch(text.strip().lower())
+    if duration is None:
         raise ValueError(f"{text!r} is no number of days, such as 90d, 12w, 6m or 1y")
-    return float(int(found["count"]) * _UNIT_DAYS[found["unit"] or "d"])
+    return float(int(duration["count"]) * _UNIT_DAYS[duration["unit"] or "d"])
 
 
 class DocumentFilters(Struct, frozen=True, kw_only=True):
@@ -137,12 +137,12 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
 
     def admits(self, memory: Memory, scope: str) -> bool:
         """Tell whether a memory, whose scope is told so, is among those that are asked for, but for its tier."""
-        said = memory.line.attributes
+        attributes = memory.line.attributes
         return (
-            (self.scope in ("", scope, said.scope) or (self.scope == WORKSPACE and not said.scope))
+            (self.scope in ("", scope, attributes.scope) or (self.scope == WORKSPACE and not attributes.scope))
             and (self.kinds is None or memory.kind in self.kinds)
-            and self.pinned in (None, said.is_pinned)
-            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in said.tags})
+            and self.pinned in (None, attributes.is_pinned)
+            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in attributes.tags})
             and (not self.query or _holds_words(memory, self.query))
         )
 
@@ -161,11 +161,11 @@ def page_of(
 
     Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
     """
-    found = newest_first(admitted)
+    memories = newest_first(admitted)
     if filters.tier is not None:
-        found = tuple(one for one in found if document(one).terms.tier is filters.tier)
-    shown = found[filters.offset : filters.offset + filters.limit]
-    return DocumentPage(tuple(map(document, shown)), len(found))
+        memories = tuple(one for one in memories if document(one).terms.tier is filters.tier)
+    shown = memories[filters.offset : filters.offset + filters.limit]
+    return DocumentPage(tuple(map(document, shown)), len(memories))
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
@@ -174,9 +174,9 @@ def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
     across = copies_across_scopes(memories)
     return MemoryStatsReply(
         total=len(documents),
-        by_tier=_counted(documents, lambda one: one.terms.tier),
-        by_kind=_counted(documents, lambda one: one.memory.kind.value),
-        by_scope=_counted(documents, lambda one: one.scope),
+        by_tier=_count_by(documents, lambda one: one.terms.tier),
+        by_kind=_count_by(documents, lambda one: one.memory.kind.value),
+        by_scope=_count_by(documents, lambda one: one.scope),
         pinned=sum(one.memory.line.attributes.is_pinned for one in documents),
         near_copies=[pair for pair in near_copies(memories) if pair not in across],
         across_scopes=across,
@@ -186,11 +186,11 @@ def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
 def _holds_words(memory: Memory, query: str) -> bool:
     """Tell whether text, entities or tags hold each word of a query, in any case."""
     line = memory.line
-    said = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
-    return all(word in said for word in normalised(query).casefold().split())
+    text = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
+    return all(word in text for word in normalised(query).casefold().split())
 
 
-def _counted(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocument], str]) -> dict[str, int]:
+def _count_by(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocument], str]) -> dict[str, int]:
     return dict(sorted(Counter(map(part, documents)).items()))
 
 

@@ -103,7 +103,7 @@ class EntityNames:
         words count. A name of one letter or sign needs its `@`.
         """
         plain = unicodedata.normalize("NFC", text[:MAX_CHARS])
-        found = sorted([*self._mentioned(plain), *self._named(plain), *self._written_within(plain)])
+        found = sorted([*self._by_mention(plain), *self._by_words(plain), *self._by_characters(plain)])
         return tuple(dict.fromkeys(slug for _, slug in found))
 
     def _add(self, name: str, slug: EntitySlug) -> None:
@@ -118,13 +118,13 @@ class EntityNames:
         if len("".join(words)) > 1:
             self._phrases[words[0]].append((words, slug, words in _ONE_WORDS))
 
-    def _mentioned(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+    def _by_mention(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         for match in _MENTION.finditer(text):
             slug = self._slugs.get(slug_of(match["words"] or match["name"].rstrip(".'’")))
             if slug is not None:
                 yield match.start(), slug
 
-    def _named(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+    def _by_words(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         words = [(match[0].lower(), match) for match in _WORD.finditer(text)]
         behind = 0
         for at, (word, match) in enumerate(words):
@@ -137,7 +137,7 @@ class EntityNames:
                     behind = at + len(phrase)
                     break
 
-    def _written_within(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+    def _by_characters(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         small, at = text.lower(), 0
         while self._lengths and at < len(small):
             found = next(

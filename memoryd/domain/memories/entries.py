@@ -112,11 +112,11 @@ def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, tuple[MemoryId |
     found = memory_sections(data, path)
     lines = [(Apart(one.start, one.end), (one.line.id, "")) for one in found.lines]
     generated = [(Apart(start, end, is_left_out=True), _PLAIN) for start, end in found.generated]
-    scoped = [(Apart(start, end), (None, scope)) for start, end, scope in _scoped_remains(data, found)]
+    scoped = [(Apart(start, end), (None, scope)) for start, end, scope in _scoped_ranges(data, found)]
     return dict(sorted([*lines, *generated, *scoped], key=lambda one: one[0].start))
 
 
-def _scoped_remains(data: bytes, found: MemorySections) -> Iterator[tuple[int, int, str]]:
+def _scoped_ranges(data: bytes, found: MemorySections) -> Iterator[tuple[int, int, str]]:
     """Yield the bytes under each scope that are no retained line."""
     ends = {one.start_line: one.end for one in found.lines}
     for span in found.scoped:
@@ -161,7 +161,7 @@ def chunk_hash(heading: str, text: str, spans: str) -> bytes:
 
 
 def _chunk_entry(data: bytes, cut: Chunk, memory: MemoryId | None, scope: str) -> ChunkEntry:
-    body = _decoded(data, cut.start, cut.end)
+    body = _decode(data, cut.start, cut.end)
     passages = tuple(_passages(data, cut))
     return ChunkEntry(
         start_line=cut.start_line,
@@ -178,15 +178,15 @@ def _chunk_entry(data: bytes, cut: Chunk, memory: MemoryId | None, scope: str) -
 
 def _passages(data: bytes, cut: Chunk) -> Iterator[PassageEntry]:
     """Yield the passages that say something, with their places in the chunk's text."""
-    stop = len(_decoded(data, cut.start, cut.own_start))
+    stop = len(_decode(data, cut.start, cut.own_start))
     for span in cut.passages:
-        text = _decoded(data, span.start, span.end)
+        text = _decode(data, span.start, span.end)
         start, stop = stop, stop + len(text)
         if text.strip():
             yield PassageEntry(start, stop, content_hash(cut.heading, text))
 
 
-def _decoded(data: bytes, start: int, end: int) -> str:
+def _decode(data: bytes, start: int, end: int) -> str:
     return data[start:end].decode("utf-8", "surrogatepass")
 
 

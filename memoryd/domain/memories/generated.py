@@ -78,7 +78,7 @@ def generated_in(data: bytes, front_matter_end: int) -> Generated:
     if opened >= 0:
         doubtful.append((opened, size))
         doubts.append((opened, _NOT_CLOSED))
-    return Generated(tuple(ranges), tuple(doubtful), tuple(_numbered(data, doubts)))
+    return Generated(tuple(ranges), tuple(doubtful), tuple(_number_lines(data, doubts)))
 
 
 def _markers(data: bytes, front: int) -> Iterator[tuple[int, int, bool]]:
@@ -97,7 +97,7 @@ def _markers(data: bytes, front: int) -> Iterator[tuple[int, int, bool]]:
             fence, width = match["fence"], indent
 
 
-def _numbered(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _number_lines(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     line, at = 1, 0
     for offset, reason in doubts:
         line += data.count(b"\n", at, offset)
@@ -187,7 +187,7 @@ def block_in(text: str) -> str | None:
 
 def has_no_marker(text: str) -> bool:
     """Tell whether a page never had a place for a block, or lost all of it."""
-    found = _found(text.encode("utf-8", "surrogatepass"))
+    found = _read_blocks(text.encode("utf-8", "surrogatepass"))
     return not found.ranges and not found.doubts
 
 
@@ -196,13 +196,13 @@ def citations_in(block: str) -> list[tuple[ShortId, str]]:
     return [(ShortId(memory), unquote(path)) for path, memory in _ENTRY.findall(block)]
 
 
-def _found(data: bytes) -> Generated:
+def _read_blocks(data: bytes) -> Generated:
     padded = data + PADDING
     return generated_in(padded, front_matter_bytes(padded))
 
 
 def _place(data: bytes) -> tuple[int, int]:
-    found = _found(data)
+    found = _read_blocks(data)
     if found.doubts:
         line, reason = found.doubts[0]
         raise ValueError(f"line {line}: {reason}")

@@ -123,44 +123,46 @@ def parse_attributes(text: str) -> Attributes:
     Keys stand in any order and case, values without quotes. Several ids or tags have blanks between, or their key
     stands several times; any other key stands once.
     """
-    said: dict[str, list[str]] = {}
+    values_by_key: dict[str, list[str]] = {}
     for part in _COMMA.split(text):
         if part.strip():
-            key, value = _parsed(part)
-            said.setdefault(key, []).append(value)
-    twice = [key for key, values in said.items() if len(values) > 1 and key not in _MANY]
+            key, value = _parse_attribute(part)
+            values_by_key.setdefault(key, []).append(value)
+    twice = [key for key, values in values_by_key.items() if len(values) > 1 and key not in _MANY]
     if twice:
         raise ValueError(f"{twice[0]} stands twice")
-    fields: dict[str, object] = {_KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in said.items()}
+    fields: dict[str, object] = {
+        _KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in values_by_key.items()
+    }
     return Attributes(**fields)  # type: ignore[arg-type]  # each key has the reader of its field
 
 
 def render_attributes(attributes: Attributes) -> str:
     """Return the attributes as `parse_attributes` reads them, in one order; empty if there are none."""
-    parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _written(getattr(attributes, name)))]
+    parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _format(getattr(attributes, name)))]
     return ", ".join([*parts, *([_PIN] if attributes.is_pinned else [])])
 
 
 def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
     """Return what stands between the brackets with those attributes written that are to be others; the rest stays."""
     changed = [key for key, (name, _) in _KEYS.items() if getattr(before, name) != getattr(after, name)]
-    said = {key: _written(getattr(after, _KEYS[key][0])) for key in changed}
-    given = {key: f"{key}={value}" if value else "" for key, value in said.items()}
-    if _PIN in given and after.is_pinned:
-        given[_PIN] = _PIN
+    values = {key: _format(getattr(after, _KEYS[key][0])) for key in changed}
+    changed_parts = {key: f"{key}={value}" if value else "" for key, value in values.items()}
+    if _PIN in changed_parts and after.is_pinned:
+        changed_parts[_PIN] = _PIN
     parts = _COMMA.split(text) if text.strip() else []
     seams = [*_COMMA.findall(text), ""]
-    kept: list[str] = []
+    pieces: list[str] = []
     for part, seam in zip(parts, seams, strict=False):
         key = _EQUALS.split(part, maxsplit=1)[0].strip().lower()
-        if key not in given:
-            kept.append(part + seam)
-        elif written := given[key]:
+        if key not in changed_parts:
+            pieces.append(part + seam)
+        elif written := changed_parts[key]:
             # a key that stands several times has all of its values at the first place
-            given[key] = ""
-            kept.append(part[: len(part) - len(part.lstrip())] + written + seam)
-    left = "".join(kept).strip().rstrip(",，").rstrip()
-    return ", ".join(filter(None, [left, *given.values()]))
+            changed_parts[key] = ""
+            pieces.append(part[: len(part) - len(part.lstrip())] + written + seam)
+    rest = "".join(pieces).strip().rstrip(",，").rstrip()
+    return ", ".join(filter(None, [rest, *changed_parts.values()]))
 
 
 def written_span(at: str) -> tuple[date, date]:
@@ -185,20 +187,20 @@ def _days(text: str) -> tuple[date, date]:
         raise ValueError("at is a day, a month or two days: 2025-11-27, 2025-11, 2025-11-27..2025-12-01") from None
 
 
-def _parsed(part: str) -> tuple[str, str]:
+def _parse_attribute(part: str) -> tuple[str, str]:
     """Return key and value of one attribute; raise ValueError with the key that may be meant."""
     pieces = _EQUALS.split(part, maxsplit=1)
     key = pieces[0].strip().lower()
     if key == _PIN and len(pieces) == 1:
         return _PIN, ""
     if key not in _KEYS or key == _PIN:
-        raise ValueError(_meant(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
+        raise ValueError(_suggest(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
     if len(pieces) == 1 or not pieces[1].strip():
         raise ValueError(f"{key} has no value, as in {key}=…")
     return key, pieces[1].strip()
 
 
-def _meant(word: str, known: Iterable[str]) -> str:
+def _suggest(word: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(word[:40], names, 1, 0.6) or [name for name in names if word[:1] == name[:1]][:1]
     shown = word if len(word) <= 40 else f"{word[:40]}…"
@@ -223,7 +225,7 @@ def _provenance(text: str) -> Provenance:
     try:
         return Provenance(text.lower())
     except ValueError:
-        raise ValueError(_meant(text.lower(), list(Provenance))) from None
+        raise ValueError(_suggest(text.lower(), list(Provenance))) from None
 
 
 def _check_each(words: tuple[str, ...], pattern: re.Pattern[str], rule: str) -> None:
@@ -231,7 +233,7 @@ def _check_each(words: tuple[str, ...], pattern: re.Pattern[str], rule: str) -> 
         raise ValueError(rule)
 
 
-def _written(value: object) -> str:
+def _format(value: object) -> str:
     if value is None or isinstance(value, bool):
         return ""
     if isinstance(value, float):
@@ -382,7 +384,7 @@ def parsed_line(text: str, default_kind: Kind | None) -> RetainedLine | Malforme
     if head.kind is not None:
         attributes = text[slice(*head.inside)] if head.inside else ""
         return _line(head.kind, body, text[head.text_start :], head.entities, attributes)
-    return nearly_line(body) if default_kind is None else _unheaded(body, default_kind)
+    return nearly_line(body) if default_kind is None else _parse_headless(body, default_kind)
 
 
 def render(line: RetainedLine) -> str:
@@ -419,7 +421,7 @@ def _line(
         return nearly(body, str(exc))
 
 
-def _unheaded(body: str, kind: Kind) -> RetainedLine | MalformedLine | None:
+def _parse_headless(body: str, kind: Kind) -> RetainedLine | MalformedLine | None:
     """Take all of a bullet for what it says, unless it is a rule, or was meant to have a head."""
     if not body.strip(_RULE_CHARS + "\r\n"):
         return None

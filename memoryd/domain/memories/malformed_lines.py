@@ -52,7 +52,7 @@ class MalformedLine(Struct, frozen=True):
 
 def nearly(body: str, reason: str) -> MalformedLine:
     """Return the miss of a bullet whose head was read, and is wrong."""
-    return MalformedLine(_shown(body), reason, is_meant=True)
+    return MalformedLine(_beginning(body), reason, is_meant=True)
 
 
 def nearly_line(body: str) -> MalformedLine | None:
@@ -60,11 +60,11 @@ def nearly_line(body: str) -> MalformedLine | None:
     first = _FIRST.match(body)
     if first is None:
         return None
-    head = body[: len(_shown(body))]
+    head = body[: len(_beginning(body))]
     is_meant = first["next"] not in ("", ":", "：")
     is_kind = kind_named(first["word"]) is not None
     reason = _wrong_behind_kind(head, first) if is_kind else _wrong_kind(first)
-    return MalformedLine(_shown(body), reason, is_meant) if reason else None
+    return MalformedLine(_beginning(body), reason, is_meant) if reason else None
 
 
 def _wrong_kind(first: re.Match[str]) -> str:
@@ -94,5 +94,5 @@ def _wrong_behind_kind(head: str, first: re.Match[str]) -> str:
     return _BEHIND_KIND if _ATTRIBUTE.search(head, 0, colon.end()) else _ONLY_ENTITIES
 
 
-def _shown(body: str) -> str:
+def _beginning(body: str) -> str:
     return body.split("\n", 1)[0][:SHOWN].rstrip()

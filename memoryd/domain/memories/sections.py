@@ -77,7 +77,7 @@ def scoped_spans(
     if _SIGN not in data.lower():
         return ()
     size = len(data) - len(PADDING)
-    spans = _Spans(data[:size].split(b"\n"), default, generated).found()
+    spans = _Spans(data[:size].split(b"\n"), default, generated).read()
     return tuple(replace(span, end=min(span.end, size)) for span in spans)
 
 
@@ -90,7 +90,7 @@ class _Spans:
         self._range = next(self._ranges)
         self._open: list[_Item] = []
 
-    def found(self) -> Iterator[ScopedSpan]:
+    def read(self) -> Iterator[ScopedSpan]:
         """Yield the spans; blank lines between the lines of one are its own."""
         span: ScopedSpan | None = None
         offset, is_behind_text = 0, False
@@ -148,8 +148,8 @@ class _Spans:
             if isinstance(read, MalformedLine) and _SIGN.decode() in first[:_HEAD_CHARS].lower():
                 return UNREAD
         body = head[mark.end() :] if mark else head
-        said = body[: 4 * _HEAD_CHARS].decode("utf-8", "replace")
-        return UNREAD if _names_scope(said, is_item=mark is not None) else None
+        text_of_head = body[: 4 * _HEAD_CHARS].decode("utf-8", "replace")
+        return UNREAD if _names_scope(text_of_head, is_item=mark is not None) else None
 
     def _going_on(self, at: int) -> Iterator[bytes]:
         """Yield the next lines that may be of the same head."""
@@ -272,7 +272,7 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
     reader = _Reader(tabulate(generated.blanked(data)), front, generated, PAGES.get(path))
     reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
-    found = [_in_scope(one, scoped) for one in reader.found()]
+    found = [_in_scope(one, scoped) for one in reader.read()]
     lines = tuple(one for one in found if isinstance(one, PlacedLine))
     misses = [*_doubts(generated), *(one for one in found if isinstance(one, MalformedLine))]
     return MemorySections(lines, tuple(sorted(misses, key=lambda one: one.line)), generated.ranges, scoped)
@@ -327,7 +327,7 @@ class _Reader:
         self.heads: frozenset[int] = frozenset()
         """Lines (from 1) that begin what is under a scope: no memory above goes on there."""
 
-    def found(self) -> Iterator[PlacedLine | MalformedLine]:
+    def read(self) -> Iterator[PlacedLine | MalformedLine]:
         """Yield what the bullets of the sections say, in order."""
         first = last = depth = -1
         for row in self._rows():
@@ -404,11 +404,11 @@ class _Reader:
         line = self._number(first)
         if isinstance(found, RetainedLine):
             yield PlacedLine(line, self._number(last), *self._place(first, last), found)
-            yield from self._swallowed(range(first + 1, last + 1))
+            yield from self._inner_heads(range(first + 1, last + 1))
         elif found is not None:
             yield replace(found, line=line)
 
-    def _swallowed(self, rows: range) -> Iterator[MalformedLine]:
+    def _inner_heads(self, rows: range) -> Iterator[MalformedLine]:
         """Yield the bullets within a memory that have the head of one."""
         for row in rows:
             if self._is_bullet(row) and _HEADED.match(self._lines.data, int(self._lines.text[row])):

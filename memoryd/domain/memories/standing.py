@@ -86,7 +86,7 @@ class StableLines(Struct, frozen=True):
         changed = changed_memories(self.book, book)
         stay = {key: one for key, one in self.lines.items() if key not in changed}
         come = {
-            key: _kept(memory)
+            key: _stable_line(memory)
             for key in changed & book.memories.keys()
             if (line := (memory := book.memories[key]).line).attributes.is_pinned or is_for_every_session(line)
         }
@@ -125,7 +125,7 @@ def _newest_sides(stated: Iterable[StableLine]) -> list[StableLine]:
     return sorted(last, key=_weight, reverse=True)[:STATED_MAX]
 
 
-def _kept(memory: Memory) -> StableLine:
+def _stable_line(memory: Memory) -> StableLine:
     text = memory.line.text
     words = _HAN.findall(text) if _HAN.search(text) else spoken_words(text)
     return StableLine(memory, shorter(text), frozenset(words) - _SIDES)

@@ -29,13 +29,13 @@ def used_memories(
     told: Iterable[tuple[Memory, str]], *, question: str, answer: str, memories: Iterable[Memory]
 ) -> list[MemoryId]:
     """Return those of the memories told, each with its citation, that an answer uses; `memories` are all there are."""
-    asked, said = _words(question), _words(answer)
-    added = {one.id: _words(one.line.text) - asked for one, _citation in told}
-    rare = _rare_words({word for words in added.values() for word in words & said}, memories)
+    question_words, answer_words = _words(question), _words(answer)
+    added = {one.id: _words(one.line.text) - question_words for one, _citation in told}
+    rare = _rare_words({word for words in added.values() for word in words & answer_words}, memories)
     return [
         one.id
         for one, citation in told
-        if _cites(answer, one.id, citation) or _uses(added[one.id], added[one.id] & said, rare)
+        if _cites(answer, one.id, citation) or _uses(added[one.id], added[one.id] & answer_words, rare)
     ]
 
 

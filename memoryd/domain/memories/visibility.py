@@ -106,11 +106,11 @@ def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> 
     for start, end in generated_in(data, front_matter_bytes(data)).ranges:
         first = data.count(b"\n", 0, start) + 1
         lines = data[start:end].decode("utf-8", "replace").rstrip("\n").split("\n")
-        hidden |= {first + at for at in _beyond(lines, may_tell)}
+        hidden |= {first + at for at in _hidden(lines, may_tell)}
     return frozenset(hidden)
 
 
-def _beyond(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
+def _hidden(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
     named = {at: [memory for memory, _ in citations_in(line)] for at, line in enumerate(lines)}
     beyond = {at for at, memories in named.items() if not all(may_tell(one) for one in memories)}
     if beyond:

@@ -111,7 +111,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
         """Take it out, and return why some of it stays."""
         late = await self.indexes.follow()
         journal, known = self.journal, self.known()
-        cited = {path: await self._cited(path) for path in self.indexes.generated_pages()}
+        cited = {path: await self._cited_files(path) for path in self.indexes.generated_pages()}
         unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
         gone = {path: was for path, was in self.removed().items() if path in unknown}
         private = await asyncio.to_thread(
@@ -150,7 +150,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
             self._withhold(self._withheld - written)
         return refused
 
-    async def _cited(self, path: RelativePath) -> frozenset[RelativePath]:
+    async def _cited_files(self, path: RelativePath) -> frozenset[RelativePath]:
         try:
             text = (await self.journal.read(path, is_shown=True)).text
         except RequestError:
@@ -257,13 +257,13 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         turns = [turn for words in plan.said for turn in await self.planner.said.cut(words)]
         purged = await self.rows.purge(ids, plan.gone)
         made = [
-            await self._edited(path, partial(_without_made, path, plan))
+            await self._edit(path, partial(_without_made, path, plan))
             for path in (self.planner.indexes.generated_pages() if plan.memories else ())
         ]
         # before the lines go: by them it is known what was meant
         made += await self._cut_from_sessions(plan)
         stated = [
-            await self._edited(path, partial(_without_stated, path, plan), keeps_lines)
+            await self._edit(path, partial(_without_stated, path, plan), keeps_lines)
             for path in sorted({RelativePath(citation.path) for citation in plan.citations})
         ]
         # only now: by them it is known how far an edit came
@@ -288,9 +288,9 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         ids = frozenset(one.id for one in telling)
         edit = partial(without_words_of, ids=ids, said=plan.stated_by_sessions)
         paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
-        return [await self._edited(path, partial(edit, path=path)) for path in paths]
+        return [await self._edit(path, partial(edit, path=path)) for path in paths]
 
-    async def _edited(
+    async def _edit(
         self, path: RelativePath, edit: Callable[[str], str | None], keeps_lines: bool = False
     ) -> NoteChange:
         return await self.planner.journal.change(

@@ -54,11 +54,11 @@ def copied(rows: Iterable[ChangeRow]) -> Book:
     return book_of(
         MemorySource(row.path, NOWHERE, NOWHERE, line, datetime.fromtimestamp(row.at, UTC).date(), None, row.id)
         for row in rows
-        for line in _stated(row)
+        for line in _statements(row)
     )
 
 
-def _stated(row: ChangeRow) -> Iterator[RetainedLine]:
+def _statements(row: ChangeRow) -> Iterator[RetainedLine]:
     path = row.path if holds_memories(row.path) else _ANY_LOG
     for hunk in row.hunks or ():
         for lines in (hunk.removed, hunk.added):
@@ -222,7 +222,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
         book = await self.book.now()
         try:
-            meant = await self._meant(book, name)
+            meant = await self._find_target(book, name)
         except ValueError as exc:
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
         plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
@@ -253,7 +253,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         places.append("answers that were kept back and say it in other words, for at most 7 days")
         return (*places, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
-    async def _meant(self, book: Book, name: str) -> ForgetTarget:
+    async def _find_target(self, book: Book, name: str) -> ForgetTarget:
         """Return what is meant of the notes, or else of what was deleted before; raises ValueError, StoreError."""
         try:
             return target(book, name)
@@ -275,8 +275,10 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        told = session_memories_with(await self.book.now(), plan.stated_by_sessions)
-        cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
+        session_memories = session_memories_with(await self.book.now(), plan.stated_by_sessions)
+        cut = [
+            Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
+        ]
         going = {
             (one.path, line)
             for one in (*plan.citations, *cut)
@@ -288,9 +290,9 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         for words in plan.said:
             for row in await self.indexes.chunks_with(words):
                 prose |= dict.fromkeys(one for one in lines_with(row, words) if (one.path, one.start_line) not in going)
-            found = await self.said.find(words)
-            turns |= dict.fromkeys(found[0])
-            transcripts |= dict.fromkeys(found[1])
+            places = await self.said.find(words)
+            turns |= dict.fromkeys(places[0])
+            transcripts |= dict.fromkeys(places[1])
         return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))
 
 

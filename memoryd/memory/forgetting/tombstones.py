@@ -45,7 +45,7 @@ class TombstoneStore:
         key = await asyncio.to_thread(self._key)
         if not key:
             return Tombstones()
-        return Tombstones(key, frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirrored))
+        return Tombstones(key, frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes))
 
     async def pending(self) -> Set[bytes]:
         """Return the hashes of what may still stand somewhere, for a kill came in between; raises StoreError."""
@@ -56,7 +56,7 @@ class TombstoneStore:
 
         Raises StoreError, Denied: then nothing may be taken out yet, for nobody would finish it.
         """
-        stones = Tombstones(await asyncio.to_thread(self._made_key))
+        stones = Tombstones(await asyncio.to_thread(self._create_key))
         hashes = frozenset(one for memory in memories for one in stones.of(*memory))
         await self._rows.put(hashes, self._clock(), is_pending=True)
         return hashes
@@ -87,7 +87,7 @@ class TombstoneStore:
             )
         return b""
 
-    def _made_key(self) -> bytes:
+    def _create_key(self) -> bytes:
         if key := self._key():
             return key
         self._key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ class TombstoneStore:
             replace_file(self._key_file, secrets.token_bytes(KEY_BYTES), expected="absent", is_durable=True)
         return self._key()
 
-    def _mirrored(self) -> frozenset[bytes]:
+    def _mirror_hashes(self) -> frozenset[bytes]:
         with contextlib.suppress(OSError):
             return parsed(self._read())
         return frozenset()

@@ -95,18 +95,18 @@ class ProposalQueue(Struct, frozen=True):
         if not (waiting := await self.rows.all(ProposalState.OPEN)):
             return
         shared = shared or await self.told()
-        gone = [one.id for one in waiting if not still_rests(one.change, shared)]
-        await self.rows.withdraw(gone, WITHDRAWN, self._now())
+        outdated = [one.id for one in waiting if not still_rests(one.change, shared)]
+        await self.rows.withdraw(outdated, WITHDRAWN, self._now())
 
     async def found(self, name: str) -> Proposal:
         """Return the proposal of an id or of its beginning; raises NotFound, InvalidRequest where it is of several."""
-        asked = name.strip().lower()
-        near = await self.rows.beginning(asked) if len(asked) >= SHORTEST else []
-        if not near:
+        prefix = name.strip().lower()
+        matches = await self.rows.beginning(prefix) if len(prefix) >= SHORTEST else []
+        if not matches:
             raise NotFound(f"there is no proposal {name!r}", hint="memoryctl proposals list names all that are open")
-        if len(near) > 1:
+        if len(matches) > 1:
             raise InvalidRequest(f"{name!r} is the beginning of several ids", hint="give more of it")
-        return near[0]
+        return matches[0]
 
     async def put(self, changes: Sequence[ProposedChange], run: str) -> None:
         """Put changes into the queue."""
@@ -122,12 +122,12 @@ class ProposalQueue(Struct, frozen=True):
         await self._open(name)
         await self.withdraw()
         proposal = await self._open(name)
-        change, found = proposal.change, ""
+        change, before = proposal.change, ""
 
         def edit(text: str | None) -> str | None:
-            nonlocal found
-            found = text or ""
-            return _accepted(text, change.diff)
+            nonlocal before
+            before = text or ""
+            return _apply(text, change.diff)
 
         try:
             # the file first: after a kill in between, the next one finds it written, and says so
@@ -145,7 +145,7 @@ class ProposalQueue(Struct, frozen=True):
                 hint="edit it yourself, or let memoryctl reflect look again",
             ) from exc
         await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
-        await self._carry(proposal, found, written.text)
+        await self._carry(proposal, before, written.text)
         return DecidedProposal(await self.found(proposal.id), written.id, written.note)
 
     async def reject(self, name: str) -> DecidedProposal:
@@ -157,11 +157,11 @@ class ProposalQueue(Struct, frozen=True):
 
     async def pages_wanting_markers(self, but: str) -> frozenset[str]:
         """Return the pages for which a run before this one has proposed markers that are not accepted."""
-        asked = (ProposalState.OPEN, ProposalState.REJECTED)
+        states = (ProposalState.OPEN, ProposalState.REJECTED)
         return frozenset(
             one.change.path
             for one in await self.rows.all()
-            if one.change.kind is ProposalKind.MARKERS and one.state in asked and one.run != but
+            if one.change.kind is ProposalKind.MARKERS and one.state in states and one.run != but
         )
 
     async def refresh(self, shared: SharedMemories) -> None:
@@ -189,7 +189,7 @@ class ProposalQueue(Struct, frozen=True):
     async def _state(self, change: ProposedChange) -> ProposalState:
         try:
             text = (await self.journal.read(change.path)).text
-            made = await asyncio.to_thread(_accepted, text, change.diff)
+            made = await asyncio.to_thread(_apply, text, change.diff)
         except (_OutdatedError, InvalidRequest):
             # it says something else now, or it may not be written any more: its owner made it private
             return ProposalState.OUTDATED
@@ -202,7 +202,7 @@ class ProposalQueue(Struct, frozen=True):
         return datetime.fromtimestamp(self.clock(), UTC)
 
 
-def _accepted(text: str | None, diff: str) -> str | None:
+def _apply(text: str | None, diff: str) -> str | None:
     """Return a text with a diff applied, None where it was before; raises _OutdatedError."""
     if text is not None and is_applied(text, diff):
         return None
@@ -271,7 +271,7 @@ def proposal_plan(
     changes, left_out = core_changes(core, ground.shared, ground.since)
     others = (
         *_contradictions(ground, notes),
-        *_retained(ground, notes, forgotten),
+        *_retain_changes(ground, notes, forgotten),
         *_observations(ground, notes),
         *(
             markers_change(page.path, text)
@@ -296,7 +296,7 @@ def _observations(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChan
             yield observation_change(found, text)
 
 
-def _retained(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
+def _retain_changes(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
     texts = {path: notes[path] for path in ground.logs if path in notes and not has_retain(notes[path])}
     names = _Names(ground.book, recurring_names(texts.values()))
     for path, text in sorted(texts.items()):

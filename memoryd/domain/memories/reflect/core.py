@@ -43,7 +43,7 @@ def replaced(text: str, old: str, new: str) -> str:
     count = text.count(old)
     if count != 1:
         told = "does not stand there" if not count else f"stands there {count} times"
-        raise ValueError(f"{_quoted(old)} {told}; give a text that stands there once")
+        raise ValueError(f"{_quote(old)} {told}; give a text that stands there once")
     at = text.index(old)
     before, behind = text[:at], text[at + len(old) :]
     is_whole_line = (not before or before.endswith("\n")) and behind.startswith("\n")
@@ -57,15 +57,15 @@ def inserted(text: str, added: str, *, after: str) -> str:
     places = [at for at, line in enumerate(lines) if line.strip() == wanted]
     if not wanted or len(places) != 1:
         told = f"stands there {len(places)} times" if places else "does not stand there"
-        raise ValueError(f"the line {_quoted(wanted)} {told}; give a line that stands there once")
+        raise ValueError(f"the line {_quote(wanted)} {told}; give a line that stands there once")
     return "\n".join([*lines[: places[0] + 1], *_lines(added).split("\n"), *lines[places[0] + 1 :]])
 
 
 def _lines(added: str) -> str:
-    kept = _plain(added).strip("\n")
-    if not kept.strip():
+    text = _plain(added).strip("\n")
+    if not text.strip():
         raise ValueError("nothing is given that is to be added")
-    return kept
+    return text
 
 
 def _plain(text: str) -> str:
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     first = text.strip().split("\n")[0]
     return repr(first if len(first) <= _SHOWN else f"{first[:_SHOWN]}…")
 
@@ -106,19 +106,19 @@ def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> tuple[l
     room = core.max_chars - len(core.text)
     changes: list[ProposedChange] = []
     left_out = 0
-    said = folded(core.text)
+    stated = folded(core.text)
     # a fact that takes the place of a stale line is proposed with it
     fresh = {memory for one in stale for memory in one.memories[:1]}
     current = (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
     for memory in sorted(filter(is_durable, current), key=_most_important):
         line = core_line(memory)
-        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in said:
+        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in stated:
             continue
         if len(line) + 1 > room:
             left_out += 1
             continue
         room -= len(line) + 1
-        changes.append(_added(core, memory, line))
+        changes.append(_addition(core, memory, line))
     return [*stale, *changes], left_out
 
 
@@ -148,7 +148,7 @@ def _most_important(memory: Memory) -> tuple[bool, float, int, MemoryId]:
     return not memory.line.attributes.is_pinned, -memory.line.importance, -len(memory.sources), memory.id
 
 
-def _added(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
+def _addition(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
     if memory.line.attributes.is_pinned:
         reason = "it is pinned"
     elif memory.line.importance >= MIN_IMPORTANCE:
@@ -180,11 +180,11 @@ def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedCha
     """Yield a change for each bullet that is out of date: the newer memory in its place, unless the file states it."""
     lines, stated = core.text.split("\n"), folded(core.text)
     bullets = [(at, line) for at, line in enumerate(lines[:_MAX_LINES]) if BULLET.match(line)]
-    pairs = list(_superseded(shared)) if bullets else []
+    pairs = list(_outdated_pairs(shared)) if bullets else []
     verbatim = {text: pair for pair in pairs for text in (folded(core_line(pair[0])), folded(pair[0].line.text))}
-    by_value = _by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
+    by_value = _pairs_by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
     for at, line in bullets:
-        pair = verbatim.get(folded(line)) or _valued(line, by_value)
+        pair = verbatim.get(folded(line)) or _pair_of_value(line, by_value)
         if pair is None:
             continue
         older, current = pair
@@ -205,7 +205,7 @@ _Pair = tuple[Memory, Memory]
 """An older memory, and the one that holds now."""
 
 
-def _superseded(shared: SharedMemories) -> Iterator[_Pair]:
+def _outdated_pairs(shared: SharedMemories) -> Iterator[_Pair]:
     """Yield each memory that is out of date with the newest of its line, however many lie between them."""
     for newest in sorted(shared.before.keys() - shared.outdated):
         seen: set[MemoryId] = set()
@@ -218,25 +218,25 @@ def _superseded(shared: SharedMemories) -> Iterator[_Pair]:
                 yield shared.memories[older], shared.memories[newest]
 
 
-def _by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
-    found: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
+def _pairs_by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
+    pairs_of: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
     for older, current in pairs if asked else ():
         skeleton = _skeleton(older.line.text)
         # a value that was given up and came back is the current one
         if skeleton in asked and skeleton is not None and skeleton != _skeleton(current.line.text):
-            found[skeleton].append((older, current))
-    return found
+            pairs_of[skeleton].append((older, current))
+    return pairs_of
 
 
-def _valued(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _Pair | None:
+def _pair_of_value(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _Pair | None:
     """Return the fact whose earlier value a line states; None where it is of none, or of several."""
-    found = {
+    candidates = {
         current.id: (older, current)
         for skeleton, names in _readings(line)
         for older, current in by_value.get(skeleton, ())
         if not names or {slug_of(name) for name in names} == set(older.slugs)
     }
-    return next(iter(found.values())) if len(found) == 1 else None
+    return next(iter(candidates.values())) if len(candidates) == 1 else None
 
 
 def _readings(line: str) -> Iterator[tuple[FactSkeleton, tuple[str, ...]]]:

@@ -67,7 +67,7 @@ class SimilarOpinions:
         statement = self._stated.get(memory.id) or statement_of(memory.line.text)
         negated = (not statement.is_negated,) if is_opposite else (False, True)
         least = NEGATED_SHARE if is_opposite else 0.0
-        visited = self._visited(self.entities(memory), statement.words, negated, least)
+        visited = self._candidates(self.entities(memory), statement.words, negated, least)
         shares = {one: self._share(one, statement) for one in visited if one != memory.id}
         similar = (one for one, share in shares.items() if share >= least and share > 0)
         return sorted(similar, key=lambda one: (-shares[one], one))
@@ -80,7 +80,7 @@ class SimilarOpinions:
             for word in statement.words:
                 self._by_word[slug, word, statement.is_negated].append(opinion.id)
 
-    def _visited(
+    def _candidates(
         self, entities: frozenset[EntitySlug], words: frozenset[str], negated: Sequence[bool], least: float
     ) -> dict[MemoryId, None]:
         """Return opinions to look at: those of the very same words, then by the rarest words first."""
@@ -138,21 +138,21 @@ class OpinionLabels:
     @cached_property
     def stated(self) -> tuple[LabelledEvidence, ...]:
         """What the lines themselves say."""
-        found = [*self._explicit, *self._said_again(), *self._copies()]
+        found = [*self._explicit, *self._repetitions(), *self._copies()]
         return tuple(sorted(found, key=lambda one: (one.opinion, one.day, one.evidence, one.label)))
 
     @cached_property
     def doubted(self) -> tuple[DoubtedOpinion, ...]:
         """What seems to be negated by a line that does not say so itself."""
-        found = self._undecided(lambda memory: self._similar.of(memory, is_opposite=True), self._explicit)
+        found = self._undecided_pairs(lambda memory: self._similar.of(memory, is_opposite=True), self._explicit)
         return tuple(sorted(found, key=lambda one: (one.opinion, one.day, one.evidence)))
 
     def unlabelled(self, known: Iterable[LabelledEvidence]) -> tuple[DoubtedOpinion, ...]:
         """Return similar pairs that neither lines nor `known` label, for a text model to label, the oldest first."""
-        found = self._undecided(lambda memory: self._similar.of(memory)[:MAX_ASKED], (*self.stated, *known))
+        found = self._undecided_pairs(lambda memory: self._similar.of(memory)[:MAX_ASKED], (*self.stated, *known))
         return tuple(sorted(found, key=lambda one: (one.day, one.evidence, one.opinion)))
 
-    def _undecided(
+    def _undecided_pairs(
         self, similar: Callable[[Memory], Iterable[MemoryId]], labels: Iterable[LabelledEvidence]
     ) -> Iterator[DoubtedOpinion]:
         """Yield each memory with the similar opinions for which it may count, unless one of the labels says how."""
@@ -181,7 +181,7 @@ class OpinionLabels:
                 if day is not None:
                     yield LabelledEvidence(opinion, memory.id, label, rule, day)
 
-    def _said_again(self) -> Iterator[LabelledEvidence]:
+    def _repetitions(self) -> Iterator[LabelledEvidence]:
         for opinion in self._opinions.values():
             for day in restated_days(opinion, self._bases[opinion.id]):
                 yield LabelledEvidence(opinion.id, opinion.id, Label.REINFORCE, RESTATED, day)
@@ -194,7 +194,7 @@ class OpinionLabels:
                 given = memory.line.attributes.confidence
                 is_agreed = given in (None, self._bases[opinion.id].confidence)
                 day = self._day(opinion.id, memory, is_later=True)
-                if day is not None and is_agreed and _folded(opinion.line.text) == _folded(memory.line.text):
+                if day is not None and is_agreed and _fold(opinion.line.text) == _fold(memory.line.text):
                     yield LabelledEvidence(opinion.id, memory.id, Label.REINFORCE, RESTATED, day)
 
     def _key(self, memory: Memory) -> tuple[frozenset[EntitySlug], str]:
@@ -228,6 +228,6 @@ def _sides(memory: Memory) -> dict[ShortId, tuple[Label, str]]:
     return sides | dict.fromkeys(sorted(contradicted - supported), (Label.CONTRADICT, CONTRADICTS))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     said = gist(text)
     return said if is_secret(text) else said.casefold().rstrip(" .!。！")

@@ -54,8 +54,8 @@ class OpinionBase(Struct, frozen=True):
 def base_of(memory: Memory) -> OpinionBase:
     """Return what the lines of an opinion say of its confidence."""
     dated = sorted((one for one in memory.sources if is_dated(one)), key=lambda one: one.day)
-    by_hand = sorted((one for one in memory.sources if _tells(one) and not is_dated(one)), key=_place)
-    telling = [one for one in dated if _tells(one)]
+    by_hand = sorted((one for one in memory.sources if _has_confidence(one) and not is_dated(one)), key=_place)
+    telling = [one for one in dated if _has_confidence(one)]
     if by_hand or not telling:
         confidence = _confidence(by_hand[0]) if by_hand else DEFAULT_CONFIDENCE
         return OpinionBase(confidence, dated[0].day if dated else None)
@@ -81,7 +81,7 @@ def _since(dated: list[MemorySource], newest: MemorySource) -> date:
     for one in reversed(dated):
         if not _agrees(one, _confidence(newest)):
             break
-        day = one.day if _tells(one) else day
+        day = one.day if _has_confidence(one) else day
     return min(day, newest.day)
 
 
@@ -89,7 +89,7 @@ def _agrees(source: MemorySource, confidence: float) -> bool:
     return source.line.attributes.confidence in (None, confidence)
 
 
-def _tells(source: MemorySource) -> bool:
+def _has_confidence(source: MemorySource) -> bool:
     return source.line.attributes.confidence is not None
 
 
@@ -266,20 +266,20 @@ def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[S
     for opinion in sorted(offered):
         memory = book.memories.get(opinion)
         if memory is not None and is_belief(memory.kind):
-            made += _planned(memory, offered[opinion], known.get(opinion, []), run)
+            made += _plan_opinion(memory, offered[opinion], known.get(opinion, []), run)
     return tuple(made)
 
 
-def _planned(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
+def _plan_opinion(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
     standing = opinion_state_of(memory, known)
-    fresh = in_order(_uncounted(memory, offered, known))
+    fresh = in_order(_new_evidence(memory, offered, known))
     if fresh and any(step.run == run for step in known):
         raise ValueError(f"the run {run} has made its steps; what came since is for another one")
     counted = {(step.day, step.label) for step in standing.steps}
     return list(run_of(fresh, run, standing.base.confidence, standing.confidence, counted))
 
 
-def _uncounted(memory: Memory, offered: Iterable[LabelledEvidence], known: Sequence[Step]) -> list[LabelledEvidence]:
+def _new_evidence(memory: Memory, offered: Iterable[LabelledEvidence], known: Sequence[Step]) -> list[LabelledEvidence]:
     """Return what no step has counted, one label for each piece of evidence: the explicit one, if there is any.
 
     A neutral step does not keep a line from being told explicitly what it means. Of days on which an opinion was said

@@ -96,14 +96,14 @@ def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
 def _entity_page(
     book: Book, shared: SharedMemories, path: RelativePath, slugs: Sequence[EntitySlug], memories: Sequence[Memory]
 ) -> GeneratedPage:
-    told = sorted({one.id: one for one in memories}.values(), key=_newest_first)
+    unique = sorted({one.id: one for one in memories}.values(), key=_newest_first)
     sections = [
-        _section(shared, heading, [one for one in told if one.line.network is network], path, MAX_OF_ENTITY)
+        _section(shared, heading, [one for one in unique if one.line.network is network], path, MAX_OF_ENTITY)
         for network, heading in _HEADINGS.items()
     ]
     titles = [book.pages[slug].name for slug in slugs if slug in book.pages]
-    title = titles[0] if titles else spelling(slugs[0], told, slugs[0])
-    return GeneratedPage(path, title, _seen(told), tuple(filter(None, sections)))
+    title = titles[0] if titles else spelling(slugs[0], unique, slugs[0])
+    return GeneratedPage(path, title, _describe(unique), tuple(filter(None, sections)))
 
 
 def _bank_pages(shared: SharedMemories) -> Iterable[GeneratedPage]:
@@ -136,31 +136,31 @@ def _section(
 
 def _entry(shared: SharedMemories, memory: Memory) -> PageEntry:
     earlier = [shared.memories[one] for one in shared.before.get(memory.id, ())]
-    told = _stated_day(memory)
+    label = _day_suffix(memory)
     if is_belief(memory.kind):
-        told = f"{told}, confidence {shared.confidence(memory):.2f}"
-    below = tuple(_plain(one, f"until then{_stated_day(one)}") for one in earlier[:MAX_BEFORE])
-    return _plain(memory, told.removeprefix(", "), below)
+        label = f"{label}, confidence {shared.confidence(memory):.2f}"
+    below = tuple(_plain(one, f"until then{_day_suffix(one)}") for one in earlier[:MAX_BEFORE])
+    return _plain(memory, label.removeprefix(", "), below)
 
 
 def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
     belief = shared.beliefs.get(memory.id)
     updated = (belief.last_updated if belief else None) or _day(memory)
     names = " ".join(f"@{name}" for name in memory.line.entities)
-    told = ", ".join(filter(None, (f"{shared.confidence(memory):.2f}", str(updated or ""), names)))
+    label = ", ".join(filter(None, (f"{shared.confidence(memory):.2f}", str(updated or ""), names)))
     below: list[PageEntry] = []
     if belief is not None:
         below += _evidence(shared, "for", belief.supporting, memory.id)
         below += _evidence(shared, "against", belief.opposing, memory.id)
-    return _plain(memory, told, tuple(below))
+    return _plain(memory, label, tuple(below))
 
 
 def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: MemoryId) -> Iterable[PageEntry]:
     ids = dict.fromkeys(step.evidence for step in steps)
     # what is for one agent alone moves the opinion, and is not told to the others
-    told = [shared.memories[one] for one in ids if one in shared.memories and one != but]
-    for memory in sorted(told, key=_newest_first)[:MAX_EVIDENCE]:
-        yield _plain(memory, f"{word}{_stated_day(memory)}")
+    memories = [shared.memories[one] for one in ids if one in shared.memories and one != but]
+    for memory in sorted(memories, key=_newest_first)[:MAX_EVIDENCE]:
+        yield _plain(memory, f"{word}{_day_suffix(memory)}")
 
 
 def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
@@ -168,7 +168,7 @@ def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> Page
     return PageEntry(memory.id, told, memory.line.text, sources, below)
 
 
-def _seen(memories: Sequence[Memory]) -> str:
+def _describe(memories: Sequence[Memory]) -> str:
     if not memories:
         return ""
     days = [source.day for one in memories for source in one.sources if date_in_name(source.path)]
@@ -184,7 +184,7 @@ def _day(memory: Memory) -> date | None:
     return max((source.day for source in memory.sources if date_in_name(source.path)), default=None)
 
 
-def _stated_day(memory: Memory) -> str:
+def _day_suffix(memory: Memory) -> str:
     day = _day(memory)
     return "" if day is None else f", {day}"
 
@@ -236,13 +236,13 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
         others = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         return f"it cites {min(gone)}{others}, which is no longer there"
     lost = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
-    count = len(lost) - _edited(lost, cited, page)
+    count = len(lost) - _count_edited(lost, cited, page)
     if count > max(FEW, MAX_LOST_SHARE * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 
 
-def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
+def _count_edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
     """Count the lost entries in whose files a line stands now that the page did not tell before."""
     new: Counter[str] = Counter()
     for entry in page.entries:

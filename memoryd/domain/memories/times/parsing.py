@@ -83,7 +83,7 @@ def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
     """
     plain = without_repeated(without_titles(without_places(_plain(text))))
     lean = (chinese_lean if holds_chinese(plain) else english_lean)(plain) if _MAY_HOLD_WEEKDAYS.search(plain) else 0
-    found = (_stretched(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
+    found = (_span_in_text(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
     return tuple(islice(dict.fromkeys(found), MAX_SPANS))
 
 
@@ -117,27 +117,27 @@ def query_days(question: str, today: date) -> QueryDays | None:
     is about what will be.
     """
     plain = without_repeated(without_titles(_plain(question)))
-    found = _times(plain, Calendar(today, Lean.PAST, FURTHEST_AHEAD))
-    if not found:
+    mentions = _times(plain, Calendar(today, Lean.PAST, FURTHEST_AHEAD))
+    if not mentions:
         return None
     clauses = clauses_of(plain)
     if _QUESTION_FUTURE.search(question_part(plain, clauses)):
-        found = _times(plain, Calendar(today, Lean.FUTURE))
+        mentions = _times(plain, Calendar(today, Lean.FUTURE))
     elif asks_ahead(clauses):
-        found = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
-    bearings = [bearing_of(_day_word(plain, one, today), plain, clauses) for one in found]
+        mentions = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
+    bearings = [bearing_of(_day_word(plain, one, today), plain, clauses) for one in mentions]
     best = max(bearings, default=Bearing.PASSING)
     if best is Bearing.PASSING:
         return None
-    spans = [_asked(plain, one) for one, bearing in zip(found, bearings, strict=True) if bearing is best]
-    return QueryDays(_together(spans), best is Bearing.MATTER)
+    spans = [_span_in_question(plain, one) for one, bearing in zip(mentions, bearings, strict=True) if bearing is best]
+    return QueryDays(_combine(spans), best is Bearing.MATTER)
 
 
 def _times(plain: str, calendar: Calendar) -> list[TimeMention]:
     return list(islice(_mentions(plain, calendar), MAX_SPANS))
 
 
-def _together(spans: Sequence[DaySpan]) -> DaySpan:
+def _combine(spans: Sequence[DaySpan]) -> DaySpan:
     open_ones = [span for span in spans if span.is_open]
     if open_ones:
         first, last = max(span.first for span in open_ones), min(span.last for span in open_ones)
@@ -162,18 +162,18 @@ def _plain(text: str) -> str:
 
 def _mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     """Yield what a text names, longest first where two overlap, neighbours joined to ranges."""
-    found = sorted(_all(plain, calendar), key=lambda one: (one.start, -one.end))
+    mentions = sorted(_all_mentions(plain, calendar), key=lambda one: (one.start, -one.end))
     apart: list[TimeMention] = []
-    for one in found:
+    for one in mentions:
         if apart and one.start < apart[-1].end:
             if one.end - one.start > apart[-1].end - apart[-1].start:
                 apart[-1] = one
         else:
             apart.append(one)
-    yield from _joined(plain, apart, calendar)
+    yield from _join_neighbours(plain, apart, calendar)
 
 
-def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
+def _all_mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     for start, end, written in placed_dates(plain) if _MAY_HOLD_DATES.search(plain) else ():
         end -= len(plain[start:end]) - len(plain[start:end].rstrip())
         if written.year is None:
@@ -188,15 +188,15 @@ def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
         yield from chinese_times(plain, calendar)
 
 
-def _joined(plain: str, apart: Sequence[TimeMention], calendar: Calendar) -> Iterator[TimeMention]:
-    held: TimeMention | None = None
+def _join_neighbours(plain: str, apart: Sequence[TimeMention], calendar: Calendar) -> Iterator[TimeMention]:
+    pending: TimeMention | None = None
     for one in apart:
-        joined = None if held is None else _join(plain, held, one, calendar)
-        if held is not None and joined is None:
-            yield held
-        held = joined or one
-    if held is not None:
-        yield held
+        joined = None if pending is None else _join(plain, pending, one, calendar)
+        if pending is not None and joined is None:
+            yield pending
+        pending = joined or one
+    if pending is not None:
+        yield pending
 
 
 def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calendar) -> TimeMention | None:
@@ -244,10 +244,10 @@ def _part_named(plain: str, one: TimeMention) -> tuple[str, DaySpan, str]:
     return part_of_month(before, one.span, behind)
 
 
-def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
+def _span_in_text(plain: str, one: TimeMention, day: date) -> DaySpan:
     """Return the span that a mention has in a text of this day."""
     before, part, behind = _part_named(plain, one)
-    span = _moved(before, part)
+    span = _shift(before, part)
     if (_SINCE.search(before) or _SINCE_IT.match(behind)) and span.first <= day:
         return DaySpan(span.first, day)
     if _UNTIL.search(before) and day <= span.last:
@@ -255,10 +255,10 @@ def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
     return span
 
 
-def _asked(plain: str, one: TimeMention) -> DaySpan:
+def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
     """Return the span that a question means by a mention."""
     before, part, behind = _part_named(plain, one)
-    span = _moved(before, part)
+    span = _shift(before, part)
     if span != part:
         return span
     if _WEEK_OF.search(before) or _WEEK_OF_IT.match(behind):
@@ -279,7 +279,7 @@ def _asked(plain: str, one: TimeMention) -> DaySpan:
     return DaySpan(span.first, date.max) if is_day and _FROM.search(before) else span
 
 
-def _moved(before: str, span: DaySpan) -> DaySpan:
+def _shift(before: str, span: DaySpan) -> DaySpan:
     """Return the span of `three days before Nov 27`."""
     match = _SHIFT.search(before)
     if match is None:

@@ -384,14 +384,14 @@ def english_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     if match["year"]:
         return _season(int(match["year"]), _BEGINS[match["named"].lower()])
     away = AWAY[match["which"].lower()] if match["which"] else -2
-    return _near(calendar.day, away, _BEGINS[(match["near"] or match["before"]).lower()])
+    return _near_season(calendar.day, away, _BEGINS[(match["near"] or match["before"]).lower()])
 
 
 def chinese_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     """Return the season of `去年夏天`, `2024年冬天` or `上个春天`."""
     begins = _BEGINS[match["season"]]
     if match["which"]:
-        return _near(calendar.day, AWAY[match["which"][0]], begins)
+        return _near_season(calendar.day, AWAY[match["which"][0]], begins)
     return _season(int(match["year"]) if match["year"] else calendar.day.year + YEARS_AWAY[match["away"]], begins)
 
 
@@ -400,7 +400,7 @@ def _season(year: int, begins: int) -> DaySpan | None:
     return DaySpan(first.first, last.last) if first and last else None
 
 
-def _near(day: date, away: int, begins: int) -> DaySpan | None:
+def _near_season(day: date, away: int, begins: int) -> DaySpan | None:
     """Return a season near to a day: the last one is over, the next one has not begun, this one is of the year."""
     around = [_season(day.year + offset, begins) for offset in range(-3, 3)]
     found = [one for one in around if one is not None]
