@@ -345,9 +345,10 @@ def _all_entities(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
-    _check_same("importance", own.importance, said.importance)
-    _check_same("at", own.at, said.at)
-    _check_same("scope", own.scope, said.scope)
+    for name in ("importance", "at", "scope"):
+        stated, beside = getattr(own, name), getattr(said, name)
+        if stated and beside and stated != beside:
+            raise ValueError(f"the text says {name}={stated}, and beside it {name} is {beside}")
     importance = own.importance if said.importance is None else said.importance
     return replace(
         own,
@@ -358,11 +359,6 @@ def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
         tags=joined(own.tags, said.tags),
         is_pinned=own.is_pinned or said.is_pinned,
     )
-
-
-def _check_same(name: str, own: float | str | None, beside: float | str | None) -> None:
-    if own and beside and own != beside:
-        raise ValueError(f"the text says {name}={own}, and beside it {name} is {beside}")
 
 
 _LOOKED: Final = 400

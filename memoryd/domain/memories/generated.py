@@ -65,16 +65,15 @@ def generated_in(data: bytes, front_matter_end: int) -> Generated:
     opened, behind = -1, front_matter_end
     size = len(data) - len(PADDING)
     for start, end, is_begin in _markers(data, front_matter_end):
-        if is_begin or opened < 0:
-            if opened >= 0 or not is_begin:
-                place = (opened, start) if opened >= 0 else (behind, end)
-                doubtful.append(place)
-                doubts.append((opened, _NOT_CLOSED) if opened >= 0 else (start, _NOT_OPENED))
-            opened = start if is_begin else -1
-        else:
+        if opened >= 0 and not is_begin:
             ranges.append((opened, end))
-            opened = -1
-        behind = end
+        elif opened >= 0:
+            doubtful.append((opened, start))
+            doubts.append((opened, _NOT_CLOSED))
+        elif not is_begin:
+            doubtful.append((behind, end))
+            doubts.append((start, _NOT_OPENED))
+        opened, behind = start if is_begin else -1, end
     if opened >= 0:
         doubtful.append((opened, size))
         doubts.append((opened, _NOT_CLOSED))

@@ -170,18 +170,13 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         changed = {one for one, memory in memories.items() if before.get(one) is not memory}
         # an id says all that a part is made of
         parts = {one: self._parts[one] if one in self._parts else _parts(memory) for one, memory in memories.items()}
-        come: defaultdict[_Group, set[MemoryId]] = defaultdict(set)
-        for one in changed:
-            for group in _groups_of(memories[one], parts[one]):
-                come[group].add(one)
-        gone: defaultdict[_Group, set[MemoryId]] = defaultdict(set)
-        for one in (changed & before.keys()) | (before.keys() - memories.keys()):
-            for group in _groups_of(before[one], self._parts[one]):
-                gone[group].add(one)
+        removed = (changed & before.keys()) | (before.keys() - memories.keys())
+        come = grouped((group, one) for one in changed for group in _groups_of(memories[one], parts[one]))
+        gone = grouped((group, one) for one in removed for group in _groups_of(before[one], self._parts[one]))
         groups, relations = dict(self._groups), dict(self._relations)
         skeletons = {one: skeleton for one, skeleton in self._skeletons.items() if one in parts}
         for group in come.keys() | gone.keys():
-            groups[group] = (groups.get(group, frozenset()) - gone[group]) | come[group]
+            groups[group] = groups.get(group, frozenset()).difference(gone.get(group, ())).union(come.get(group, ()))
             about = [memories[one] for one in sorted(groups[group])]
             relations[group] = tuple(_of_group(group, about, skeletons)) if len(about) > 1 else ()
         return KnownVersions(

@@ -108,10 +108,6 @@ class ProposalQueue(Struct, frozen=True):
             raise InvalidRequest(f"{name!r} is the beginning of several ids", hint="give more of it")
         return matches[0]
 
-    async def put(self, changes: Sequence[ProposedChange], run: str) -> None:
-        """Put changes into the queue."""
-        await self.rows.put(changes, run, self._now())
-
     async def accept(self, name: str) -> DecidedProposal:
         """Write what a proposal says, where its lines still stand unmistakably; else it is outdated.
 

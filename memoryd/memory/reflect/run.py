@@ -387,7 +387,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
             await self.queue.refresh(ground.shared)
         chosen = await asyncio.to_thread(to_propose, changes, await self.queue.rows.states())
         if not options.is_dry:
-            await self.queue.put(chosen, run)
+            await self.queue.rows.put(chosen, run, self._now())
         return chosen, left_out
 
     async def _read(self, paths: Iterable[RelativePath]) -> dict[str, str]:

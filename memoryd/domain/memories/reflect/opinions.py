@@ -211,8 +211,6 @@ MODEL: Final = "model:"
 """Who labelled: an attribute of the line, a line that says the same, or the model whose identity follows."""
 Evidence = TypeVar("Evidence", bound=LabelledEvidence)
 _EXPLICIT: Final = frozenset({SUPPORTS, CONTRADICTS})
-_FOR: Final = frozenset({Label.REINFORCE})
-_AGAINST: Final = frozenset({Label.WEAKEN, Label.CONTRADICT})
 
 
 class OpinionState(Struct, frozen=True):
@@ -240,11 +238,11 @@ class OpinionState(Struct, frozen=True):
 
     @property
     def supporting(self) -> tuple[Step, ...]:
-        return tuple(step for step in self.steps if step.label in _FOR)
+        return tuple(step for step in self.steps if step.label is Label.REINFORCE)
 
     @property
     def opposing(self) -> tuple[Step, ...]:
-        return tuple(step for step in self.steps if step.label in _AGAINST)
+        return tuple(step for step in self.steps if step.label in (Label.WEAKEN, Label.CONTRADICT))
 
 
 def opinion_state_of(memory: Memory, steps: Iterable[Step]) -> OpinionState:
