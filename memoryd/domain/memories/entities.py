@@ -74,10 +74,11 @@ _MENTION: Final = expression(
     r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
 )
 _SENTENCE: Final = expression(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
-_ALSO_WORDS: Final = STOP_WORDS | {
-    *("may", "will", "mark", "march", "april", "june", "august", "bill", "rose", "grace", "hope", "sun", "sat"),
-    *("can", "might", "art", "ray", "dawn", "summer", "monday", "friday", "jan", "joy", "rob", "sue", "pat"),
-}
+_NAMES_AND_WORDS: Final = """
+may will mark march april june august bill rose grace hope sun sat can might art ray dawn summer monday friday jan joy
+rob sue pat
+"""
+_ALSO_WORDS: Final = STOP_WORDS | frozenset(_NAMES_AND_WORDS.split())
 """Names that are words too: meant only where they stand capitalised, and not because a sentence begins."""
 
 _Words = tuple[str, ...]
@@ -116,7 +117,7 @@ class EntityNames:
             return
         words = tuple(word.lower() for word in _WORD.findall(plain))
         if len("".join(words)) > 1:
-            self._phrases[words[0]].append((words, slug, words in _ONE_WORDS))
+            self._phrases[words[0]].append((words, slug, len(words) == 1 and words[0] in _ALSO_WORDS))
 
     def _by_mention(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         for match in _MENTION.finditer(text):
@@ -146,9 +147,6 @@ class EntityNames:
             if found:
                 yield at, self._unspaced[found]
             at += len(found) or 1
-
-
-_ONE_WORDS: Final[frozenset[_Words]] = frozenset((word,) for word in _ALSO_WORDS)
 
 
 def _is_name(match: re.Match[str], text: str) -> bool:

@@ -11,19 +11,8 @@ from memoryd.domain.memories.kinds import Kind, kind_named
 
 SHOWN: Final = 120
 """Signs of a bullet that a report quotes."""
-_LOOKS_LIKE: Final = {
-    "0": "O",
-    "5": "S",
-    "8": "B",
-    "6": "B",
-    "Ｗ": "W",
-    "Ｂ": "B",
-    "Ｏ": "O",
-    "Ｓ": "S",
-    "О": "O",
-    "В": "B",
-}
-"""Signs that are taken for a letter: digits, wide letters, Cyrillic ones."""
+_LOOKS_LIKE: Final = dict(zip("0586ＷＢＯＳОВ", "OSBBWBOSOB", strict=True))
+"""Characters that are taken for a letter: digits, wide letters, Cyrillic ones."""
 _FIRST: Final = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
 _LETTER: Final = expression(r"[WBOS](?:\s|[(（])")
 _COLON: Final = expression("[:：]")

@@ -131,14 +131,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
         written, refused = set[RelativePath](), ""
         for path in sorted(self._withheld):
             try:
-                await self.journal.change(
-                    path,
-                    partial(_without_private, path, private),
-                    by=WrittenBy.FORGET,
-                    why=WHY_PRIVATE,
-                    keeps_lines=False,
-                    delete=path.startswith(ENTITY_PAGES),
-                )
+                await _edit(self.journal, path, partial(_without_private, path, private), WHY_PRIVATE)
                 written.add(path)
             except RequestError as exc:
                 refused = LEFT_OF_PRIVATE.format(exc)
@@ -162,8 +155,27 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
         self.withhold(self._withheld)
 
 
-def _without_private(path: RelativePath, private: Set[RelativePath], text: str | None) -> str | None:
-    return None if text is None else without_page(without_files(text, path, private), path)
+async def _edit(
+    journal: Journal,
+    path: RelativePath,
+    edit: Callable[[str], str | None],
+    why: str = WHY,
+    *,
+    keeps_lines: bool = False,
+) -> NoteChange:
+    return await journal.change(
+        path,
+        lambda text: None if text is None else edit(text),
+        by=WrittenBy.FORGET,
+        why=why,
+        keeps_lines=keeps_lines,
+        # a note that is left empty is a person's all the same
+        delete=path.startswith(ENTITY_PAGES),
+    )
+
+
+def _without_private(path: RelativePath, private: Set[RelativePath], text: str) -> str | None:
+    return without_page(without_files(text, path, private), path)
 
 
 class MemoryForgetting(Struct, kw_only=True, eq=False):
@@ -257,13 +269,13 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         turns = [turn for words in plan.said for turn in await self.planner.said.cut(words)]
         purged = await self.rows.purge(ids, plan.gone)
         made = [
-            await self._edit(path, partial(_without_made, path, plan))
+            await _edit(self.planner.journal, path, partial(_without_made, path, plan))
             for path in (self.planner.indexes.generated_pages() if plan.memories else ())
         ]
         # before the lines go: by them it is known what was meant
         made += await self._cut_from_sessions(plan)
         stated = [
-            await self._edit(path, partial(_without_stated, path, plan), keeps_lines)
+            await _edit(self.planner.journal, path, partial(_without_stated, path, plan), keeps_lines=keeps_lines)
             for path in sorted({RelativePath(citation.path) for citation in plan.citations})
         ]
         # only now: by them it is known how far an edit came
@@ -288,20 +300,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         ids = frozenset(one.id for one in telling)
         edit = partial(without_words_of, ids=ids, said=plan.stated_by_sessions)
         paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
-        return [await self._edit(path, partial(edit, path=path)) for path in paths]
-
-    async def _edit(
-        self, path: RelativePath, edit: Callable[[str], str | None], keeps_lines: bool = False
-    ) -> NoteChange:
-        return await self.planner.journal.change(
-            path,
-            lambda text: None if text is None else edit(text),
-            by=WrittenBy.FORGET,
-            why=WHY,
-            keeps_lines=keeps_lines,
-            # a note that is left empty is a person's all the same
-            delete=path.startswith(ENTITY_PAGES),
-        )
+        return [await _edit(self.planner.journal, path, partial(edit, path=path)) for path in paths]
 
     async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""

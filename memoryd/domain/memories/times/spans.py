@@ -351,12 +351,7 @@ def days_of_month(calendar: Calendar, year: str | None, month: int, first: int, 
     return DaySpan(begins.first, ends.last) if begins and ends and first <= last else None
 
 
-_BEGINS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12} | {
-    "春": 3,
-    "夏": 6,
-    "秋": 9,
-    "冬": 12,
-}
+_BEGINS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
 _MONTHS: Final = 3
 _YEAR: Final = "(?:19|20)[0-9]{2}"
 ENGLISH_SEASON: Final = expression(
