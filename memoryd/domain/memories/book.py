@@ -37,12 +37,12 @@ class MemorySource(Struct, frozen=True):
 
 
 class Memory(Struct, frozen=True):
-    """What one or several lines state. Kind and attributes are those of the newest of them; of a belief, of the newest
-    that states it as one: who says again, as a fact, what somebody holds does not take the opinion away."""
+    """What one or several lines state. Kind and attributes are those of the newest line. A belief takes them from the
+    newest line that states it as a belief: repeating it as a fact does not take the opinion away."""
 
     id: MemoryId
     sources: tuple[MemorySource, ...]
-    """The newest first; of one day, that which stands last."""
+    """The newest first; of one day, the last line first."""
 
     @property
     def line(self) -> RetainedLine:
@@ -105,7 +105,7 @@ class Book(Struct, frozen=True, dict=True):
         return superseded(self.memories.values())
 
     def note_superseded(self, found: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
-        """Take what each memory supersedes from who worked it out of the book before, which costs far less."""
+        """Store what each memory supersedes, if a caller derived it from the book before, which costs far less."""
         self.__dict__.setdefault("superseded", found)
 
     @cached_property
@@ -161,16 +161,16 @@ class Book(Struct, frozen=True, dict=True):
         return self
 
     def about(self, name: str) -> EntitySlug:
-        """Return the entity that a name, slug or alias stands for, whether anything is known of it or not."""
+        """Return the entity that a name, slug or alias means, known or not."""
         slug = slug_of(name)
         return self.aliases.get(slug, slug)
 
     def slugs_of(self, entities: Collection[EntitySlug]) -> list[EntitySlug]:
-        """Return entities and all other slugs that stand for one of them."""
+        """Return entities and all slugs of their aliases."""
         return [*entities, *(alias for alias, entity in self.aliases.items() if entity in entities)]
 
     def as_of(self, day: date) -> "Book":
-        """Return the book as it could have stood on a day: the lines that were recorded by then, and still stand."""
+        """Return the book of the lines that were recorded by a day and still exist."""
         known = (source for memory in self.memories.values() for source in memory.sources if source.day <= day)
         return book_of(known, self.pages.values())
 
@@ -190,7 +190,7 @@ _SHORTEST_ID = 4
 
 
 def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -> Book:
-    """Make the book of all lines, and of the pages of entities. A line that stands twice has two sources."""
+    """Make the book of all lines, and of the pages of entities. A line that occurs twice has two sources."""
     stated = grouped((source.line.id, source) for source in sources)
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
@@ -244,7 +244,7 @@ def changed_book(
 ) -> Book:
     """Return the book without the sources that are gone, with those that came, and with these pages.
 
-    Its memories stand in the order of their ids, whatever was read first.
+    Its memories are in the order of their ids, whatever was read first.
     """
     removed = {(source.path, source.chunk) for source in gone}
     touched = {book.by_chunk[source.chunk] for source in gone} | {source.line.id for source in come}
@@ -311,15 +311,15 @@ class CitedState(StrEnum):
     VERIFIED = "verified"
     """They say what they said; without a mark, there are such lines."""
     MOVED = "moved"
-    """The memory stands elsewhere."""
+    """The memory is on other lines."""
     EDITED = "edited"
-    """Another memory, or none, stands on these lines, and the one that was cited nowhere."""
+    """These lines state another memory, or none, and no line states the cited one."""
     GONE = "gone"
     """There are no such lines."""
 
 
 class CitationCheck(Struct, frozen=True):
-    """What became of a citation; `now` is where the memory stands, or what stands on the lines."""
+    """What became of a citation; `now` cites the memory where it is, or what is on the lines."""
 
     state: CitedState
     now: Citation | None = None

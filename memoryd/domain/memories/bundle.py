@@ -25,7 +25,7 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 
 BUDGET: Final = 1_200
-"""Tokens of a bundle if nobody says."""
+"""Tokens of a bundle by default."""
 STABLE_SHARE: Final = 0.75
 """Most of the budget that the stable block may take, so that a question always has room."""
 STATED_SHARE: Final = 0.25
@@ -45,9 +45,9 @@ _LEFT_OUT: Final = "…"
 
 
 class BundlePart(Struct, frozen=True):
-    """A piece of a bundle: what it is called in the receipt, where it stands, and what it says.
+    """A piece of a bundle: its name in the receipt, its source and its text.
 
-    `is_whole`: it is told whole or not at all; a document may be cut at a line.
+    `is_whole`: it is included whole or not at all; a document may be cut at a line.
     `source` is a path, with lines or without.
     """
 
@@ -55,14 +55,14 @@ class BundlePart(Struct, frozen=True):
     text: str
     source: str = ""
     note: str = ""
-    """What is told of it, such as its day."""
+    """What is added about it, such as its day."""
     is_whole: bool = True
     is_superseded: bool = False
-    """Of what is outdated it is told that it is, though its text stands elsewhere, too."""
+    """An outdated part is included as outdated, even if its text is elsewhere in the bundle."""
     shorter: tuple[tuple[str, str], ...] = ()
     """What tells it in less room, longest first, each with how it is called in the receipt."""
     rank: int = 0
-    """Where room is short, lower ones come in first; all are told in the order in which they are given."""
+    """Where room is short, lower ones come in first; all are included in the order given."""
 
 
 class PartReport(Struct, frozen=True):
@@ -159,24 +159,24 @@ def bundle(
 ) -> Bundle:
     """Return the stable block and behind it what was recalled, best first, until the budget is spent.
 
-    Sources are told where they may be cited. The stable block counts against the budget though it is left out. What
-    stands in it is not told again.
+    Sources are included if they may be cited. The stable block counts against the budget even if it is left out. Its
+    content is not repeated.
     """
     recalled, repeated = _split_repeated(recalled, stable)
     left = max(0, budget - estimate(stable.text))
     label = _LABEL if has_citations else f"{_LABEL} {_UNCITED}"
     parts = recalled if has_citations else [replace(one, source="") for one in recalled]
-    tail, told = _fill_block(parts, left, "recalled-memory", label)
+    tail, tail_receipt = _fill_block(parts, left, "recalled-memory", label)
     is_unchanged = bool(if_none_match) and if_none_match.strip().strip('"') == stable.etag
     of_stable = stable.receipt
     if is_unchanged:
         why = SkipReason.UNCHANGED
         of_stable = tuple(PartReport(one.name, one.tokens, False, one.cut or why) for one in stable.receipt)
-    return Bundle(stable, tail, is_unchanged, (*of_stable, *told, *repeated))
+    return Bundle(stable, tail, is_unchanged, (*of_stable, *tail_receipt, *repeated))
 
 
 def harmless(text: str) -> str:
-    """Return a text that cannot end what it stands in: markup escaped, unseen signs left out, line ends made one."""
+    """Return a text that cannot end the block around it: markup escaped, unseen signs left out, line ends made one."""
     return html.escape(_visible(text.replace("\r\n", "\n").replace("\r", "\n")), quote=False)
 
 
@@ -284,17 +284,17 @@ def encoded(made: Bundle, encoding: Encoding = Encoding.TEXT) -> EncodedBundle:
 
 
 def blocks(made: Bundle) -> list[str]:
-    """Return what is told, the stable block first; what is empty, or known to the asker, is left out."""
+    """Return the blocks, the stable one first, without empty ones and without the one that the asker has."""
     return [text for text in ("" if made.is_unchanged else made.stable.text, made.tail) if text]
 
 
 _MARK: Final = expression(r"\A\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
 
 
-def stands_in(text: str, told: Set[str]) -> bool:
-    """Tell whether every line of a text is one of those that are told (see `stated_lines`)."""
+def stands_in(text: str, included: Set[str]) -> bool:
+    """Tell whether every line of a text is one of those that are included (see `stated_lines`)."""
     lines = stated_lines(text)
-    return bool(lines) and lines <= told
+    return bool(lines) and lines <= included
 
 
 def stated_lines(text: str) -> frozenset[str]:

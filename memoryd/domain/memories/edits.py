@@ -100,13 +100,13 @@ def _statements(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) ->
 
 def _other_content(sections: MemorySections) -> tuple[list[str], list[int]]:
     """Return what else a note holds that must stay what it is: what was meant for memories, and what was generated."""
-    # what is merely like one may stand within the new memory, too
+    # a line that only looks like a memory may be within the new one, too
     misses = [one.reason for one in sections.misses if one.is_meant]
     return misses, [end - start for start, end in sections.generated]
 
 
 def _find_lines(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tuple[PlacedLine, ...]:
-    """Return where the wanted memories stand: the last of several places."""
+    """Return the lines of the wanted memories: the last of several."""
     places = {one.line.id: one for one in sections.lines}
     return tuple(places[line.id] for line in wanted)
 
@@ -210,9 +210,9 @@ def _rewrite(
     return _replace_head(bullet, head, new.kind, old.attributes, new.attributes)
 
 
-def _indent(bullet: str, told: str) -> str:
-    """Return what is told in a bullet with the lines below the first one as far in as its place asks."""
-    return told.replace("\n", "\n" + bullet[: len(bullet) - len(bullet.lstrip(" \t"))])
+def _indent(bullet: str, text: str) -> str:
+    """Return a text with all lines but the first indented as the bullet is."""
+    return text.replace("\n", "\n" + bullet[: len(bullet) - len(bullet.lstrip(" \t"))])
 
 
 def _replace_head(text: str, head: LineHead, kind: Kind, before: Attributes, after: Attributes) -> str:

@@ -20,7 +20,7 @@ from memoryd.domain.text.markdown import front_matter_bytes
 BEGIN: Final = "<!-- memoryd:begin -->"
 END: Final = "<!-- memoryd:end -->"
 SUMMARY: Final = "> Summary by "
-"""How the paragraph begins that a text model wrote of all that stands below."""
+"""The beginning of the paragraph that a text model wrote about all entries below."""
 _SIGN: Final = b"memoryd:"
 _MARKER_OR_FENCE: Final = expression(
     rb"^(?P<indent>[ \t]{0,32}+)(?:<!--[ \t]{0,9}+memoryd:(?P<marker>begin|end)[ \t]{0,9}+-->[ \t\r]*+$"
@@ -56,7 +56,7 @@ class Generated(Struct, frozen=True):
 def generated_in(data: bytes, front_matter_end: int) -> Generated:
     """Find what was generated in a document, UTF-8 that ends in `PADDING`.
 
-    A marker stands alone on its line, outside of front matter and of a person's fenced code. Fences between markers
+    A marker is alone on its line, outside of front matter and of a person's fenced code. Fences between markers
     count for nothing there: what a memory quotes cannot hide the end.
     """
     if _SIGN not in data:
@@ -106,7 +106,7 @@ def _number_lines(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[
 
 MAX_ENTRY_CHARS: Final = 500
 MAX_SOURCES: Final = 3
-"""Citations of one entry; the number of the others is told."""
+"""Citations of one entry; of the others the entry has the number."""
 _UNSAFE: Final = expression(r'[\x00-\x20"<>()\\%\x7f]')
 _ENTRY: Final = expression(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
 _COMMENT: Final = expression(r"<!--|-->")
@@ -114,10 +114,10 @@ _COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
 class PageEntry(Struct, frozen=True):
-    """One memory on a page; `told` goes before its text (a date, a confidence), `below` are lines under it."""
+    """One memory on a page; `label` goes before its text (a date, a confidence), `below` are lines under it."""
 
     memory: MemoryId
-    told: str
+    label: str
     text: str
     sources: tuple[Citation, ...]
     below: tuple["PageEntry", ...] = ()
@@ -132,7 +132,7 @@ class PageSection(Struct, frozen=True):
 
 
 class GeneratedPage(Struct, frozen=True):
-    """What is to stand on a page; `title` heads a new file, and `about` the part between the markers."""
+    """The wanted content of a page; `title` heads a new file, and `about` the part between the markers."""
 
     path: RelativePath
     title: str
@@ -141,13 +141,13 @@ class GeneratedPage(Struct, frozen=True):
 
     @property
     def entries(self) -> tuple[PageEntry, ...]:
-        """All that are told, in order."""
+        """All entries, in order."""
         tops = [entry for section in self.sections for entry in section.entries]
         return tuple(one for top in tops for one in (top, *top.below))
 
 
 def block_of(page: GeneratedPage, summary: str = "") -> str:
-    """Return what stands between the markers, and the markers: the same bytes for the same page."""
+    """Return the text between the markers, with the markers: the same bytes for the same page."""
     parts = [page.about] if page.about else []
     parts += [summary] if summary else []
     for section in page.sections:
@@ -175,7 +175,7 @@ def with_block(text: str | None, page: GeneratedPage, block: str) -> str:
 
 
 def block_in(text: str) -> str | None:
-    """Return what stands between the markers of a page, and the markers; None where nobody can tell."""
+    """Return the text between the markers of a page, with the markers; None where it is unclear."""
     data = text.encode("utf-8", "surrogatepass")
     try:
         start, end = _place(data)
@@ -213,11 +213,11 @@ def _place(data: bytes) -> tuple[int, int]:
 
 
 def _entry(entry: PageEntry, page: RelativePath, indent: str = "") -> Iterable[str]:
-    told = f"{entry.told}: " if entry.told else ""
+    label = f"{entry.label}: " if entry.label else ""
     links = " ".join(_link(source, entry.memory, page) for source in entry.sources[:MAX_SOURCES])
     more = len(entry.sources) - MAX_SOURCES
     others = f" and {more} more" if more > 0 else ""
-    yield f"{indent}- {told}{as_text(entry.text)} {links}{others}"
+    yield f"{indent}- {label}{as_text(entry.text)} {links}{others}"
     for below in entry.below:
         yield from _entry(below, page, f"{indent}  ")
 

@@ -120,8 +120,8 @@ def joined(first: Iterable[Word], then: Iterable[Word]) -> tuple[Word, ...]:
 def parse_attributes(text: str) -> Attributes:
     """Read what stands between the brackets; raise ValueError, which says what is wrong, for what is not understood.
 
-    Keys stand in any order and case, values without quotes. Several ids or tags have blanks between, or their key
-    stands several times; any other key stands once.
+    Keys may be in any order and case, values have no quotes. Several ids or tags have blanks between, or their key is
+    repeated; any other key occurs once.
     """
     values_by_key: dict[str, list[str]] = {}
     for part in _COMMA.split(text):
@@ -144,7 +144,7 @@ def render_attributes(attributes: Attributes) -> str:
 
 
 def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
-    """Return what stands between the brackets with those attributes written that are to be others; the rest stays."""
+    """Return the text between the brackets with the changed attributes rewritten; the rest stays as it is."""
     changed = [key for key, (name, _) in _KEYS.items() if getattr(before, name) != getattr(after, name)]
     values = {key: _format(getattr(after, _KEYS[key][0])) for key in changed}
     changed_parts = {key: f"{key}={value}" if value else "" for key, value in values.items()}
@@ -158,7 +158,7 @@ def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> st
         if key not in changed_parts:
             pieces.append(part + seam)
         elif written := changed_parts[key]:
-            # a key that stands several times has all of its values at the first place
+            # a repeated key gets all of its values at the first place
             changed_parts[key] = ""
             pieces.append(part[: len(part) - len(part.lstrip())] + written + seam)
     rest = "".join(pieces).strip().rstrip(",，").rstrip()
@@ -284,7 +284,7 @@ _PLAIN_NAME: Final = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
 _NO_NAME: Final = expression(r"[\[\]［］]")
 _LINE_ENDS: Final = expression(r"\r\n|\r|\n")
 BLOCK_START: Final = expression(r"```|~~~|<!--")
-"""What, at the beginning of a line, would open code or a comment, and hide what stands behind the memory."""
+"""What would open code or a comment at the beginning of a line, and hide the text behind the memory."""
 _RULE_CHARS: Final = "-*+_=|#>~` \t"
 
 

@@ -15,7 +15,7 @@ def scope_admits(scope: str, agent: str, channel: str | None) -> bool:
     """Tell whether a memory of this scope is for an agent that asks in a channel (None: in none).
 
     No scope is the workspace's, and reaches every agent on it, as `global` does; `agent:ID` reaches that agent, and
-    `agent:ID:CHANNEL` only what it asks in that channel. What reads as none of these reaches nobody.
+    `agent:ID:CHANNEL` only what it asks in that channel. Anything else reaches no agent.
     """
     return scope in ("", GLOBAL) or _agent_of(scope) in ((agent, ""), (agent, channel))
 
@@ -60,9 +60,9 @@ class Visibility(Struct, frozen=True):
     is_owner: bool = False
 
     def admits(self, scope: str) -> bool:
-        """Tell whether a memory of this scope may be told.
+        """Tell whether a memory of this scope may be shown.
 
-        What reads as no scope is for the owner alone, who can mend it; no one is told what is another agent's.
+        What reads as no scope is for the owner alone, who can fix it; those of another agent are shown to no one.
         """
         return scope_admits(scope, self.agent, self.channel) or (self.is_owner and not self._is_anothers(scope))
 

@@ -28,13 +28,13 @@ from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.structure import analyse
 
 UNREAD: Final = "?"
-"""The scope of what was meant to have one that cannot be read: it reaches nobody but the owner."""
+"""Stands for a scope that cannot be read: only the owner sees its memories."""
 _SIGN: Final = b"scope"
 _HEAD_LINES: Final = 3
-"""So many lines are looked at for the end of a head whose bracket is open."""
+"""Most lines that are searched for the end of a head whose bracket is open."""
 _HEAD_CHARS: Final = 4_096
 _HEAD_WORDS: Final = 2
-"""So many words, a kind and one more, stand before the bracket of a head; more are a sentence."""
+"""Most words before the bracket of a head, a kind and one more; with more it is a sentence."""
 _TAB: Final = 4
 _LEAD: Final = expression(rb"[ \t>]*+")
 _MARK: Final = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -302,7 +302,7 @@ def _is_retain(heading: bytes) -> bool:
 
 
 def _in_scope(one: PlacedLine | MalformedLine, scoped: Sequence[ScopedSpan]) -> PlacedLine | MalformedLine:
-    """Return a memory, or the miss that it is where it stands under another scope than it names."""
+    """Return a memory, or a malformed line if it is under another scope than it names."""
     if isinstance(one, MalformedLine) or not scoped:
         return one
     at = bisect_right(scoped, one.start, key=lambda span: span.start) - 1

@@ -66,7 +66,7 @@ class Doubt(StrEnum):
 
 
 class Disagreement(Struct, frozen=True):
-    """Two standing memories that may contradict each other; the one that `leads` is told first."""
+    """Two current memories that may contradict each other; the one that `leads` comes first in answers."""
 
     newer: MemoryId
     older: MemoryId
@@ -107,7 +107,7 @@ def superseded(memories: Iterable[Dated]) -> Older:
     """Return what each memory supersedes directly: by its `supersedes=`, or as a newer version of a fact.
 
     Versions are of network world or opinion, or notes, of one scope and about the same, without an `at` of their own.
-    Each supersedes those that stand when it is said. An id that is unknown, or the beginning of two, says nothing. Of
+    Each supersedes those current when it is said. An id that is unknown, or the beginning of two, says nothing. Of
     what supersedes each other in a circle, the later line holds.
     """
     return KnownVersions().of({memory.id: memory for memory in memories}).older
@@ -210,7 +210,7 @@ def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
 
 
 def _groups_of(memory: Dated, parts: tuple[_Part | None, _Part | None]) -> list[_Group]:
-    # what is only noted is told of the world as well
+    # a note may state a fact of the world as well
     network = Network.WORLD if memory.line.kind is Kind.NOTE else memory.line.network
     if network not in _HAVE_VERSIONS:
         return []
@@ -287,8 +287,8 @@ def _of_group(
     group: _Group, about: Sequence[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
 ) -> Iterator[_Relation]:
     if group[1]:
-        told = [(memory, slot) for memory in about if (slot := fact_key(memory.line.text)) is not None]
-        yield from _succession(told, contradict, lambda newer, older, _: agree_in_kind(newer, older))
+        stated = [(memory, slot) for memory in about if (slot := fact_key(memory.line.text)) is not None]
+        yield from _succession(stated, contradict, lambda newer, older, _: agree_in_kind(newer, older))
         return
     for chain in _chains(about, skeletons):
         yield from _succession(chain, str.__ne__, _is_one_value)
@@ -298,7 +298,7 @@ _HABIT: Final = expression(r"(?i:days)\b")
 
 
 def _is_one_value(newer: str, older: str, is_same_day: bool) -> bool:
-    # on Mondays and on Thursdays: told at once, both may be so
+    # on Mondays and on Thursdays: said on one day, both may be so
     return not (is_same_day and _HABIT.search(newer) and _HABIT.search(older))
 
 
@@ -324,12 +324,12 @@ _MAX_OF_DAY: Final = 2
 
 
 def _succession(
-    told: Iterable[tuple[Dated, Value]],
+    stated: Iterable[tuple[Dated, Value]],
     differ: Callable[[Value, Value], bool],
     is_one: Callable[[Value, Value, bool], bool],
 ) -> Iterator[_Relation]:
-    """Yield what each supersedes of those that stand when it is said, and at last what disagrees with another."""
-    ordered = sorted(told, key=lambda one: newness(one[0]))
+    """Yield what each memory supersedes of those current when it is said, then the pairs that disagree at the end."""
+    ordered = sorted(stated, key=lambda one: newness(one[0]))
     tables = _tables(ordered)
     standing: list[tuple[Dated, Value]] = []
     doubted: list[Disagreement] = []
@@ -350,10 +350,10 @@ def _succession(
     yield from (one for one in doubted if one.newer in stand and one.older in stand)
 
 
-def _tables(told: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
+def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
     """Return the days that tell so many values of one slot that all of them hold."""
     values: defaultdict[date, set[object]] = defaultdict(set)
-    for memory, value in told:
+    for memory, value in stated:
         values[memory.recorded].add(value.value if isinstance(value, FactKey) else value)
     return frozenset(day for day, each in values.items() if len(each) > _MAX_OF_DAY)
 

@@ -56,7 +56,7 @@ UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
 LATER: Final = "it is finished as soon as that can be done; memoryctl status tells until then"
 NOTHING: Final = Forgotten(lambda _text: False)
 WHY: Final = "a memory was forgotten"
-"""Of the change; what it was is told nowhere."""
+"""Of the change; no text says which memory it was."""
 WHY_PRIVATE: Final = "a note became private"
 LEFT_OF_PRIVATE: Final = "what was made of a private note is withheld, and not taken out yet: {}"
 
@@ -86,7 +86,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
         self.demand()
 
     def note_change(self) -> None:
-        """Take the news that notes changed: what is withheld may be told again, and what went may have been hidden."""
+        """Note that notes changed: withheld pages may be shown again, and a missing note may have become private."""
         before, self._count = self._count, len(self.known())
         if self._withheld or self._count < before:
             self._has_news.set()
@@ -236,7 +236,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             await self.planner.indexes.follow()
             pending_stones = Tombstones((await self.tombstones.all()).key, pending)
             book = await self.planner.book.now()
-            # what was deleted before stands in copies alone
+            # what was deleted before is in copies alone
             known = {**(await self.planner.copies()).memories, **book.memories}
             plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
             # the lines go last: what is not dropped yet, they tell
@@ -306,7 +306,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.planner.indexes.follow()
         book = await self.planner.book.now()
-        # whoever looks at the memories now does not find it there any more
+        # the memories no longer hold it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)
         again = f"{left} of the memories were written again meanwhile" if left else ""

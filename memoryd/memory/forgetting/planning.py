@@ -43,10 +43,10 @@ from memoryd.store.ledger.changes import MAX_ROWS, ChangeFilter, ChangeRow
 from memoryd.store.ledger.forgotten import PurgedRows
 
 NOWHERE: Final = 0
-"""The line of a source that stands in no note."""
+"""The line of a source that is in no note."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
 MAX_FOUND: Final = 200
-"""Places of one text that are told."""
+"""Most places of one text that are listed."""
 
 
 def copied(rows: Iterable[ChangeRow]) -> Book:
@@ -119,7 +119,7 @@ async def purge_remains(database: Database) -> str:
 
 
 def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
-    """Return the lines of a chunk in which the words stand; all of it where they run over several."""
+    """Return the lines of a chunk that hold the words; all of it where they run over several."""
     lines = row.text.split("\n")
     found = [row.start_line + at for at, line in enumerate(lines) if said.occurs_in(line)]
     if not found:
@@ -128,7 +128,7 @@ def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
 
 
 class OtherMentions(Struct, frozen=True):
-    """Where the words of a memory stand beside its lines."""
+    """Where else the words of a memory are."""
 
     prose: tuple[Citation, ...] = ()
     """Lines of notes that state no memory."""
@@ -332,6 +332,6 @@ def drop_with_the_others(holder: TextHolder) -> None:
 
 
 def drop_remembered_texts() -> None:
-    """Drop all of them: none tells which texts it holds. What still stands is taken apart anew."""
+    """Drop all of them, since none can say which texts it holds; what still exists is parsed anew."""
     for drop in (*DROPPED, *(holder.drop_texts for holder in _HOLDERS)):
         drop()

@@ -1,7 +1,7 @@
 """What is forgotten in a workspace: keyed hashes in the ledger, the same in `.memory/forgotten`, and the key apart.
 
 The ledger may be lost, and the workspace may be copied: where either is, it is known what was forgotten. The key lies
-beside the ledger alone, so that nobody who has the workspace can try what the hashes are of.
+beside the ledger alone, so that a copy of the workspace is not enough to test what the hashes are of.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class TombstoneStore:
     async def begin(self, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
         """Note that these memories (id and text) are being forgotten, and return their hashes.
 
-        Raises StoreError, Denied: then nothing may be taken out yet, for nobody would finish it.
+        Raises StoreError, Denied: then nothing may be taken out yet, for nothing would finish it.
         """
         stones = Tombstones(await asyncio.to_thread(self._create_key))
         hashes = frozenset(one for memory in memories for one in stones.of(*memory))
@@ -107,7 +107,7 @@ class TombstoneStore:
             return file.read(MAX_BYTES).decode("ascii", "replace")
 
     def _write(self, change: Callable[[frozenset[bytes]], frozenset[bytes]]) -> None:
-        """Bring the mirror up to date; what stands in the way costs the mirror alone."""
+        """Bring the mirror up to date; a failure costs the mirror alone."""
         try:
             if self._mirror.parent.is_symlink():
                 raise OSError(f"{self._mirror.parent} is a link")

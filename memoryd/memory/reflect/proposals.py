@@ -1,4 +1,4 @@
-"""The proposals of a workspace: made by a run, told, accepted and rejected; an accepted one is written as any change.
+"""The proposals of a workspace: made by a run, listed, accepted and rejected; an accepted one is written as any change.
 
 What a run proposes, and which notes must be read for that, is a plan: no note is read or written for it here.
 """
@@ -71,12 +71,12 @@ class ProposalQueue(Struct, frozen=True):
 
     rows: ProposalRows
     journal: Journal
-    told: MemoriesForAll
+    load_shared: MemoriesForAll
     clock: Callable[[], float] = time.time
 
     async def all(self, state: ProposalState | None = None) -> list[Proposal]:
         """Return the proposals in a state, or all, the oldest first, without what no longer rests on anything."""
-        # while notes are still read nobody knows better than the last run
+        # while notes are still read, what the last run knew is the best there is
         with contextlib.suppress(NotNow):
             await self.withdraw()
         return await self.rows.all(state)
@@ -90,11 +90,11 @@ class ProposalQueue(Struct, frozen=True):
     async def withdraw(self, shared: SharedMemories | None = None) -> None:
         """Take out of the queue what rests on memories that are gone, superseded, or not for all any more.
 
-        Raises NotNow where nobody can tell, as while the index does not have all notes.
+        Raises NotNow while the index does not have all notes.
         """
         if not (waiting := await self.rows.all(ProposalState.OPEN)):
             return
-        shared = shared or await self.told()
+        shared = shared or await self.load_shared()
         outdated = [one.id for one in waiting if not still_rests(one.change, shared)]
         await self.rows.withdraw(outdated, WITHDRAWN, self._now())
 
@@ -109,7 +109,7 @@ class ProposalQueue(Struct, frozen=True):
         return matches[0]
 
     async def accept(self, name: str) -> DecidedProposal:
-        """Write what a proposal says, where its lines still stand unmistakably; else it is outdated.
+        """Write what a proposal says, if it is clear where its lines go; else it is outdated.
 
         Raises InvalidRequest then, and for one that was decided before; NotFound, NotNow while the index does not have
         all notes, and what `Journal.change` does.
@@ -241,7 +241,7 @@ def ground_of(
     book: Book, shared: SharedMemories, since: date, doubted: Iterable[DoubtedOpinion], known: Collection[str]
 ) -> ProposalGround:
     """Find what may be proposed; `known` are all documents of the workspace."""
-    # what is for one agent alone is proposed to nobody: a person who reviews it may not be the one it is for
+    # what is for one agent alone is not proposed: another person may review it
     shown = [one for one in doubted if one.evidence in shared.memories and one.opinion in shared.memories]
     stating = {source.path for memory in book.memories.values() for source in memory.sources}
     logs = [path for path in known if path not in stating and _is_of_window(path, since)]

@@ -72,7 +72,7 @@ class ReflectOptions(Struct, frozen=True, kw_only=True):
     """What a run is to do. `since` is the first day it looks at for observations and proposals; pages are made of all
     memories, and evidence counts once, however old.
 
-    `is_dry`: nothing is written. `allows_loss`: pages may lose what they told, since it is gone on purpose.
+    `is_dry`: nothing is written. `allows_loss`: pages may lose entries, since their memories were deleted on purpose.
     """
 
     since: date
@@ -156,7 +156,7 @@ class PageWriter(Struct, frozen=True):
     summaries: PageSummaries | None = None
 
     async def write(self, states: Sequence[PageState], run: str, *, is_dry: bool) -> WrittenPages:
-        """Write what differs; a page that cannot be written is left as it is and told."""
+        """Write what differs; a page that cannot be written is left as it is and reported."""
         written: list[str] = []
         refusals: list[PageRefusal] = []
         unchanged = 0
@@ -188,12 +188,12 @@ class PageWriter(Struct, frozen=True):
         """Return what the text of a page is to become, None if it says so already; raises ValueError."""
         if text is None:
             return with_block(None, page, block_of(page, summary)) if page.sections else None
-        block, stands = block_of(page), block_in(text)
+        block, current = block_of(page), block_in(text)
         with_block(text, page, block)
-        if stands is not None and without_summary(stands) == block:
+        if current is not None and without_summary(current) == block:
             # a summary of the same facts stays, so that a second run changes nothing
             return None
-        why = "" if stands is None or self.allows_loss else why_refused(stands, page, self.stated, self.files)
+        why = "" if current is None or self.allows_loss else why_refused(current, page, self.stated, self.files)
         if why:
             raise ValueError(f"{why}; if that is meant to be: memoryctl reflect --allow-loss")
         return with_block(text, page, block_of(page, summary))
@@ -230,7 +230,7 @@ Tell = Callable[[str, int], None]
 
 
 class OpinionMoves(Struct, frozen=True):
-    """The steps of a run, how opinions stand after them, and what only a person can decide."""
+    """The steps of a run, the states of opinions after them, and what only a person can decide."""
 
     steps: tuple[Step, ...]
     standings: Mapping[MemoryId, OpinionState]
@@ -397,7 +397,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
             try:
                 text = (await self.journal.read(path)).text
             except MemorydError:
-                # who writes it is told why it cannot be
+                # writing it will say why it cannot be read
                 continue
             if text is not None:
                 found[path] = text
@@ -406,8 +406,8 @@ class Reflecting(Struct, kw_only=True, eq=False):
     async def _note(self, result: ReflectReply, pages: WrittenPages) -> None:
         """Note what came of it: counts, and the pages that were left as they were; no text of a memory."""
         # a page without markers is its owner's choice, of which a proposal tells
-        told = [one for one in pages.refusals if not one.lacks_markers]
-        self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in told)
+        reported = [one for one in pages.refusals if not one.lacks_markers]
+        self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in reported)
         counts = {
             "pages": len(result["pages"]),
             "steps": result["steps"],

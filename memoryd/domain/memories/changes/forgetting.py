@@ -36,7 +36,7 @@ MOST: Final = 50
 
 
 class ForgetTarget(Struct, frozen=True):
-    """What is to be forgotten: memories, or where no memory stands, lines of a note."""
+    """What is to be forgotten: memories, or lines of a note that state none."""
 
     memories: tuple[Memory, ...] = ()
     lines: Citation | None = None
@@ -81,7 +81,7 @@ def saying(book: Book, words: str) -> tuple[Memory, ...]:
 
 
 def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
-    """Return what somebody means who gives words: what says just them, or says them as they stand, or one memory.
+    """Return the memories that words mean: those that say just them, or have them in this order, or a single one.
 
     Words in another order say something else, so that several memories which merely hold them are never meant.
     """
@@ -141,7 +141,7 @@ def _holder(memory: Memory) -> Callable[[str], bool]:
     """Return what tells whether a memory holds a word."""
     text = f"{memory.line.text} {' '.join(memory.line.entities)}"
     words = frozenset(_words(text))
-    # a script without spaces has no words to compare: there what was asked may stand anywhere
+    # a script without spaces has no words to compare: there the query may be anywhere
     runs = tuple(word for word in words if UNSPACED_RUN.match(word))
     return lambda word: word in words or (UNSPACED_RUN.match(word) is not None and any(word in run for run in runs))
 
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
 
 
 _BEFORE = r"(?:^[ \t+*>-]*|[:：][ \t]*|\")"
-"""What stands before a short text: nothing but signs of a list or a diff, or the head of a bullet."""
+"""What may be before a short text: marks of a list or a diff, or the head of a bullet."""
 _AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
 
 
@@ -254,7 +254,7 @@ def without_files(text: str, path: RelativePath, files: Set[str]) -> str | None:
 def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
     """Return a note without these lines, which began on line `first` (from 1); None if they are not found.
 
-    Somebody may have edited above them: then they are taken out where they stand once, and only there.
+    After an edit above them they are taken out where they are now, if they occur once.
     """
     now = text.split("\n")
     count = len(lines)
@@ -264,7 +264,7 @@ def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
 
 
 def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
-    """Return a note with `[forgotten]` where the words stood, None if they stand nowhere in it."""
+    """Return a note with `[forgotten]` where the words were, None if it does not have them."""
     cut = text
     for words in said:
         cut = words.cut_from(cut)
@@ -272,7 +272,7 @@ def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
 
 
 def session_memories_with(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
-    """Return the memories that were made of sessions, their ends and summaries, in which the words stand."""
+    """Return the ends and summaries of sessions that hold the words."""
     return [
         memory
         for memory in book.memories.values()

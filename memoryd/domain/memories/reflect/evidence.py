@@ -104,7 +104,7 @@ class SimilarOpinions:
         return [place for place in found[: len(words) - math.ceil(least * len(words)) + 1] if place]
 
     def _share(self, opinion: MemoryId, statement: Statement) -> float:
-        """Return the share of all their words that stands in both, 0 if those are too few to say anything."""
+        """Return the share of all their words that both have, 0 if those are too few to say anything."""
         words = self._stated[opinion].words
         shared = len(words & statement.words)
         if shared < MIN_SHARED and words != statement.words:
@@ -113,7 +113,7 @@ class SimilarOpinions:
 
 
 NEGATED_SHARE: Final = 0.6
-"""Share of all telling words that must stand in both lines of which one may negate the other."""
+"""Share of all significant words that two lines must have in common for one to negate the other."""
 MAX_ASKED: Final = 3
 """Opinions for which a text model is asked about one memory."""
 

@@ -71,7 +71,7 @@ def restated_days(memory: Memory, base: OpinionBase) -> tuple[date, ...]:
 
 
 def is_dated(source: MemorySource) -> bool:
-    """Tell whether a line stands in a file whose name has its day."""
+    """Tell whether a line is in a file whose name has its day."""
     return date_in_name(source.path) is not None
 
 
@@ -214,7 +214,7 @@ _EXPLICIT: Final = frozenset({SUPPORTS, CONTRADICTS})
 
 
 class OpinionState(Struct, frozen=True):
-    """How an opinion stands now. `set_aside` has the steps from before a person gave it another confidence."""
+    """The state of an opinion now. `set_aside` has the steps from before a person gave it another confidence."""
 
     opinion: MemoryId
     base: OpinionBase
@@ -246,7 +246,7 @@ class OpinionState(Struct, frozen=True):
 
 
 def opinion_state_of(memory: Memory, steps: Iterable[Step]) -> OpinionState:
-    """Return how an opinion stands after all steps on record, in the order in which they were made."""
+    """Return the state of an opinion after all recorded steps, in the order in which they were made."""
     base, recorded = base_of(memory), tuple(steps)
     others = [number for number, step in enumerate(recorded, 1) if step.base != base.confidence]
     first = others[-1] if others else 0

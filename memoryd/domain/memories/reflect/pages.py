@@ -35,7 +35,7 @@ MAX_OF_ENTITY: Final = 60
 MAX_OF_BANK: Final = 200
 """Entries of `world.md`, `experience.md` and `opinions.md`."""
 MAX_EVIDENCE: Final = 5
-"""Memories that are told for an opinion, and against it."""
+"""Memories that a page lists for an opinion, and against it."""
 MAX_BEFORE: Final = 5
 """Earlier versions of one fact."""
 
@@ -64,7 +64,7 @@ def is_shared(memory: Memory) -> bool:
 
 
 def shared_memories(book: Book, beliefs: Mapping[MemoryId, OpinionState]) -> SharedMemories:
-    """Return what may stand on pages; versions are told of these alone."""
+    """Return the memories that pages may hold; versions are those among them."""
     found = sorted(filter(is_shared, book.memories.values()), key=_newest_first)
     every = {one.id: one for one in found}
     versions = KnownVersions().of(every)
@@ -112,8 +112,8 @@ def _bank_pages(shared: SharedMemories) -> Iterable[GeneratedPage]:
         (WORLD, "World", Network.WORLD),
         (EXPERIENCE, "Experience", Network.EXPERIENCE),
     ):
-        told = [one for one in memories if one.line.network is network]
-        section = _section(shared, _HEADINGS[network], told, path, MAX_OF_BANK)
+        of_network = [one for one in memories if one.line.network is network]
+        section = _section(shared, _HEADINGS[network], of_network, path, MAX_OF_BANK)
         yield GeneratedPage(path, title, "", (section,) if section else ())
     beliefs = [one for one in memories if is_belief(one.kind) and one.id not in shared.outdated]
     beliefs.sort(key=lambda one: (one.slugs, *_newest_first(one)))
@@ -157,15 +157,15 @@ def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
 
 def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: MemoryId) -> Iterable[PageEntry]:
     ids = dict.fromkeys(step.evidence for step in steps)
-    # what is for one agent alone moves the opinion, and is not told to the others
+    # a memory of one agent alone moves the opinion, and is not shown to the others
     memories = [shared.memories[one] for one in ids if one in shared.memories and one != but]
     for memory in sorted(memories, key=_newest_first)[:MAX_EVIDENCE]:
         yield _plain(memory, f"{word}{_day_suffix(memory)}")
 
 
-def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
+def _plain(memory: Memory, label: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
     sources = tuple(Citation(source.path, source.start_line, source.end_line) for source in memory.sources)
-    return PageEntry(memory.id, told, memory.line.text, sources, below)
+    return PageEntry(memory.id, label, memory.line.text, sources, below)
 
 
 def _describe(memories: Sequence[Memory]) -> str:
@@ -217,7 +217,7 @@ class CitedFiles(Struct, frozen=True):
 
 
 def stated_by(shared: SharedMemories) -> dict[ShortId, frozenset[str]]:
-    """Return the short ids of all memories that may stand on pages, with the paths of the lines that state each."""
+    """Return the short ids of all memories that pages may hold, with the paths of the lines that state each."""
     return {short_id(one.id): frozenset(source.path for source in one.sources) for one in shared.memories.values()}
 
 
@@ -243,7 +243,7 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
 
 
 def _count_edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
-    """Count the lost entries in whose files a line stands now that the page did not tell before."""
+    """Count the lost entries whose files have a line now that the page did not have before."""
     new: Counter[str] = Counter()
     for entry in page.entries:
         if short_id(entry.memory) not in cited:

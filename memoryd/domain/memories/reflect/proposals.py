@@ -46,7 +46,7 @@ ID_CHARS: Final = 12
 MAX_DIFF_CHARS: Final = 8_000
 """What a person reads in one go."""
 MAX_OPEN: Final = 100
-"""Open proposals of a workspace: whoever lets them lie is not given more."""
+"""Most open proposals of a workspace; with so many, no more are made."""
 
 
 class ProposalKind(StrEnum):
@@ -67,7 +67,7 @@ class ProposalKind(StrEnum):
 
 
 class ProposalState(StrEnum):
-    """Where a proposal stands."""
+    """What became of a proposal."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -182,7 +182,7 @@ def inferred_lines(
     known: Collection[MemoryId] = (),
     is_forgotten: Callable[[RetainedLine], bool] = lambda _: False,
 ) -> tuple[RetainedLine, ...]:
-    """Return what may be retained of a log, in the order in which it stands there; `known` is stated elsewhere."""
+    """Return what may be retained of a log, in its order there; `known` is stated elsewhere."""
     candidates: dict[MemoryId, tuple[int, int, RetainedLine]] = {}
     for at, sentence in enumerate(islice(sentences_of(text), MAX_SENTENCES)):
         line = _line(sentence, names_in)
@@ -393,11 +393,11 @@ def still_rests(change: ProposedChange, shared: SharedMemories) -> bool:
     """Tell whether a change may still be proposed and accepted, by the memories that it rests on."""
     match change.kind:
         case ProposalKind.CORE_IN | ProposalKind.CORE_OUT:
-            # of a stale line it is the newer fact alone that must stand
+            # of a stale line only the newer fact must be current
             current = change.memories[:1]
             return all(one in shared.memories and one not in shared.outdated for one in current)
         case ProposalKind.OBSERVATION | ProposalKind.CONTRADICTION:
             return all(one in shared.memories for one in change.memories)
         case ProposalKind.RETAIN | ProposalKind.MARKERS:
-            # the lines of the one stand nowhere yet, and the other tells of none
+            # the lines of the one are nowhere yet, and the other names no memory
             return True
