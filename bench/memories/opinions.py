@@ -40,7 +40,7 @@ def _planned(memories: int) -> tuple[float, str]:
     for _ in range(3):
         watch = ProcessorWatch()
         labels = OpinionLabels(world)
-        steps = plan_steps(world, labels.told, (), run="bench")
+        steps = plan_steps(world, labels.stated, (), run="bench")
         doubted = labels.doubted
         seconds = min(seconds, watch.seconds)
     return seconds, f"{memories:,} memories, {opinions:,} opinions: {len(steps):,} steps, {len(doubted):,} doubts"

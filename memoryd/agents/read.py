@@ -14,8 +14,7 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.citations import conversation_cited, is_conversation, parse
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
-from memoryd.domain.memories.book import Book, book_of
-from memoryd.domain.memories.changes.verification import verified
+from memoryd.domain.memories.book import Book, book_of, verified
 from memoryd.domain.memories.kinds import ShortId, short_id
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import is_of_memories

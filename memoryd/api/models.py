@@ -3,7 +3,7 @@
 The docstring of a field is its description in OpenAPI and on the reference page.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from datetime import timedelta
 from typing import Annotated, TypedDict, TypeVar, cast
 
@@ -11,9 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.memories.abstracts import SimilarMemories
 from memoryd.domain.memories.bundle import Encoding
-from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.search import FallbackReply
 from memoryd.search.protocol import Fallback
 from memoryd.wire import DEADLINE_MS_MAX, ErrorCode
@@ -72,11 +70,6 @@ def present(kind: type[AnyReply], /, **values: object) -> AnyReply:
 def milliseconds(number: int | None) -> timedelta | None:
     """Return so many milliseconds; None stays None."""
     return None if number is None else timedelta(milliseconds=number)
-
-
-def similar_memories_replies(pairs: Iterable[SimilarMemories]) -> list[NearCopiesReply]:
-    """Return the replies for pairs of memories that say nearly the same."""
-    return [NearCopiesReply(newer=pair.newer, older=pair.older) for pair in pairs]
 
 
 def fallback_reply(fallback: Fallback | None) -> FallbackReply | None:

@@ -91,7 +91,7 @@ def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> 
 
 def planned() -> tuple[Step, ...]:
     world = book(*LINES)
-    return plan_steps(world, OpinionLabels(world).told, (), run="r1")
+    return plan_steps(world, OpinionLabels(world).stated, (), run="r1")
 
 
 def test_opinions_are_listed_explained_and_replayed(daemon: RunningDaemon) -> None:

@@ -20,12 +20,10 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
-from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.changes.verification import cite
+from memoryd.domain.memories.book import Book, Memory, cite
 from memoryd.domain.memories.documents import (
     DecayedDocument,
     DocumentFilters,
-    DocumentStats,
     MemoryDocument,
     beginning_of,
     decay_of,
@@ -53,6 +51,7 @@ from memoryd.replies.memories import (
     MemoryDocumentReply,
     MemoryEditReply,
     MemoryListReply,
+    MemoryStatsReply,
     MemoryWhyReply,
     RelevanceTermsReply,
 )
@@ -130,7 +129,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
         return await asyncio.to_thread(work)
 
-    async def stats(self, admitted: Admitted) -> DocumentStats:
+    async def stats(self, admitted: Admitted) -> MemoryStatsReply:
         """Count the memories within reach."""
         memories = within(await self.now(), self.recall.visibility(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))

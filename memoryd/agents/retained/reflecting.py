@@ -18,9 +18,9 @@ from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow
 from memoryd.memory.book import MemoryCache
-from memoryd.memory.reflect.pages import ReflectOptions, ReflectResult
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.reflect.run import Reflecting
+from memoryd.memory.reflect.run import Reflecting, ReflectOptions
+from memoryd.replies.knowledge import ReflectReply
 from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
@@ -71,7 +71,7 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
     settings: ReflectSection
     zone: ZoneInfo | None
 
-    async def run(self, since: str | None, *, is_dry: bool = False, allows_loss: bool = False) -> ReflectResult:
+    async def run(self, since: str | None, *, is_dry: bool = False, allows_loss: bool = False) -> ReflectReply:
         """Reflect over what was recorded since a day (`7d`, `2026-01-31`), by default as the settings say.
 
         Raises InvalidRequest for what is no time, and what `Reflecting.run` does.
@@ -115,7 +115,7 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
                 seconds = max(seconds, self.retry_seconds)
             await asyncio.sleep(seconds)
 
-    async def run_if_due(self) -> ReflectResult | None:
+    async def run_if_due(self) -> ReflectReply | None:
         """Reflect if the time of day came since the last run; raises what a run does, and StoreError."""
         at, now = self.settings.at, self.clock()
         last = None if at is None else await self.runs.last(now)
@@ -126,7 +126,7 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
             # what was recorded while nobody reflected is looked at, too
             since = min(since, (last.started_at - timedelta(days=1)).astimezone(self.zone).date())
         with contextlib.suppress(NotNow):
-            outcome = await self.reflecting.run(ReflectOptions(since=since))
-            log.info("reflected", run=outcome.run, pages=len(outcome.pages), proposals=len(outcome.proposals))
-            return outcome
+            done = await self.reflecting.run(ReflectOptions(since=since))
+            log.info("reflected", run=done["run"], pages=len(done["pages"]), proposals=len(done["proposals"]))
+            return done
         return None

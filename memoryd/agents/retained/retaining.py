@@ -24,11 +24,11 @@ from memoryd.domain.memories.edits import (
     each_statement,
     not_taken,
     parse_statement,
+    with_stray_read,
 )
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import BLOCK_START, NAMING, Provenance, RetainedLine
 from memoryd.domain.memories.scopes import Visibility
-from memoryd.domain.memories.strays import with_stray_read
 from memoryd.domain.memories.versions import Disagreement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.redaction import secrets_in

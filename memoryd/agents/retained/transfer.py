@@ -16,14 +16,12 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import Tombstones
-from memoryd.domain.memories.documents import shown_scope
+from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind, shown_scope
 from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.scopes import Visibility
-from memoryd.domain.memories.transfer import TransferPage, TransferredMemory, missing_days, page_behind
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.text.sanitizing import visible_text
 from memoryd.errors import InvalidRequest
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
@@ -50,24 +48,31 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
     async def take(
-        self, handed: Sequence[TransferredMemory], *, run: str, is_dry_run: bool = False, takes_secrets: bool = False
+        self,
+        lines: Sequence[RetainedLine | str],
+        days: Sequence[Sequence[date]],
+        *,
+        run: str,
+        is_dry_run: bool = False,
+        takes_secrets: bool = False,
     ) -> ImportReply:
         """State memories on the days on which they were said; what stands there already is left as it is.
 
-        All changes get the same `run`. Raises Denied with `memory.readOnly`, StoreError.
+        In the place of a line stands why there is none. All changes get the same `run`. Raises Denied with
+        `memory.readOnly`, StoreError.
         """
         book, tombstones = await self.documents.now(), await self.retaining.tombstones.all()
         replies: list[TakenMemoryReply] = []
         pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]] = defaultdict(list)
         judgements = await asyncio.to_thread(
-            lambda: [self._judged(one, book, tombstones, takes_secrets=takes_secrets) for one in handed]
+            lambda: [self._judged(line, book, tombstones, takes_secrets=takes_secrets) for line in lines]
         )
-        for one, judged in zip(handed, judgements, strict=True):
+        for said_on, judged in zip(days, judgements, strict=True):
             if isinstance(judged, RetainedLine):
                 known = book.memories.get(judged.id)
-                days = missing_days(one.days, known, self.today())
-                reply = _taken(judged, None if known is None else known.line, is_new=bool(days))
-                for day in days:
+                missing = missing_days(said_on, known, self.today())
+                reply = _taken(judged, None if known is None else known.line, is_new=bool(missing))
+                for day in missing:
                     pending[day].append((reply, judged))
             else:
                 reply = judged
@@ -75,11 +80,12 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         return ImportReply(memories=replies, changes=[] if is_dry_run else await self._write(pending, run))
 
     def _judged(
-        self, one: TransferredMemory, book: Book, tombstones: Tombstones, *, takes_secrets: bool
+        self, line: RetainedLine | str, book: Book, tombstones: Tombstones, *, takes_secrets: bool
     ) -> RetainedLine | TakenMemoryReply:
         """Return the line of a memory, or why it is not taken."""
+        if isinstance(line, str):
+            return _refused("", line)
         try:
-            line = replace(one, text=visible_text(one.text)).line()
             if is_of_session(line):
                 # as forgetting leaves them
                 line = replace(line, text=tombstones.cut_from(line.text))

@@ -24,7 +24,7 @@ from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import MOST, Agent
 from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
-from memoryd.domain.memories.changes.verification import cite
+from memoryd.domain.memories.book import cite
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line

@@ -21,7 +21,7 @@ from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryCache
-from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateParts, PrivateTraces
+from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner, chunks_with, purge_remains
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
 from memoryd.memory.journal import Journal
@@ -205,15 +205,13 @@ def memory_forgetting(
         indexer.withdrawn.derived = pages
 
     private = PrivateTraces(
-        PrivateParts(
-            journal=shared.journal,
-            rows=rows,
-            indexes=indexes,
-            known=lambda: indexer.known_paths,
-            removed=lambda: indexer.removed,
-            withhold=withhold,
-            withdraw_proposals=proposals.withdraw,
-        )
+        journal=shared.journal,
+        rows=rows,
+        indexes=indexes,
+        known=lambda: indexer.known_paths,
+        removed=lambda: indexer.removed,
+        withhold=withhold,
+        withdraw_proposals=proposals.withdraw,
     )
     shared.index.followers.append(private)
     said = WorkspaceConversations(qa, conversations)
@@ -228,12 +226,8 @@ def memory_forgetting(
         replaced=lambda: replaced_folder(state_dir()),
     )
     return MemoryForgetting(
-        book=shared.book,
-        journal=shared.journal,
         tombstones=shared.tombstones,
         rows=rows,
-        indexes=indexes,
-        said=said,
         usage=shared.usage,
         stated=shared.stated,
         private=private,

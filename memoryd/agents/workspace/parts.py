@@ -34,9 +34,8 @@ from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.llm import Labeller, Prose
-from memoryd.memory.reflect.pages import PageSummaries
 from memoryd.memory.reflect.proposals import ProposalQueue
-from memoryd.memory.reflect.run import Reflecting, ReflectParts
+from memoryd.memory.reflect.run import PageSummaries, Reflecting
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
 from memoryd.sessions.transcripts.conversations import TranscriptListing
@@ -130,19 +129,17 @@ def workspace_reflect(
     runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
     queue = ProposalQueue(rows, memories.journal, settled.told)
     reflecting = Reflecting(
-        ReflectParts(
-            book=settled.now,
-            known=lambda: memories.index.indexer.known_paths,
-            journal=memories.journal,
-            opinions=memories.opinions,
-            queue=queue,
-            runs=runs,
-            tombstones=memories.tombstones,
-            core_chars=agents[0].memory.core.max_chars,
-            labeller=None if memories.text is None else Labeller(memories.text),
-            summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
-            tell=_publish_steps(agents, around),
-        )
+        book=settled.now,
+        known=lambda: memories.index.indexer.known_paths,
+        journal=memories.journal,
+        opinions=memories.opinions,
+        queue=queue,
+        runs=runs,
+        tombstones=memories.tombstones,
+        core_chars=agents[0].memory.core.max_chars,
+        labeller=None if memories.text is None else Labeller(memories.text),
+        summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
+        tell=_publish_steps(agents, around),
     )
     return (
         ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),

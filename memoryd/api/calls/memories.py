@@ -9,7 +9,7 @@ from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
-from memoryd.api.models import AgentId, Request, Whole, similar_memories_replies
+from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.access import Who
 from memoryd.domain.memories.changes.replacing import Keep
 from memoryd.domain.memories.documents import DocumentFilters, days_of
@@ -179,16 +179,7 @@ async def search(request: MemorySearchRequest, caller: Asking, memories: Memorie
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsReply:
     """Count the memories within reach."""
-    found = await memories.retained(admitted).documents.stats(admitted)
-    return MemoryStatsReply(
-        total=found.total,
-        by_tier=dict(found.by_tier),
-        by_kind=dict(found.by_kind),
-        by_scope=dict(found.by_scope),
-        pinned=found.pinned,
-        near_copies=similar_memories_replies(found.near_copies),
-        across_scopes=similar_memories_replies(found.across_scopes),
-    )
+    return await memories.retained(admitted).documents.stats(admitted)
 
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryReply:

@@ -28,9 +28,8 @@ from memoryd.api.models import (
 )
 from memoryd.domain.access import Who
 from memoryd.domain.citations import cited
-from memoryd.domain.memories.book import MemorySource
+from memoryd.domain.memories.book import MemorySource, cite
 from memoryd.domain.memories.bundle import Encoding
-from memoryd.domain.memories.changes.verification import cite
 from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
 from memoryd.domain.memories.times.spans import DaySpan

@@ -7,17 +7,15 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request, similar_memories_replies
+from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
 from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
-    PageRefusalReply,
     ProposalReply,
     ProposalsReply,
-    ProposalSummaryReply,
     ReflectReply,
 )
 from memoryd.wire import PROPOSALS_MAX
@@ -49,26 +47,7 @@ ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how ma
 async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: Memories) -> ReflectReply:
     """Bring pages and opinions up to date, and propose what a person has to decide."""
     use = memories.retained(admitted).reflect
-    result = await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
-    return ReflectReply(
-        run=result.run,
-        since=result.since.isoformat(),
-        dryRun=result.is_dry,
-        memories=result.memories,
-        steps=result.steps,
-        pages=list(result.pages),
-        unchanged=result.unchanged,
-        refusals=[PageRefusalReply(path=refusal.path, why=refusal.why) for refusal in result.refusals],
-        proposals=[
-            ProposalSummaryReply(id=change.id, kind=change.kind.value, path=change.path, why=change.why)
-            for change in result.proposals
-        ],
-        copies=similar_memories_replies(result.copies),
-        acrossScopes=similar_memories_replies(result.across_scopes),
-        disagreements=result.disagreements,
-        coreLeftOut=result.core_left_out,
-        tookMs=round(result.seconds * 1000, 2),
-    )
+    return await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
 
 
 async def proposals(

@@ -3,6 +3,7 @@
 rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are memories.
 """
 
+import asyncio
 from datetime import date
 from typing import Annotated, Final, TypedDict
 
@@ -24,8 +25,10 @@ from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.documents import DocumentFilters
-from memoryd.domain.memories.transfer import TransferredMemory, days_of_memory
+from memoryd.domain.memories.documents import DocumentFilters, days_of_memory
+from memoryd.domain.memories.kinds import ShortId, kind_named
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+from memoryd.domain.text.sanitizing import visible_text
 from memoryd.replies.memories import (
     ExportReply,
     ImportReply,
@@ -114,9 +117,13 @@ async def export(
 
 async def take(request: ImportRequest, admitted: AdmittedByBody, memories: Memories) -> ImportReply:
     """State memories in the logs of their days; the same again is not written twice."""
-    handed = list(map(imported, request.memories))
+    lines = await asyncio.to_thread(lambda: list(map(imported, request.memories)))
     return await memories.retained(admitted).transfer.take(
-        handed, run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets
+        lines,
+        [memory.days for memory in request.memories],
+        run=request.run,
+        is_dry_run=request.dry_run,
+        takes_secrets=request.with_secrets,
     )
 
 
@@ -145,9 +152,28 @@ def exported(memory: Memory) -> TransferredMemoryReply:
     )
 
 
-def imported(memory: ImportedMemory) -> TransferredMemory:
-    """Return a memory of a file; its names but one are those of the fields, and `id` and `sources` are not read."""
-    return msgspec.convert(memory.model_dump(exclude_none=True) | {"is_pinned": memory.pinned}, TransferredMemory)
+def imported(one: ImportedMemory) -> RetainedLine | str:
+    """Return the line that states a memory of a file, or why no line can."""
+    if (kind := kind_named(one.kind)) is None:
+        return f"there is no kind {one.kind!r}"
+    try:
+        attributes = Attributes(
+            confidence=one.confidence,
+            importance=one.importance,
+            at=one.at or "",
+            scope=one.scope or "",
+            supports=tuple(map(ShortId, one.supports)),
+            contradicts=tuple(map(ShortId, one.contradicts)),
+            supersedes=tuple(map(ShortId, one.supersedes)),
+            superseded=tuple(map(ShortId, one.superseded)),
+            beside=tuple(map(ShortId, one.beside)),
+            provenance=Provenance(one.said_by) if one.said_by else None,
+            tags=tuple(one.tags),
+            is_pinned=one.pinned,
+        )
+        return RetainedLine(kind, visible_text(one.text), tuple(one.entities), attributes)
+    except ValueError as exc:
+        return str(exc)
 
 
 class DocStatsReply(TypedDict):

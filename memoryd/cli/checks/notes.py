@@ -11,8 +11,9 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
-from memoryd.domain.memories.sections import MalformedAt, is_of_memories, memory_sections
-from memoryd.domain.memories.strays import strays_in
+from memoryd.domain.memories.edits import strays_in
+from memoryd.domain.memories.malformed_lines import MalformedLine
+from memoryd.domain.memories.sections import is_of_memories, memory_sections
 from memoryd.domain.patterns import is_glob
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
@@ -109,7 +110,7 @@ def _of(agent: Agent, config: Config) -> Iterator[Finding]:
     for path, data in _documents(agent, config):
         sections = memory_sections(data, path)
         stated += len(sections.lines)
-        missed += [(path, miss, _HINT if miss.miss.text else "") for miss in sections.misses]
+        missed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
         missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
     told = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
     yield Finding("ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
@@ -135,6 +136,6 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
             yield path, data
 
 
-def _said(path: RelativePath, placed: MalformedAt) -> str:
-    shown = f": {placed.miss.text}" if placed.miss.text else ""
-    return f"{printable_name(path)}#L{placed.line}: {placed.miss.reason}{shown}"
+def _said(path: RelativePath, miss: MalformedLine) -> str:
+    shown = f": {miss.text}" if miss.text else ""
+    return f"{printable_name(path)}#L{miss.line}: {miss.reason}{shown}"

@@ -4,21 +4,19 @@ An abstract is made of slices of the text, with white space folded, so it says n
 Near copies are listed for a person and never folded: the one word or number that differs may be the point.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import Final
 
-from msgspec import Struct
-
+from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory, newest_first
-from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import MemoryId, Network
 from memoryd.domain.ranking.selection import is_alike, tokens
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import UNSPACED
+from memoryd.replies.knowledge import NearCopiesReply
 
 ABSTRACT_CHARS: Final = 200
 """A longer sentence is cut, at a word where there is one, and ends in `CUT`."""
@@ -53,23 +51,23 @@ def overview_of(text: str) -> str:
 def shorter(text: str) -> tuple[tuple[str, str], ...]:
     """Return overview and abstract of a text, each with its name, where they are shorter than it is."""
     forms = (("overview", overview_of(text)), ("abstract", abstract_of(text)))
-    least, found = len(" ".join(text.split())), list[tuple[str, str]]()
+    least, shorter_forms = len(" ".join(text.split())), list[tuple[str, str]]()
     for name, form in forms:
         if form and len(form) < least:
-            found.append((name, form))
+            shorter_forms.append((name, form))
             least = len(form)
-    return tuple(found)
+    return tuple(shorter_forms)
 
 
 def shortened(sentence: str, most: int = ABSTRACT_CHARS) -> str:
     """Return a sentence, or the beginning of one that is longer than `most`, with `CUT` behind it."""
     if len(sentence) <= most:
         return sentence
-    kept = sentence[: most - len(CUT)]
-    at = kept.rfind(" ")
+    beginning = sentence[: most - len(CUT)]
+    at = beginning.rfind(" ")
     # a script without blanks is cut anywhere, and so is a word that takes all the room
-    kept = kept[:at] if at > most // 2 else kept
-    return _CLAUSE.sub("", kept).rstrip() + CUT
+    beginning = beginning[:at] if at > most // 2 else beginning
+    return _CLAUSE.sub("", beginning).rstrip() + CUT
 
 
 def _says_something(sentence: str) -> bool:
@@ -88,41 +86,31 @@ def _worths(sentences: Sequence[str]) -> list[float]:
 
 
 MAX_COPIES: Final = 50
-"""Pairs that are told."""
+"""Pairs that are returned."""
 MAX_COMPARED: Final = 60
 """Of the newest memories about the same entities; each is compared with each."""
 
 
-class SimilarMemories(Struct, frozen=True):
-    """Two memories, the newer one first."""
-
-    newer: MemoryId
-    older: MemoryId
-
-
-def copies_across_scopes(memories: Iterable[Memory]) -> tuple[SimilarMemories, ...]:
+def copies_across_scopes(memories: Iterable[Memory]) -> list[NearCopiesReply]:
     """Return pairs that say the same about the same entities in several scopes, of one network; the newest first."""
-    groups: defaultdict[tuple[str, ...], list[Memory]] = defaultdict(list)
-    for memory in newest_first(memories):
-        if said := gist(memory.line.text):
-            groups[said, memory.line.network, memory.line.attributes.at, *memory.slugs].append(memory)
-    pairs = (pair for group in groups.values() if len(group) > 1 for pair in combinations(group[:MAX_COMPARED], 2))
+    groups = grouped(
+        ((text, memory.line.network, memory.line.attributes.at, memory.slugs), memory)
+        for memory in newest_first(memories)
+        if (text := gist(memory.line.text))
+    )
+    pairs = (pair for group in groups.values() for pair in combinations(group[:MAX_COMPARED], 2))
     across = (pair for pair in pairs if len({one.line.attributes.scope for one in pair}) > 1)
-    return tuple(SimilarMemories(newer.id, older.id) for newer, older in islice(across, MAX_COPIES))
+    return [NearCopiesReply(newer=newer.id, older=older.id) for newer, older in islice(across, MAX_COPIES)]
 
 
-def near_copies(memories: Iterable[Memory]) -> tuple[SimilarMemories, ...]:
+def near_copies(memories: Iterable[Memory]) -> list[NearCopiesReply]:
     """Return pairs that are about the same entities, of one network, and differ in a few words; the newest first."""
-    groups: defaultdict[tuple[Network, tuple[EntitySlug, ...]], list[Memory]] = defaultdict(list)
-    for memory in newest_first(memories):
-        group = groups[memory.line.network, memory.slugs]
-        if len(group) < MAX_COMPARED:
-            group.append(memory)
-    return tuple(islice((pair for key in sorted(groups) for pair in _pairs(groups[key])), MAX_COPIES))
+    groups = grouped(((memory.line.network, memory.slugs), memory) for memory in newest_first(memories))
+    return list(islice((pair for key in sorted(groups) for pair in _pairs(groups[key][:MAX_COMPARED])), MAX_COPIES))
 
 
-def _pairs(group: Sequence[Memory]) -> Iterator[SimilarMemories]:
+def _pairs(group: Sequence[Memory]) -> Iterator[NearCopiesReply]:
     words = {one.id: tokens(one.line.text) for one in group} if len(group) > 1 else {}
     for newer, older in combinations(group, 2):
         if is_alike(words[newer.id], words[older.id]):
-            yield SimilarMemories(newer.id, older.id)
+            yield NearCopiesReply(newer=newer.id, older=older.id)

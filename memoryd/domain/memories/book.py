@@ -5,8 +5,9 @@ After a change the next book is made from the one before, so that a saved line d
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ from msgspec import Struct, field
 from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
-from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief
+from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
@@ -41,12 +42,12 @@ class MemorySource(Struct, frozen=True):
 
 
 class Memory(Struct, frozen=True):
-    """What one or several lines state. Kind and attributes are those of the newest of them; of a belief, of the newest
-    that states it as one: who says again, as a fact, what somebody holds does not take the opinion away."""
+    """What one or several lines state. Kind and attributes are those of the newest line. A belief takes them from the
+    newest line that states it as a belief: repeating it as a fact does not take the opinion away."""
 
     id: MemoryId
     sources: tuple[MemorySource, ...]
-    """The newest first; of one day, that which stands last."""
+    """The newest first; of one day, the last line first."""
 
     @property
     def line(self) -> RetainedLine:
@@ -109,7 +110,7 @@ class Book(Struct, frozen=True, dict=True):
         return superseded(self.memories.values())
 
     def note_superseded(self, found: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
-        """Take what each memory supersedes from who worked it out of the book before, which costs far less."""
+        """Store what each memory supersedes, if a caller derived it from the book before, which costs far less."""
         self.__dict__.setdefault("superseded", found)
 
     @cached_property
@@ -126,19 +127,26 @@ class Book(Struct, frozen=True, dict=True):
 
     def found(self, name: str) -> Memory:
         """Return the memory of a full id, or of a beginning of one; raise ValueError if that is none, or several."""
-        asked = name.strip().lower()
-        exact = self.memories.get(MemoryId(asked))
+        prefix = name.strip().lower()
+        exact = self.memories.get(MemoryId(prefix))
         if exact is not None:
             return exact
-        near: Sequence[MemoryId] = ()
-        if len(asked) >= _SHORTEST_ID:
+        matches: Sequence[MemoryId] = ()
+        if len(prefix) >= _SHORTEST_ID:
             ids = self._sorted_ids
-            near = ids[bisect_left(ids, asked) : bisect_right(ids, f"{asked}~")]
-        if not near:
+            matches = ids[bisect_left(ids, prefix) : bisect_right(ids, f"{prefix}~")]
+        if not matches:
             raise ValueError(f"there is no memory {name!r}")
-        if len(near) > 1:
-            raise ValueError(f"{name!r} is the beginning of {len(near)} ids: {', '.join(near[:3])}")
-        return self.memories[near[0]]
+        if len(matches) > 1:
+            raise ValueError(f"{name!r} is the beginning of {len(matches)} ids: {', '.join(matches[:3])}")
+        return self.memories[matches[0]]
+
+    def sources_on(self, path: str, first: int, last: int) -> Iterator[tuple[Memory, MemorySource]]:
+        """Yield the memories that lines of a note state, each with its line there."""
+        for memory in self.memories.values():
+            for source in memory.sources:
+                if source.path == path and source.start_line <= last and source.end_line >= first:
+                    yield memory, source
 
     def entities_in(self, question: str) -> tuple[EntitySlug, ...]:
         """Return the entities that a question names, by name, slug or alias, in order; never by similarity."""
@@ -158,16 +166,16 @@ class Book(Struct, frozen=True, dict=True):
         return self
 
     def about(self, name: str) -> EntitySlug:
-        """Return the entity that a name, slug or alias stands for, whether anything is known of it or not."""
+        """Return the entity that a name, slug or alias means, known or not."""
         slug = slug_of(name)
         return self.aliases.get(slug, slug)
 
     def slugs_of(self, entities: Collection[EntitySlug]) -> list[EntitySlug]:
-        """Return entities and all other slugs that stand for one of them."""
+        """Return entities and all slugs of their aliases."""
         return [*entities, *(alias for alias, entity in self.aliases.items() if entity in entities)]
 
     def as_of(self, day: date) -> "Book":
-        """Return the book as it could have stood on a day: the lines that were recorded by then, and still stand."""
+        """Return the book of the lines that were recorded by a day and still exist."""
         known = (source for memory in self.memories.values() for source in memory.sources if source.day <= day)
         return book_of(known, self.pages.values())
 
@@ -187,11 +195,14 @@ _SHORTEST_ID = 4
 
 
 def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -> Book:
-    """Make the book of all lines, and of the pages of entities. A line that stands twice has two sources."""
+    """Make the book of all lines, and of the pages of entities. A line that occurs twice has two sources."""
     stated = grouped((source.line.id, source) for source in sources)
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
-    memories = {one: Memory(one, tuple(sorted(found, key=_newest))) for one, found in stated.items()}
+    memories = {
+        one: Memory(one, tuple(sorted(found, key=lambda one: (-one.day.toordinal(), one.path, -one.start_line))))
+        for one, found in stated.items()
+    }
     scopes = ((memory.line.attributes.scope, memory.id) for memory in memories.values())
     return Book(
         memories=memories,
@@ -209,8 +220,14 @@ def about_entities(
     memories: Iterable[Memory], aliases: Mapping[EntitySlug, EntitySlug]
 ) -> Mapping[EntitySlug, frozenset[MemoryId]]:
     """Return which of some memories are about each entity, by whichever of its names."""
-    found = grouped((aliases.get(slug, slug), memory.id) for memory in memories for slug in memory.slugs)
-    return {slug: frozenset(about) for slug, about in found.items()}
+    by_slug = grouped((aliases.get(slug, slug), memory.id) for memory in memories for slug in memory.slugs)
+    return {slug: frozenset(about) for slug, about in by_slug.items()}
+
+
+def spelling(slug: EntitySlug, memories: Iterable[Memory], default: str) -> str:
+    """Return the name of an entity as most of some memories write it, else `default`."""
+    names = Counter(name for memory in memories for name in memory.line.entities if slug_of(name) == slug)
+    return min(names, key=lambda name: (-names[name], name), default=default)
 
 
 def names_in(memories: Iterable[Memory]) -> Counter[str]:
@@ -224,10 +241,6 @@ def _is_marked(memory: Memory) -> bool:
     return attributes.is_pinned or any(named)
 
 
-def _newest(source: MemorySource) -> tuple[int, str, int]:
-    return -source.day.toordinal(), source.path, -source.start_line
-
-
 Key = TypeVar("Key", bound=str)
 
 
@@ -236,27 +249,27 @@ def changed_book(
 ) -> Book:
     """Return the book without the sources that are gone, with those that came, and with these pages.
 
-    Its memories stand in the order of their ids, whatever was read first.
+    Its memories are in the order of their ids, whatever was read first.
     """
-    left = {(source.path, source.chunk) for source in gone}
+    removed = {(source.path, source.chunk) for source in gone}
     touched = {book.by_chunk[source.chunk] for source in gone} | {source.line.id for source in come}
     before = [book.memories[one] for one in touched if one in book.memories]
-    stay = [one for memory in before for one in memory.sources if (one.path, one.chunk) not in left]
-    part = book_of([*stay, *come], pages)
+    unchanged = [one for memory in before for one in memory.sources if (one.path, one.chunk) not in removed]
+    part = book_of([*unchanged, *come], pages)
     memories = {one: memory for one, memory in book.memories.items() if one not in touched} | dict(part.memories)
     chunks = {source.chunk for source in gone}
     by_chunk = {chunk: one for chunk, one in book.by_chunk.items() if chunk not in chunks} | dict(part.by_chunk)
-    found = Book(
+    changed = Book(
         memories=dict(sorted(memories.items())),
         by_chunk=by_chunk,
-        by_entity=_about(book, before, part, memories.values()),
+        by_entity=_update_entities(book, before, part, memories.values()),
         aliases=part.aliases,
         pages=part.pages,
-        scoped=_followed(book.scoped, before, part.scoped, lambda memory: (memory.line.attributes.scope,)),
+        scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.line.attributes.scope,)),
         marked=(book.marked - touched) | part.marked,
-        written=_counted(book.written, before, part.written),
+        written=_update_names(book.written, before, part.written),
     )
-    return found.with_names_of(book)
+    return changed.with_names_of(book)
 
 
 def changed_memories(book: Book, after: Book) -> frozenset[MemoryId]:
@@ -265,18 +278,18 @@ def changed_memories(book: Book, after: Book) -> frozenset[MemoryId]:
     return frozenset(one for one, memory in new.items() if old.get(one) is not memory) | (old.keys() - new.keys())
 
 
-def _about(
+def _update_entities(
     book: Book, before: Iterable[Memory], part: Book, memories: Iterable[Memory]
 ) -> Mapping[EntitySlug, frozenset[MemoryId]]:
     aliases = part.aliases
     if aliases != book.aliases:
         return about_entities(memories, aliases)
-    return _followed(
+    return _update_index(
         book.by_entity, before, part.by_entity, lambda one: [aliases.get(slug, slug) for slug in one.slugs]
     )
 
 
-def _followed(
+def _update_index(
     index: Mapping[Key, frozenset[MemoryId]],
     before: Iterable[Memory],
     part: Mapping[Key, frozenset[MemoryId]],
@@ -284,14 +297,64 @@ def _followed(
 ) -> Mapping[Key, frozenset[MemoryId]]:
     # once for each key: of a set one memory after the other would cost the square of them
     gone = grouped((key, memory.id) for memory in before for key in keys(memory))
-    found = dict(index)
+    index_now = dict(index)
     for key in gone.keys() | part.keys():
-        found[key] = found.get(key, frozenset()).difference(gone.get(key, ())) | part.get(key, frozenset())
-    return {key: memories for key, memories in found.items() if memories}
+        index_now[key] = index_now.get(key, frozenset()).difference(gone.get(key, ())) | part.get(key, frozenset())
+    return {key: memories for key, memories in index_now.items() if memories}
 
 
-def _counted(names: Mapping[str, int], before: Iterable[Memory], part: Mapping[str, int]) -> Mapping[str, int]:
-    found = Counter(names)
-    found.subtract(names_in(before))
-    found.update(part)
-    return +found
+def _update_names(names: Mapping[str, int], before: Iterable[Memory], part: Mapping[str, int]) -> Mapping[str, int]:
+    counts = Counter(names)
+    counts.subtract(names_in(before))
+    counts.update(part)
+    return +counts
+
+
+class CitedState(StrEnum):
+    """What became of cited lines."""
+
+    VERIFIED = "verified"
+    """They say what they said; without a mark, there are such lines."""
+    MOVED = "moved"
+    """The memory is on other lines."""
+    EDITED = "edited"
+    """These lines state another memory, or none, and no line states the cited one."""
+    GONE = "gone"
+    """There are no such lines."""
+
+
+class CitationCheck(Struct, frozen=True):
+    """What became of a citation; `now` cites the memory where it is, or what is on the lines."""
+
+    state: CitedState
+    now: Citation | None = None
+    memory: Memory | None = None
+    note: str = ""
+
+
+MAYBE_GONE = "what was cited stands nowhere: it was edited, or taken out and something else moved up"
+NO_MARK = "the citation has no mark, so that nothing says what stood there"
+
+
+def verified(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:
+    """Hold a citation against the memories of now; `total_lines` are those of its document, None if it is gone."""
+    line = citation.start_line or 1
+    on_lines = book.sources_on(citation.path, line, citation.end_line or citation.start_line or 2**31)
+    # what the mark names comes before others
+    first = min(on_lines, key=lambda one: (short_id(one[0].id) != citation.mark, one[1].start_line), default=None)
+    memory, now = (first[0], cite(first[1])) if first else (None, None)
+    marked = [one for one in book.memories.values() if short_id(one.id) == citation.mark]
+    if memory is not None and memory in marked:
+        return CitationCheck(CitedState.VERIFIED, now, memory)
+    if marked:
+        nearest = min(marked[0].sources, key=lambda one: (one.path != citation.path, abs(one.start_line - line)))
+        return CitationCheck(CitedState.MOVED, cite(nearest), marked[0])
+    if total_lines is None or line > total_lines:
+        return CitationCheck(CitedState.GONE)
+    state, note = (CitedState.EDITED, MAYBE_GONE) if citation.mark else (CitedState.VERIFIED, NO_MARK)
+    return CitationCheck(state, now, memory, note)
+
+
+def cite(source: MemorySource) -> Citation:
+    """Return the citation of a line with its mark."""
+    return Citation(source.path, source.start_line, source.end_line, short_id(source.line.id))

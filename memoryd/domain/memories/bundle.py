@@ -12,7 +12,7 @@ https://ai.google.dev/api/generate-content; that of rsclaw is the hidden field t
 """
 
 import html
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
@@ -25,7 +25,7 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
 
 BUDGET: Final = 1_200
-"""Tokens of a bundle if nobody says."""
+"""Tokens of a bundle by default."""
 STABLE_SHARE: Final = 0.75
 """Most of the budget that the stable block may take, so that a question always has room."""
 STATED_SHARE: Final = 0.25
@@ -45,9 +45,9 @@ _LEFT_OUT: Final = "…"
 
 
 class BundlePart(Struct, frozen=True):
-    """A piece of a bundle: what it is called in the receipt, where it stands, and what it says.
+    """A piece of a bundle: its name in the receipt, its source and its text.
 
-    `is_whole`: it is told whole or not at all; a document may be cut at a line.
+    `is_whole`: it is included whole or not at all; a document may be cut at a line.
     `source` is a path, with lines or without.
     """
 
@@ -55,14 +55,14 @@ class BundlePart(Struct, frozen=True):
     text: str
     source: str = ""
     note: str = ""
-    """What is told of it, such as its day."""
+    """What is added about it, such as its day."""
     is_whole: bool = True
     is_superseded: bool = False
-    """Of what is outdated it is told that it is, though its text stands elsewhere, too."""
+    """An outdated part is included as outdated, even if its text is elsewhere in the bundle."""
     shorter: tuple[tuple[str, str], ...] = ()
     """What tells it in less room, longest first, each with how it is called in the receipt."""
     rank: int = 0
-    """Where room is short, lower ones come in first; all are told in the order in which they are given."""
+    """Where room is short, lower ones come in first; all are included in the order given."""
 
 
 class PartReport(Struct, frozen=True):
@@ -122,22 +122,24 @@ def stable_block(
     """
     limit = int(budget * STABLE_SHARE)
     before = [*documents, *pinned]
-    lines, receipt = _filled(before, limit, "core-memory", _LABEL)
+    lines, receipt = _fill_block(before, limit, "core-memory", _LABEL)
     left = min(int(budget * STATED_SHARE), limit - estimate(lines))
-    fitting, cut = _within(stated, left)
+    fitting, cut = _parts_that_fit(stated, left)
     if fitting:
         last = max((one.rank for one in before), default=0)
         behind = [replace(one, rank=last + one.rank) for one in fitting]
-        lines, receipt = _filled([*before, *behind], limit, "core-memory", _LABEL)
-    left_out = tuple(PartReport(one.name, estimate(_told(one)), False, SkipReason.NEWER_PINNED) for one in beyond)
+        lines, receipt = _fill_block([*before, *behind], limit, "core-memory", _LABEL)
+    left_out = tuple(
+        PartReport(one.name, estimate(_render_part(one)), False, SkipReason.NEWER_PINNED) for one in beyond
+    )
     return StableBlock(lines, (*receipt, *cut, *left_out), tuple(fitting))
 
 
-def _within(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], list[PartReport]]:
+def _parts_that_fit(parts: Sequence[BundlePart], limit: int) -> tuple[list[BundlePart], list[PartReport]]:
     """Return the parts that fit, whole, by their ranks and in the order given, and a line for each of the others."""
     fitting, cut, left = set[int](), list[PartReport](), limit
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
-        cost = estimate(_told(part))
+        cost = estimate(_render_part(part))
         if cost <= left:
             fitting.add(at)
             left -= cost
@@ -157,94 +159,90 @@ def bundle(
 ) -> Bundle:
     """Return the stable block and behind it what was recalled, best first, until the budget is spent.
 
-    Sources are told where they may be cited. The stable block counts against the budget though it is left out. What
-    stands in it is not told again.
+    Sources are included if they may be cited. The stable block counts against the budget even if it is left out. Its
+    content is not repeated.
     """
-    recalled, repeated = _apart(recalled, stable)
+    recalled, repeated = _split_repeated(recalled, stable)
     left = max(0, budget - estimate(stable.text))
     label = _LABEL if has_citations else f"{_LABEL} {_UNCITED}"
     parts = recalled if has_citations else [replace(one, source="") for one in recalled]
-    tail, told = _filled(parts, left, "recalled-memory", label)
+    tail, tail_receipt = _fill_block(parts, left, "recalled-memory", label)
     is_unchanged = bool(if_none_match) and if_none_match.strip().strip('"') == stable.etag
     of_stable = stable.receipt
     if is_unchanged:
         why = SkipReason.UNCHANGED
         of_stable = tuple(PartReport(one.name, one.tokens, False, one.cut or why) for one in stable.receipt)
-    return Bundle(stable, tail, is_unchanged, (*of_stable, *told, *repeated))
+    return Bundle(stable, tail, is_unchanged, (*of_stable, *tail_receipt, *repeated))
 
 
 def harmless(text: str) -> str:
-    """Return a text that cannot end what it stands in: markup escaped, unseen signs left out, line ends made one."""
-    return html.escape(_seen(text.replace("\r\n", "\n").replace("\r", "\n")), quote=False)
+    """Return a text that cannot end the block around it: markup escaped, unseen signs left out, line ends made one."""
+    return html.escape(_visible(text.replace("\r\n", "\n").replace("\r", "\n")), quote=False)
 
 
-def _seen(text: str) -> str:
+def _visible(text: str) -> str:
     return _SELECTORS.sub(r"\1", _UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
 
 
-def _apart(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[PartReport]]:
+def _split_repeated(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[PartReport]]:
     """Return what the stable block does not tell, and what it does, for the receipt."""
     stated = {one.name for one in stable.stated}
     whole = {line.name for line in stable.receipt if line.is_included and not line.cut} - stated
-    told = stated_lines(stable.text) - stated_lines("\n".join(harmless(one.text) for one in stable.stated))
-    kept, repeated = list[BundlePart](), list[PartReport]()
+    included = stated_lines(stable.text) - stated_lines("\n".join(harmless(one.text) for one in stable.stated))
+    new_parts, repeated = list[BundlePart](), list[PartReport]()
     for part in recalled:
         names = {part.name, part.source.partition("#")[0]}
-        says_no_more = not part.is_superseded and stands_in(harmless(part.text), told)
+        says_no_more = not part.is_superseded and stands_in(harmless(part.text), included)
         if names & whole or says_no_more:
-            repeated.append(PartReport(part.name, estimate(_told(part)), False, SkipReason.REPEATED))
+            repeated.append(PartReport(part.name, estimate(_render_part(part)), False, SkipReason.REPEATED))
         else:
-            kept.append(part)
-    return kept, repeated
+            new_parts.append(part)
+    return new_parts, repeated
 
 
-def _filled(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[PartReport, ...]]:
+def _fill_block(parts: Sequence[BundlePart], limit: int, tag: str, label: str) -> tuple[str, tuple[PartReport, ...]]:
     """Return the parts that fit between two tags, and what each costs; nothing where none fits."""
     head, foot = f"<{tag}>\n{label}\n", f"</{tag}>\n"
     left = limit - estimate(head + foot)
-    told, receipt = [""] * len(parts), [PartReport("", 0, False)] * len(parts)
+    texts, receipt = [""] * len(parts), [PartReport("", 0, False)] * len(parts)
     for at, part in sorted(enumerate(parts), key=lambda one: one[1].rank):
-        whole = _told(part)
+        whole = _render_part(part)
         cost = estimate(whole)
         if cost <= left:
             text, line = whole, PartReport(part.name, cost, True)
         else:
-            text, line = _cut(part, whole, cost, left)
+            text, line = _shorten(part, whole, cost, left)
         left -= estimate(text)
-        told[at], receipt[at] = text, line
-    return (head + "".join(told) + foot if any(told) else ""), tuple(receipt)
+        texts[at], receipt[at] = text, line
+    return (head + "".join(texts) + foot if any(texts) else ""), tuple(receipt)
 
 
-def _cut(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartReport]:
+def _shorten(part: BundlePart, whole: str, cost: int, left: int) -> tuple[str, PartReport]:
     needed = SkipReason.BEYOND_BUDGET.format(cost, max(0, left))
     for called, text in part.shorter:
-        told = _told(replace(part, text=text))
-        if (tokens := estimate(told)) <= left:
-            return told, PartReport(part.name, tokens, True, f"told by its {called}: {needed}")
+        rendered = _render_part(replace(part, text=text))
+        if (tokens := estimate(rendered)) <= left:
+            return rendered, PartReport(part.name, tokens, True, f"told by its {called}: {needed}")
     lines = [] if part.is_whole else part.text.rstrip("\n").split("\n")
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate(_shortened(part, lines, middle)) <= left else (low, middle - 1)
+        low, high = (middle, high) if estimate(_first_lines(part, lines, middle)) <= left else (low, middle - 1)
     if not low:
         return "", PartReport(part.name, cost, False, needed)
-    text = _shortened(part, lines, low)
+    text = _first_lines(part, lines, low)
     return text, PartReport(part.name, estimate(text), True, f"its last {len(lines) - low} lines: {needed}")
 
 
-def _shortened(part: BundlePart, lines: Sequence[str], count: int) -> str:
-    kept = "\n".join([*lines[:count], _LEFT_OUT])
-    return _told(BundlePart(part.name, kept, part.source, part.note, part.is_whole))
+def _first_lines(part: BundlePart, lines: Sequence[str], count: int) -> str:
+    text = "\n".join([*lines[:count], _LEFT_OUT])
+    return _render_part(BundlePart(part.name, text, part.source, part.note, part.is_whole))
 
 
-def _told(part: BundlePart) -> str:
-    said = "".join(f' {name}="{value}"' for name, value in _attributes(part))
-    return f"<note{said}>\n{harmless(part.text).rstrip()}\n</note>\n"
-
-
-def _attributes(part: BundlePart) -> Iterator[tuple[str, str]]:
-    given = (("source", part.source), ("about", part.note))
-    yield from ((name, html.escape(" ".join(_seen(value).split()))) for name, value in given if value)
+def _render_part(part: BundlePart) -> str:
+    values = (("source", part.source), ("about", part.note))
+    attributes = [f' {name}="{html.escape(" ".join(_visible(value).split()))}"' for name, value in values if value]
+    return f"<note{''.join(attributes)}>\n{harmless(part.text).rstrip()}\n</note>\n"
 
 
 EncodedBundle = str | dict[str, Any]
@@ -286,25 +284,20 @@ def encoded(made: Bundle, encoding: Encoding = Encoding.TEXT) -> EncodedBundle:
 
 
 def blocks(made: Bundle) -> list[str]:
-    """Return what is told, the stable block first; what is empty, or known to the asker, is left out."""
+    """Return the blocks, the stable one first, without empty ones and without the one that the asker has."""
     return [text for text in ("" if made.is_unchanged else made.stable.text, made.tail) if text]
 
 
-_MARK: Final = expression(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
+_MARK: Final = expression(r"\A\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
 
 
-def stands_in(text: str, told: Set[str]) -> bool:
-    """Tell whether every line of a text is one of those that are told (see `stated_lines`)."""
+def stands_in(text: str, included: Set[str]) -> bool:
+    """Tell whether every line of a text is one of those that are included (see `stated_lines`)."""
     lines = stated_lines(text)
-    return bool(lines) and lines <= told
+    return bool(lines) and lines <= included
 
 
 def stated_lines(text: str) -> frozenset[str]:
     """Return the lines of a text by what they say: without the mark of a bullet, white space folded, no empty ones."""
-    plain = (" ".join(_without_mark(line).split()) for line in text.split("\n"))
-    return frozenset(line for line in plain if line)
-
-
-def _without_mark(line: str) -> str:
-    mark = _MARK.match(line)
-    return line[mark.end() :] if mark else line
+    plain = (" ".join(_MARK.sub("", line).split()) for line in text.split("\n"))
+    return frozenset(filter(None, plain))

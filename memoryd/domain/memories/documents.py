@@ -1,23 +1,27 @@
-"""Memories as documents, which a program lists, counts, gets by id and edits. A view over lines, stored nowhere.
+"""Memories as documents, which a program lists, counts, gets by id, edits and exports. A view over lines.
 
-A preview says how their tiers will change in the next days if no one accesses them.
+A preview says how their tiers will change in the next days if no one accesses them. An export gives what a line says,
+and the days on which it was said.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
+from itertools import accumulate, islice
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.abstracts import SimilarMemories, copies_across_scopes, near_copies
+from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
+from memoryd.replies.memories import MemoryStatsReply
 
 
 class MemoryDocument(Struct, frozen=True, kw_only=True):
@@ -55,13 +59,13 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
 
     Give it only what the asker may know of: then another's id reads as one that there is not.
     """
-    asked = name.strip().lower()
-    found = [one for one in memories if one.id.startswith(asked)] if len(asked) >= ID_PREFIX_CHARS else []
-    if not found:
+    prefix = name.strip().lower()
+    matches = [one for one in memories if one.id.startswith(prefix)] if len(prefix) >= ID_PREFIX_CHARS else []
+    if not matches:
         raise ValueError(f"there is no memory {name!r}")
-    if len(found) > 1:
-        raise ValueError(f"{name!r} is the beginning of {len(found)} ids: give more of it")
-    return found[0]
+    if len(matches) > 1:
+        raise ValueError(f"{name!r} is the beginning of {len(matches)} ids: give more of it")
+    return matches[0]
 
 
 def beginning_of(day: date, zone: tzinfo | None) -> float:
@@ -109,10 +113,10 @@ def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> Decay
 
 def days_of(text: str) -> float:
     """Read how many days somebody means: `90d`, `12w`, `6m`, `1y`, or a bare number; raise ValueError."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is None:
+    duration = _DURATION.fullmatch(text.strip().lower())
+    if duration is None:
         raise ValueError(f"{text!r} is no number of days, such as 90d, 12w, 6m or 1y")
-    return float(int(found["count"]) * _UNIT_DAYS[found["unit"] or "d"])
+    return float(int(duration["count"]) * _UNIT_DAYS[duration["unit"] or "d"])
 
 
 class DocumentFilters(Struct, frozen=True, kw_only=True):
@@ -133,13 +137,13 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
 
     def admits(self, memory: Memory, scope: str) -> bool:
         """Tell whether a memory, whose scope is told so, is among those that are asked for, but for its tier."""
-        said = memory.line.attributes
+        attributes = memory.line.attributes
         return (
-            (self.scope in ("", scope, said.scope) or (self.scope == WORKSPACE and not said.scope))
+            (self.scope in ("", scope, attributes.scope) or (self.scope == WORKSPACE and not attributes.scope))
             and (self.kinds is None or memory.kind in self.kinds)
-            and self.pinned in (None, said.is_pinned)
-            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in said.tags})
-            and (not self.query or holds_words(memory, self.query))
+            and self.pinned in (None, attributes.is_pinned)
+            and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in attributes.tags})
+            and (not self.query or _holds_words(memory, self.query))
         )
 
 
@@ -157,48 +161,80 @@ def page_of(
 
     Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
     """
-    found = newest_first(admitted)
+    memories = newest_first(admitted)
     if filters.tier is not None:
-        found = tuple(one for one in found if document(one).terms.tier is filters.tier)
-    shown = found[filters.offset : filters.offset + filters.limit]
-    return DocumentPage(tuple(map(document, shown)), len(found))
+        memories = tuple(one for one in memories if document(one).terms.tier is filters.tier)
+    shown = memories[filters.offset : filters.offset + filters.limit]
+    return DocumentPage(tuple(map(document, shown)), len(memories))
 
 
-class DocumentStats(Struct, frozen=True, kw_only=True):
-    """How many documents there are within reach."""
-
-    total: int = 0
-    by_tier: Mapping[str, int] = field(default_factory=dict)
-    by_kind: Mapping[str, int] = field(default_factory=dict)
-    by_scope: Mapping[str, int] = field(default_factory=dict)
-    pinned: int = 0
-    near_copies: tuple[SimilarMemories, ...] = ()
-    """Pairs that say nearly the same, the first of them."""
-    across_scopes: tuple[SimilarMemories, ...] = ()
-    """Pairs that say the same in several scopes, the first of them."""
-
-
-def stats_of(documents: Sequence[MemoryDocument]) -> DocumentStats:
-    """Count documents, and name those of which one may be needless."""
+def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
+    """Count documents, and name pairs of which one may be unnecessary."""
     memories = [one.memory for one in documents]
     across = copies_across_scopes(memories)
-    return DocumentStats(
+    return MemoryStatsReply(
         total=len(documents),
-        by_tier=_counted(documents, lambda one: one.terms.tier),
-        by_kind=_counted(documents, lambda one: one.memory.kind.value),
-        by_scope=_counted(documents, lambda one: one.scope),
+        by_tier=_count_by(documents, lambda one: one.terms.tier),
+        by_kind=_count_by(documents, lambda one: one.memory.kind.value),
+        by_scope=_count_by(documents, lambda one: one.scope),
         pinned=sum(one.memory.line.attributes.is_pinned for one in documents),
-        near_copies=tuple(one for one in near_copies(memories) if one not in across),
+        near_copies=[pair for pair in near_copies(memories) if pair not in across],
         across_scopes=across,
     )
 
 
-def holds_words(memory: Memory, query: str) -> bool:
+def _holds_words(memory: Memory, query: str) -> bool:
     """Tell whether text, entities or tags hold each word of a query, in any case."""
     line = memory.line
-    said = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
-    return all(word in said for word in normalised(query).casefold().split())
+    text = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
+    return all(word in text for word in normalised(query).casefold().split())
 
 
-def _counted(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocument], str]) -> dict[str, int]:
+def _count_by(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocument], str]) -> dict[str, int]:
     return dict(sorted(Counter(map(part, documents)).items()))
+
+
+PAGE_CHARS: Final = 200_000
+"""Characters of the texts of one page of an export, so that it fits into a reply."""
+
+
+class TransferPage(Struct, frozen=True):
+    """Some memories, the cursor of the last of them (empty: there are no more), and how many there are in all."""
+
+    memories: tuple[Memory, ...]
+    cursor: str
+    total: int
+
+
+def days_of_memory(memory: Memory) -> tuple[date, ...]:
+    """Return the days on which a memory was said, the earliest first."""
+    return tuple(sorted({source.day for source in memory.sources}))
+
+
+def page_behind(book: Book, admits: Callable[[Memory], bool], cursor: str, limit: int) -> TransferPage:
+    """Return what is admitted behind a cursor, what was said first before the others; what comes meanwhile is told too.
+
+    The cursor names a place and no memory: one that is gone by now does no harm.
+    """
+    ordered = book.by_day
+    behind = bisect_right(ordered, cursor, key=cursor_of) if cursor else 0
+    least = list(islice(filter(admits, islice(ordered, behind, None)), limit + 1))
+    signs = accumulate(len(one.line.text) for one in least)
+    page = [one for at, (one, so_far) in enumerate(zip(least, signs, strict=True)) if not at or so_far <= PAGE_CHARS]
+    page = page[:limit]
+    return TransferPage(tuple(page), cursor_of(page[-1]) if len(page) < len(least) else "", sum(map(admits, ordered)))
+
+
+def cursor_of(memory: Memory) -> str:
+    """Return its place in the order of an export."""
+    return f"{memory.first_recorded.isoformat()}:{memory.id}"
+
+
+def missing_days(wanted: Sequence[date], memory: Memory | None, today: date) -> tuple[date, ...]:
+    """Return the days on which a memory is yet to be stated: those that no line of it is of; none to come."""
+    past = tuple(dict.fromkeys(min(day, today) for day in sorted(wanted))) or (today,)
+    if memory is None:
+        return past
+    known = set(days_of_memory(memory))
+    # without a day it is enough that it is known at all
+    return tuple(day for day in past if day not in known) if wanted else ()

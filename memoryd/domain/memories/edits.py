@@ -3,6 +3,10 @@
 A line is found by the id of what it states, wherever it is now. The result of each edit is read back: only a text that
 states just what it stated before, but for the memory in question, is an answer. So no open fence and no marker can
 swallow a line.
+
+Attributes behind a text instead of its kind, as in `- W @NAS: Device A is fnOS supersedes=1a2b3c4d`, are read if they
+name memories by their ids, which was never meant for text, and somebody can be told. What else reads as an attribute
+may be either, and is refused; what is none, as in `(c=299792458)` or `(from=Paris)`, is text.
 """
 
 from collections import Counter
@@ -13,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, written_kind
 from memoryd.domain.memories.line import (
@@ -25,12 +29,12 @@ from memoryd.domain.memories.line import (
     RetainedLine,
     head_of,
     joined,
+    parse_attributes,
     parse_line,
     render,
     rewritten_attributes,
-    text_start,
 )
-from memoryd.domain.memories.malformed_lines import MalformedLine
+from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
 from memoryd.domain.text.lines import padded, spliced
@@ -57,32 +61,32 @@ def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -
     known = {one.line.id for one in before.lines}
     fresh = list({line.id: line for line in wanted if line.id not in known}.values())
     if not fresh:
-        return RetainedText(text, _placed(before, wanted), frozenset())
+        return RetainedText(text, _find_lines(before, wanted), frozenset())
     bullets = "\n".join(map(render, fresh)).split("\n")
-    for tried in _tries(text, before, bullets):
+    for tried in _candidate_texts(text, before, bullets):
         after = memory_sections(padded(tried), path)
-        if _says(before, fresh) == _says(after) and _others(before) == _others(after):
-            return RetainedText(tried, _placed(after, wanted), frozenset(line.id for line in fresh))
+        if _statements(before, fresh) == _statements(after) and _other_content(before) == _other_content(after):
+            return RetainedText(tried, _find_lines(after, wanted), frozenset(line.id for line in fresh))
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
 
 
-def _tries(text: str, before: MemorySections, bullets: Sequence[str]) -> Iterator[str]:
+def _candidate_texts(text: str, before: MemorySections, bullets: Sequence[str]) -> Iterator[str]:
     """Yield the text with the bullets in each place that may do, the best first."""
     lines = text.split("\n")
     sections = retain_sections(padded(text))
     for heading, last in reversed(sections):
         within = [one.end_line for one in before.lines if heading < one.end_line <= last]
         for place in dict.fromkeys((last, *within[-1:], heading)):
-            yield _inserted(lines, place, bullets)
+            yield _insert(lines, place, bullets)
     # the last line is empty where the text ends in a line break
     end = len(lines) - (lines[-1] == "")
-    yield _inserted(lines, end, [*_gap(lines, end), HEADING, *bullets])
+    yield _insert(lines, end, [*_gap(lines, end), HEADING, *bullets])
     front = front_matter_bytes(padded(text))
     top = text.encode("utf-8", "surrogatepass")[:front].count(b"\n")
-    yield _inserted(lines, top, [*_gap(lines, top), HEADING, *bullets, ""])
+    yield _insert(lines, top, [*_gap(lines, top), HEADING, *bullets, ""])
 
 
-def _inserted(lines: Sequence[str], place: int, added: Sequence[str]) -> str:
+def _insert(lines: Sequence[str], place: int, added: Sequence[str]) -> str:
     return "\n".join((*lines[:place], *added, *lines[place:]))
 
 
@@ -90,19 +94,19 @@ def _gap(lines: Sequence[str], place: int) -> list[str]:
     return [""] if place and lines[place - 1].strip() else []
 
 
-def _says(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) -> Counter[RetainedLine]:
+def _statements(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) -> Counter[RetainedLine]:
     return Counter([*(one.line for one in sections.lines), *fresh])
 
 
-def _others(sections: MemorySections) -> tuple[list[str], list[int]]:
+def _other_content(sections: MemorySections) -> tuple[list[str], list[int]]:
     """Return what else a note holds that must stay what it is: what was meant for memories, and what was generated."""
-    # what is merely like one may stand within the new memory, too
-    misses = [one.miss.reason for one in sections.misses if one.miss.is_meant]
+    # a line that only looks like a memory may be within the new one, too
+    misses = [one.reason for one in sections.misses if one.is_meant]
     return misses, [end - start for start, end in sections.generated]
 
 
-def _placed(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tuple[PlacedLine, ...]:
-    """Return where the wanted memories stand: the last of several places."""
+def _find_lines(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tuple[PlacedLine, ...]:
+    """Return the lines of the wanted memories: the last of several."""
     places = {one.line.id: one for one in sections.lines}
     return tuple(places[line.id] for line in wanted)
 
@@ -125,15 +129,15 @@ class AttributeChange(Struct, frozen=True, kw_only=True):
 
     def of(self, line: RetainedLine) -> RetainedLine:
         """Return a line as it is to be."""
-        said, names = line.attributes, dict(self.renamed)
-        ids: dict[str, list[ShortId]] = {key: list(getattr(said, key)) for key in NAMING}
+        attributes_now, names = line.attributes, dict(self.renamed)
+        ids: dict[str, list[ShortId]] = {key: list(getattr(attributes_now, key)) for key in NAMING}
         for key in ("supersedes", "superseded"):
             ids[key] = [one for one in ids[key] if one not in self.dropped]
         ids["superseded"] += self.superseded
         attributes = replace(
-            said,
-            is_pinned=said.is_pinned if self.is_pinned is None else self.is_pinned,
-            importance=said.importance if self.importance is None else self.importance,
+            attributes_now,
+            is_pinned=attributes_now.is_pinned if self.is_pinned is None else self.is_pinned,
+            importance=attributes_now.importance if self.importance is None else self.importance,
             **{key: tuple(dict.fromkeys(names.get(one, one) for one in each)) for key, each in ids.items()},
         )
         return replace(line, attributes=attributes)
@@ -174,18 +178,18 @@ def with_lines(text: str, path: RelativePath, wanted: LineEdit) -> str:
         made = spliced(
             text,
             (
-                (one.start, one.end, _rewritten(data, one, line, PAGES.get(path), as_written=as_written))
+                (one.start, one.end, _rewrite(data, one, line, PAGES.get(path), as_written=as_written))
                 for one, line in edits
             ),
         )
         read = memory_sections(padded(made), path)
         is_as_meant = [one.line for one in read.lines] == [line for line in after if line is not None]
-        if is_as_meant and _others(read) == _others(before):
+        if is_as_meant and _other_content(read) == _other_content(before):
             return made
     raise NoPlaceError(_UNREADABLE.format(path))
 
 
-def _rewritten(
+def _rewrite(
     data: bytes, placed: PlacedLine, new: RetainedLine | None, default: Kind | None, *, as_written: bool
 ) -> str:
     """Return the bullet of a line as it is to be; what need not be another stays as it is written."""
@@ -195,33 +199,33 @@ def _rewritten(
     head = head_of(bullet, default_kind=default)
     if (old.kind, old.entities) != (new.kind, new.entities) or not (as_written or old.text == new.text):
         end = bullet[len(bullet.rstrip("\n")) :]
-        return bullet[: head.start] + _indented(bullet, render(new)[len("- ") :]) + end
+        return bullet[: head.start] + _indent(bullet, render(new)[len("- ") :]) + end
     if old.text != new.text:
         end = bullet[len(bullet.rstrip("\n")) :]
-        at = text_start(bullet, head)
-        blank = "" if not head.has_colon or bullet[at - 1] == "：" else " "
-        bullet = bullet[:at] + blank + _indented(bullet, new.text.replace("\n", f"\n{INDENT}")) + end
+        at = head.text_start
+        blank = "" if head.kind is None or bullet[at - 1] == "：" else " "
+        bullet = bullet[:at] + blank + _indent(bullet, new.text.replace("\n", f"\n{INDENT}")) + end
     if old.attributes == new.attributes:
         return bullet
-    return _headed(bullet, head, new.kind, old.attributes, new.attributes)
+    return _replace_head(bullet, head, new.kind, old.attributes, new.attributes)
 
 
-def _indented(bullet: str, told: str) -> str:
-    """Return what is told in a bullet with the lines below the first one as far in as its place asks."""
-    return told.replace("\n", "\n" + bullet[: len(bullet) - len(bullet.lstrip(" \t"))])
+def _indent(bullet: str, text: str) -> str:
+    """Return a text with all lines but the first indented as the bullet is."""
+    return text.replace("\n", "\n" + bullet[: len(bullet) - len(bullet.lstrip(" \t"))])
 
 
-def _headed(text: str, head: LineHead, kind: Kind, before: Attributes, after: Attributes) -> str:
+def _replace_head(text: str, head: LineHead, kind: Kind, before: Attributes, after: Attributes) -> str:
     """Return a bullet with other attributes behind its kind, which is written where it was not and must be."""
     named = text[head.start : head.end]
     opens, closes = head.inside or (head.end, head.end)
-    said = rewritten_attributes(text[opens:closes], before, after)
-    if said and head.inside:
-        return text[:opens] + said + text[closes:]
-    start, end = head.outside if head.inside else (head.end, head.end)
-    brackets = f"({said})" if said else ""
+    inner = rewritten_attributes(text[opens:closes], before, after)
+    if inner and head.inside:
+        return text[:opens] + inner + text[closes:]
+    start, end = head.outside
+    brackets = f"({inner})" if inner else ""
     rest = text[end:]
-    if not head.has_colon:
+    if head.kind is None:
         rest = f": {rest}"
     elif not named and not rest.startswith((":", "：", " ")):
         rest = f" {rest}"
@@ -272,19 +276,19 @@ class Stater(Struct, frozen=True):
 
 def parse_statement(said: MemoryDraft) -> RetainedLine:
     """Return the line of a statement; raise ValueError, which says what is wrong and what may be meant."""
-    found = parse_line(said.text)
-    if isinstance(found, MalformedLine):
-        if found.is_meant or said.kind is None:
-            raise ValueError(f"this is nearly a memory, but not quite: {found.reason}")
-        found = None
-    is_plain = found is None
-    if found is None:
-        found = parse_line(said.text, default_kind=said.kind or said.default_kind)
-    if not isinstance(found, RetainedLine):
-        raise ValueError(found.reason if found else "nothing is said: no sign of it can be seen")
-    if not is_plain and said.kind not in (None, found.kind):
-        raise ValueError(f"the text says {found.kind.value}, and beside it {said.kind.value if said.kind else ''}")
-    return replace(found, entities=_joined(found, said.entities), attributes=_attributes(found.attributes, said))
+    line = parse_line(said.text)
+    if isinstance(line, MalformedLine):
+        if line.is_meant or said.kind is None:
+            raise ValueError(f"this is nearly a memory, but not quite: {line.reason}")
+        line = None
+    is_plain = line is None
+    if line is None:
+        line = parse_line(said.text, default_kind=said.kind or said.default_kind)
+    if not isinstance(line, RetainedLine):
+        raise ValueError(line.reason if line else "nothing is said: no sign of it can be seen")
+    if not is_plain and said.kind not in (None, line.kind):
+        raise ValueError(f"the text says {line.kind.value}, and beside it {said.kind.value if said.kind else ''}")
+    return replace(line, entities=_all_entities(line, said.entities), attributes=_attributes(line.attributes, said))
 
 
 def not_taken(wanted: RetainedLine, standing: RetainedLine) -> tuple[str, ...]:
@@ -292,15 +296,17 @@ def not_taken(wanted: RetainedLine, standing: RetainedLine) -> tuple[str, ...]:
 
     Who said it first does not matter.
     """
-    asked, said = wanted.attributes, standing.attributes
-    given = {
+    wanted_attributes, present = wanted.attributes, standing.attributes
+    lacking = {
         "kind": wanted.kind is not standing.kind,
-        "c": asked.confidence not in (None, said.confidence),
-        "i": asked.importance not in (None, said.importance),
-        "pin": asked.is_pinned and not said.is_pinned,
+        "c": wanted_attributes.confidence not in (None, present.confidence),
+        "i": wanted_attributes.importance not in (None, present.importance),
+        "pin": wanted_attributes.is_pinned and not present.is_pinned,
     }
-    given |= {key: not set(getattr(asked, key)) <= set(getattr(said, key)) for key in (*NAMING, "tags")}
-    return tuple(key for key, is_lacking in given.items() if is_lacking)
+    lacking |= {
+        key: not set(getattr(wanted_attributes, key)) <= set(getattr(present, key)) for key in (*NAMING, "tags")
+    }
+    return tuple(key for key, is_lacking in lacking.items() if is_lacking)
 
 
 def each_statement(text: str) -> list[str]:
@@ -332,16 +338,17 @@ def admitted_scope(scope: str, stater: Stater) -> str:
     return scope
 
 
-def _joined(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
+def _all_entities(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
     named = {slug_of(name): name for name in reversed([*line.entities, *(name.removeprefix("@") for name in names)])}
     beside = [name for name in reversed(named.values()) if slug_of(name) not in line.slugs]
     return (*line.entities, *beside)
 
 
 def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
-    _check_same("importance", own.importance, said.importance)
-    _check_same("at", own.at, said.at)
-    _check_same("scope", own.scope, said.scope)
+    for name in ("importance", "at", "scope"):
+        stated, beside = getattr(own, name), getattr(said, name)
+        if stated and beside and stated != beside:
+            raise ValueError(f"the text says {name}={stated}, and beside it {name} is {beside}")
     importance = own.importance if said.importance is None else said.importance
     return replace(
         own,
@@ -354,6 +361,88 @@ def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
     )
 
 
-def _check_same(name: str, own: float | str | None, beside: float | str | None) -> None:
-    if own and beside and own != beside:
-        raise ValueError(f"the text says {name}={own}, and beside it {name} is {beside}")
+_LOOKED: Final = 400
+"""Signs at the end of a text in which attributes are looked for."""
+_NAMING_KEY: Final = rf"(?:{'|'.join(NAMING)})\s*+[=＝]"
+_KEY: Final = rf"(?:{'|'.join(NAMING)}|scope|at|from|tags|c|i)\s*+[=＝]"
+_BRACKETS: Final = caseless(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z")
+_VALUES: Final = r"\s*+[^\s,，.。=＝()（）]{1,64}(?:[\s,，;+]+[0-9a-f]{8}(?![^\s,，.。]))*"
+_BARE: Final = caseless(
+    rf"(?<![^\s,，;；.。!！?？])(?P<written>{_NAMING_KEY}{_VALUES}(?:[\s,，;；]+{_NAMING_KEY}{_VALUES})*)[.。]?\s*\Z"
+)
+_TYPED: Final = caseless(
+    r"(?<![^\s,，;；.。!！?？])(?P<written>scope\s*+[=＝]\s*+(?:global|agent:[a-z0-9][\w:-]{0,163})"
+    r"|[ci]\s*+[=＝]\s*+0?\.\d{1,20}|from\s*+[=＝]\s*+(?:user|agent|tool|import)"
+    r"|at\s*+[=＝]\s*+\d{4}-\d{2}(?:-\d{2})?(?:\.\.\d{4}-\d{2}(?:-\d{2})?)?)\s*\Z"
+)
+_NAMES: Final = caseless(_NAMING_KEY)
+_BETWEEN: Final = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
+RULE: Final = "attributes stand behind the kind, as in W({})"
+
+
+class Stray(Struct, frozen=True):
+    """Attributes as written behind a text, which ends at `start` without them; `fault` says what is wrong with them."""
+
+    start: int
+    written: str
+    attributes: Attributes = Attributes()
+    fault: str = ""
+
+    @property
+    def rule(self) -> str:
+        """Where they would be read."""
+        return RULE.format(_separate(self.written))
+
+    @property
+    def names_memories(self) -> bool:
+        """Whether they name memories by their ids and say nothing else."""
+        named = {key: getattr(self.attributes, key) for key in NAMING}
+        return any(named.values()) and self.attributes == Attributes(**named)
+
+
+def stray_of(text: str) -> Stray | None:
+    """Return the attributes behind a text, None if there are none."""
+    looked = max(0, len(text) - _LOOKED)
+    found = next(filter(None, (one.search(text, looked) for one in (_BRACKETS, _BARE, _TYPED))), None)
+    if found is None:
+        return None
+    written = found["written"].strip()
+    try:
+        return Stray(found.start(), written, parse_attributes(_separate(written)))
+    except ValueError as exc:
+        return Stray(found.start(), written, fault=str(exc)) if _NAMES.search(written) else None
+
+
+def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
+    """Return a line with the ids behind its text read as attributes, and what is to be said of that, empty if nothing.
+
+    Raises ValueError for other attributes there, for ids that are none, and where no text is left.
+    """
+    stray = stray_of(line.text)
+    if stray is None:
+        return line, ""
+    if not stray.names_memories:
+        raise ValueError(
+            f"{stray.written!r} stands behind the text, where nothing is read: {stray.fault or stray.rule}"
+        )
+    text = line.text[: stray.start].rstrip(" \t\n,，;；")
+    read = replace(line, text=text, attributes=line.attributes.with_more(stray.attributes))
+    return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
+
+
+def strays_in(sections: MemorySections) -> list[MalformedLine]:
+    """Return the memories of a note with attributes behind their text, and what is wrong with them."""
+    found = ((one, stray_of(one.line.text)) for one in sections.lines)
+    return [
+        MalformedLine(
+            " ".join(one.line.text.split())[:SHOWN],
+            f"{stray.written!r} is read as text: {stray.rule}",
+            line=one.start_line,
+        )
+        for one, stray in found
+        if stray is not None
+    ]
+
+
+def _separate(written: str) -> str:
+    return _BETWEEN.sub(", ", written)

@@ -16,7 +16,7 @@ from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 EntitySlug = NewType("EntitySlug", str)
 """How the name of an entity compares, and the name of its page: `bank/entities/<slug>.md`."""
 
-PAGES: Final = "bank/entities/"
+ENTITY_PAGES: Final = "bank/entities/"
 MAX_SLUG_BYTES: Final = 120
 """In UTF-8; a file name has room for 255, of which a temporary copy takes some."""
 _HASH_CHARS: Final = 8
@@ -42,7 +42,7 @@ def slug_of(name: str) -> EntitySlug:
 
 def entity_page(slug: EntitySlug) -> str:
     """Return the path of the page of an entity, relative to the workspace."""
-    return f"{PAGES}{slug}.md"
+    return f"{ENTITY_PAGES}{slug}.md"
 
 
 def _without_case(sign: str) -> str:
@@ -74,10 +74,11 @@ _MENTION: Final = expression(
     r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
 )
 _SENTENCE: Final = expression(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
-_ALSO_WORDS: Final = STOP_WORDS | {
-    *("may", "will", "mark", "march", "april", "june", "august", "bill", "rose", "grace", "hope", "sun", "sat"),
-    *("can", "might", "art", "ray", "dawn", "summer", "monday", "friday", "jan", "joy", "rob", "sue", "pat"),
-}
+_NAMES_AND_WORDS: Final = """
+may will mark march april june august bill rose grace hope sun sat can might art ray dawn summer monday friday jan joy
+rob sue pat
+"""
+_ALSO_WORDS: Final = STOP_WORDS | frozenset(_NAMES_AND_WORDS.split())
 """Names that are words too: meant only where they stand capitalised, and not because a sentence begins."""
 
 _Words = tuple[str, ...]
@@ -103,7 +104,7 @@ class EntityNames:
         words count. A name of one letter or sign needs its `@`.
         """
         plain = unicodedata.normalize("NFC", text[:MAX_CHARS])
-        found = sorted([*self._mentioned(plain), *self._named(plain), *self._written_within(plain)])
+        found = sorted([*self._by_mention(plain), *self._by_words(plain), *self._by_characters(plain)])
         return tuple(dict.fromkeys(slug for _, slug in found))
 
     def _add(self, name: str, slug: EntitySlug) -> None:
@@ -116,15 +117,15 @@ class EntityNames:
             return
         words = tuple(word.lower() for word in _WORD.findall(plain))
         if len("".join(words)) > 1:
-            self._phrases[words[0]].append((words, slug, words in _ONE_WORDS))
+            self._phrases[words[0]].append((words, slug, len(words) == 1 and words[0] in _ALSO_WORDS))
 
-    def _mentioned(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+    def _by_mention(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         for match in _MENTION.finditer(text):
             slug = self._slugs.get(slug_of(match["words"] or match["name"].rstrip(".'’")))
             if slug is not None:
                 yield match.start(), slug
 
-    def _named(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+    def _by_words(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         words = [(match[0].lower(), match) for match in _WORD.finditer(text)]
         behind = 0
         for at, (word, match) in enumerate(words):
@@ -137,7 +138,7 @@ class EntityNames:
                     behind = at + len(phrase)
                     break
 
-    def _written_within(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
+    def _by_characters(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         small, at = text.lower(), 0
         while self._lengths and at < len(small):
             found = next(
@@ -146,9 +147,6 @@ class EntityNames:
             if found:
                 yield at, self._unspaced[found]
             at += len(found) or 1
-
-
-_ONE_WORDS: Final[frozenset[_Words]] = frozenset((word,) for word in _ALSO_WORDS)
 
 
 def _is_name(match: re.Match[str], text: str) -> bool:

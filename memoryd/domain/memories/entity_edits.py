@@ -6,7 +6,6 @@ be edited safely, are refused.
 """
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,8 +14,8 @@ from msgspec import Struct
 
 from memoryd.domain.documents import SUFFIX, RelativePath
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Book, EntityPage
-from memoryd.domain.memories.entities import PAGES, EntitySlug, entity_page, slug_of
+from memoryd.domain.memories.book import Book, EntityPage, spelling
+from memoryd.domain.memories.entities import ENTITY_PAGES, EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import generated_in
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import MAX_NAME, RetainedLine
@@ -38,7 +37,7 @@ class AliasEditError(ValueError):
     """The front matter cannot be edited safely; the text says what to do."""
 
 
-class _Found(Struct, frozen=True):
+class _FrontMatter(Struct, frozen=True):
     """The front matter of a page: its text, where it stands, and the value of the key, None if it has none."""
 
     body: str
@@ -55,8 +54,8 @@ def with_alias(text: str | None, name: str, alias: str) -> str:
     elif not front_matter(text).end:
         edited = f"{block}\n{text}"
     else:
-        found = _found(text)
-        body = _added(found, alias)
+        found = _read_front_matter(text)
+        body = _add(found, alias)
         edited = text[: found.start] + body + text[found.start + len(found.body) :]
     _check(edited, [*aliases_in(text or ""), alias])
     return edited
@@ -67,8 +66,8 @@ def without_alias(text: str, alias: str) -> str:
 
     Raise AliasEditError.
     """
-    found, slug = _found(text), slug_of(alias)
-    body = _removed(found, slug)
+    found, slug = _read_front_matter(text), slug_of(alias)
+    body = _remove(found, slug)
     behind = text[found.start + len(found.body) :]
     edited = text[: found.start] + body + behind if body else _without_block(behind)
     _check(edited, [one for one in aliases_in(text) if slug_of(one) != slug])
@@ -91,7 +90,7 @@ def _check(edited: str, expected: Sequence[str]) -> None:
         raise AliasEditError("the front matter cannot be edited safely: edit its aliases by hand")
 
 
-def _found(text: str) -> _Found:
+def _read_front_matter(text: str) -> _FrontMatter:
     head = text[: front_matter(text).end].rstrip("\n")
     start, close = text.find("\n") + 1, head.rfind("\n") + 1
     body = text[start:close]
@@ -102,16 +101,20 @@ def _found(text: str) -> _Found:
     except (yaml.YAMLError, RecursionError) as exc:
         raise AliasEditError("the front matter is no YAML: mend it by hand") from exc
     if root is None:
-        return _Found(body, start, None)
+        return _FrontMatter(body, start, None)
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
         raise AliasEditError("the front matter is no list of keys, one on a line: mend it by hand")
     values = [(key, value) for key, value in root.value if key.value == KEY]
     if len(values) > 1:
         raise AliasEditError(f"the front matter has {KEY} twice: mend it by hand")
-    return _Found(body, start, values[0][1], values[0][0].end_mark.index) if values else _Found(body, start, None)
+    return (
+        _FrontMatter(body, start, values[0][1], values[0][0].end_mark.index)
+        if values
+        else _FrontMatter(body, start, None)
+    )
 
 
-def _added(found: _Found, alias: str) -> str:
+def _add(found: _FrontMatter, alias: str) -> str:
     """Return the front matter with one more alias, in the style that its list has."""
     body, value = found.body, found.value
     if value is None:
@@ -120,17 +123,17 @@ def _added(found: _Found, alias: str) -> str:
     if isinstance(value, yaml.ScalarNode):
         if value.tag.endswith(":null"):
             colon = body.index(":", found.key_end) + 1
-            return f"{body[:colon]} [{_written(alias)}]{body[colon:]}"
-        return f"{body[:start]}[{_written(value.value)}, {_written(alias)}]{body[end:]}"
+            return f"{body[:colon]} [{_quote(alias)}]{body[colon:]}"
+        return f"{body[:start]}[{_quote(value.value)}, {_quote(alias)}]{body[end:]}"
     items = _items(value)
     if _is_flow(value):
         at = items[-1].end_mark.index if items else start + 1
-        return f"{body[:at]}{', ' if items else ''}{_written(alias)}{body[at:]}"
+        return f"{body[:at]}{', ' if items else ''}{_quote(alias)}{body[at:]}"
     at = body.find("\n", items[-1].end_mark.index) + 1
-    return f"{body[:at]}{_dash(body, items[-1])}{_written(alias)}\n{body[at:]}"
+    return f"{body[:at]}{_dash(body, items[-1])}{_quote(alias)}\n{body[at:]}"
 
 
-def _removed(found: _Found, slug: EntitySlug) -> str:
+def _remove(found: _FrontMatter, slug: EntitySlug) -> str:
     body, value = found.body, found.value
     if value is None:
         return body
@@ -199,23 +202,21 @@ def _dash(body: str, item: yaml.ScalarNode) -> str:
 
 
 def _lines(alias: str) -> str:
-    return f"{KEY}:\n  - {_written(alias)}\n"
+    return f"{KEY}:\n  - {_quote(alias)}\n"
 
 
-def _written(alias: str) -> str:
+def _quote(alias: str) -> str:
     is_plain = _PLAIN.match(alias) and alias.lower() not in _WORDS
     return alias if is_plain else json.dumps(alias, ensure_ascii=False)
 
 
-MAX_PAGE_NAME: Final = 200
-"""Signs of the name of an entity."""
 _HEADING_BYTES: Final = 4096
 """So far behind the front matter the first heading is looked for."""
 
 
 def is_entity_page(path: str) -> bool:
     """Tell whether a document is the page of an entity."""
-    return path.startswith(PAGES) and "/" not in path[len(PAGES) :]
+    return path.startswith(ENTITY_PAGES) and "/" not in path[len(ENTITY_PAGES) :]
 
 
 def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:
@@ -230,7 +231,7 @@ def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:
     # a heading that reflect wrote is no name
     own = generated_in(data, front).blanked(data)
     body = own[front : min(front + _HEADING_BYTES, size)].decode("utf-8", "replace")
-    return EntityPage(path, _heading(body) or path[len(PAGES) : -len(SUFFIX)], aliases_of(values))
+    return EntityPage(path, _heading(body) or path[len(ENTITY_PAGES) : -len(SUFFIX)], aliases_of(values))
 
 
 def _heading(body: str) -> str:
@@ -238,7 +239,7 @@ def _heading(body: str) -> str:
     lines = (line.strip("\ufeff \t\r") for line in body.split("\n"))
     titles = (line.lstrip("#").strip().rstrip("#").strip() for line in lines if line.startswith(("# ", "## ")))
     title = " ".join(next(titles, "").split())
-    return title if len(title) <= MAX_PAGE_NAME else ""
+    return title if len(title) <= MAX_NAME else ""
 
 
 class AliasPlace(Struct, frozen=True):
@@ -253,36 +254,36 @@ class AliasPlace(Struct, frozen=True):
 
 def merging(book: Book, name: str, into: str) -> AliasPlace:
     """Return where `name` becomes an alias of `into`; raise ValueError, which says what is in the way."""
-    alias, entity = _checked(name), _checked(into)
+    alias, entity = _check_name(name), _check_name(into)
     slug, target = slug_of(alias), slug_of(entity)
     if slug == target:
         raise ValueError(f"{alias!r} and {entity!r} are one name already")
     claimed = _claims(book, slug)
     if target in claimed and len(claimed) == 1:
-        return AliasPlace(alias, _name(book, target, entity), _path(book, target), is_there=True)
+        return _place(book, alias, target, entity, is_there=True)
     if claimed:
-        raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)} already: split it first")
+        raise ValueError(f"{alias!r} is an alias of {_list_names(book, claimed)} already: split it first")
     if above := _claims(book, target):
-        raise ValueError(f"{entity!r} is itself an alias of {_listed(book, above)}: merge into that")
+        raise ValueError(f"{entity!r} is itself an alias of {_list_names(book, above)}: merge into that")
     if (page := book.pages.get(slug)) and page.aliases:
         raise ValueError(f"{alias!r} has aliases of its own ({', '.join(page.aliases)}): split them first")
     if target not in book.pages and target not in book.by_entity:
         raise ValueError(f"no memory and no page names {entity!r}")
-    return AliasPlace(alias, _name(book, target, entity), _path(book, target))
+    return _place(book, alias, target, entity, is_there=False)
 
 
 def splitting(book: Book, name: str) -> AliasPlace:
     """Return of which entity a name is an alias; raise ValueError if of none, or of several."""
-    alias = _checked(name)
+    alias = _check_name(name)
     claimed = _claims(book, slug_of(alias))
     if not claimed:
         raise ValueError(f"{alias!r} is no alias of an entity")
     if len(claimed) > 1:
-        raise ValueError(f"{alias!r} is an alias of {_listed(book, claimed)}: take it out of one page by hand")
-    return AliasPlace(alias, _name(book, claimed[0], alias), _path(book, claimed[0]), is_there=True)
+        raise ValueError(f"{alias!r} is an alias of {_list_names(book, claimed)}: take it out of one page by hand")
+    return _place(book, alias, claimed[0], alias, is_there=True)
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     plain = " ".join(name.removeprefix("@").split())
     try:
         RetainedLine(Kind.NOTE, "named", (plain,))
@@ -300,19 +301,13 @@ def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
     )
 
 
-def _name(book: Book, slug: EntitySlug, written: str) -> str:
-    """Return the name of the page of an entity; where there is none, as most lines write it."""
+def _place(book: Book, alias: str, slug: EntitySlug, written: str, *, is_there: bool) -> AliasPlace:
+    """Name the entity as its page does; where there is none, as most lines write it, or as it is `written` now."""
     if page := book.pages.get(slug):
-        return page.name
+        return AliasPlace(alias, page.name, RelativePath(page.path), is_there)
     memories = (book.memories[one] for one in book.by_entity.get(slug, ()))
-    names = Counter(name for one in memories for name in one.line.entities if slug_of(name) == slug)
-    return min(names, key=lambda name: (-names[name], name), default=written)
+    return AliasPlace(alias, spelling(slug, memories, written), RelativePath(entity_page(slug)), is_there)
 
 
-def _path(book: Book, slug: EntitySlug) -> RelativePath:
-    page = book.pages.get(slug)
-    return RelativePath(page.path if page else entity_page(slug))
-
-
-def _listed(book: Book, slugs: list[EntitySlug]) -> str:
+def _list_names(book: Book, slugs: list[EntitySlug]) -> str:
     return " and ".join(repr(book.pages[slug].name) for slug in slugs)

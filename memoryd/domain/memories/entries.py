@@ -92,36 +92,31 @@ def chunk_entries(text: str, settings: ChunkSettings, path: RelativePath = NOWHE
 def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath = NOWHERE) -> Iterator[ChunkEntry]:
     """Cut a document, UTF-8 that ends in `PADDING`, into the entries that the index keeps of it."""
     apart = apart_of(data, path)
-    meant = {one.start: meaning for one, meaning in apart.items()}
+    stated = {one.start: meaning for one, meaning in apart.items()}
     size, overlap = settings.tokens + settings.overlap, settings.overlap
     for cut in each_chunk(data, tokens=size, overlap=overlap, apart=tuple(apart)):
-        yield _chunk_entry(data, cut, meant.get(cut.start, _PLAIN))
+        yield _chunk_entry(data, cut, *stated.get(cut.start, _PLAIN))
 
 
-class Meaning(Struct, frozen=True):
-    """What a chunk that stands apart is: a retained line, or else under a scope."""
-
-    memory: MemoryId | None = None
-    scope: str = ""
+_PLAIN: Final[tuple[MemoryId | None, str]] = (None, "")
 
 
-_PLAIN: Final = Meaning()
+def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, tuple[MemoryId | None, str]]:
+    """Return what is cut apart from the rest of a document, in order, with the memory that it states, and its scope.
 
-
-def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, Meaning]:
-    """Return what stands apart in a document, in order: retained lines, what else is under a scope, what reflect wrote.
+    That is: retained lines, what else is under a scope, and what reflect wrote.
 
     Each of those lines is a chunk of its own, so that its vector is of it alone; what is under a scope is one, so that
     its words stand in no other; what reflect wrote is in none.
     """
     found = memory_sections(data, path)
-    lines = [(Apart(one.start, one.end), Meaning(one.line.id)) for one in found.lines]
+    lines = [(Apart(one.start, one.end), (one.line.id, "")) for one in found.lines]
     generated = [(Apart(start, end, is_left_out=True), _PLAIN) for start, end in found.generated]
-    scoped = [(Apart(start, end), Meaning(scope=scope)) for start, end, scope in _scoped_remains(data, found)]
+    scoped = [(Apart(start, end), (None, scope)) for start, end, scope in _scoped_ranges(data, found)]
     return dict(sorted([*lines, *generated, *scoped], key=lambda one: one[0].start))
 
 
-def _scoped_remains(data: bytes, found: MemorySections) -> Iterator[tuple[int, int, str]]:
+def _scoped_ranges(data: bytes, found: MemorySections) -> Iterator[tuple[int, int, str]]:
     """Yield the bytes under each scope that are no retained line."""
     ends = {one.start_line: one.end for one in found.lines}
     for span in found.scoped:
@@ -165,8 +160,8 @@ def chunk_hash(heading: str, text: str, spans: str) -> bytes:
     return content_hash(f"{spans}\0{heading}", text)
 
 
-def _chunk_entry(data: bytes, cut: Chunk, meaning: Meaning) -> ChunkEntry:
-    body = _decoded(data, cut.start, cut.end)
+def _chunk_entry(data: bytes, cut: Chunk, memory: MemoryId | None, scope: str) -> ChunkEntry:
+    body = _decode(data, cut.start, cut.end)
     passages = tuple(_passages(data, cut))
     return ChunkEntry(
         start_line=cut.start_line,
@@ -176,22 +171,22 @@ def _chunk_entry(data: bytes, cut: Chunk, meaning: Meaning) -> ChunkEntry:
         hash=chunk_hash(cut.heading, body, " ".join(f"{passage.start}-{passage.stop}" for passage in passages)),
         passages=passages,
         words=chunk_words(cut.heading, body),
-        memory=meaning.memory,
-        scope=meaning.scope,
+        memory=memory,
+        scope=scope,
     )
 
 
 def _passages(data: bytes, cut: Chunk) -> Iterator[PassageEntry]:
     """Yield the passages that say something, with their places in the chunk's text."""
-    stop = len(_decoded(data, cut.start, cut.own_start))
+    stop = len(_decode(data, cut.start, cut.own_start))
     for span in cut.passages:
-        text = _decoded(data, span.start, span.end)
+        text = _decode(data, span.start, span.end)
         start, stop = stop, stop + len(text)
         if text.strip():
             yield PassageEntry(start, stop, content_hash(cut.heading, text))
 
 
-def _decoded(data: bytes, start: int, end: int) -> str:
+def _decode(data: bytes, start: int, end: int) -> str:
     return data[start:end].decode("utf-8", "surrogatepass")
 
 
@@ -231,16 +226,13 @@ class PresentText(Struct, frozen=True, dict=True):
         """Yield line (from 1) and offset of each place where the bytes are whole lines."""
         line, counted, at = 1, 0, self.data.find(chunk, 0, self._size)
         while at >= 0:
-            if self._begins_line(at) and self._ends_line(at + len(chunk)):
+            if (at == 0 or self.data[at - 1] == _LINE_END) and self._ends_line(at + len(chunk)):
                 line += self.data.count(b"\n", counted, at)
                 counted = at
                 yield line, at
             # nothing can begin before the next line does
             following = self.data.find(b"\n", at, self._size) + 1
             at = self.data.find(chunk, following, self._size) if following else -1
-
-    def _begins_line(self, at: int) -> bool:
-        return at == 0 or self.data[at - 1] == _LINE_END
 
     def _ends_line(self, at: int) -> bool:
         # the padding ends the last line

@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
@@ -19,7 +20,7 @@ from memoryd.domain.text.markdown import front_matter_bytes
 BEGIN: Final = "<!-- memoryd:begin -->"
 END: Final = "<!-- memoryd:end -->"
 SUMMARY: Final = "> Summary by "
-"""How the paragraph begins that a text model wrote of all that stands below."""
+"""The beginning of the paragraph that a text model wrote about all entries below."""
 _SIGN: Final = b"memoryd:"
 _MARKER_OR_FENCE: Final = expression(
     rb"^(?P<indent>[ \t]{0,32}+)(?:<!--[ \t]{0,9}+memoryd:(?P<marker>begin|end)[ \t]{0,9}+-->[ \t\r]*+$"
@@ -55,7 +56,7 @@ class Generated(Struct, frozen=True):
 def generated_in(data: bytes, front_matter_end: int) -> Generated:
     """Find what was generated in a document, UTF-8 that ends in `PADDING`.
 
-    A marker stands alone on its line, outside of front matter and of a person's fenced code. Fences between markers
+    A marker is alone on its line, outside of front matter and of a person's fenced code. Fences between markers
     count for nothing there: what a memory quotes cannot hide the end.
     """
     if _SIGN not in data:
@@ -64,20 +65,19 @@ def generated_in(data: bytes, front_matter_end: int) -> Generated:
     opened, behind = -1, front_matter_end
     size = len(data) - len(PADDING)
     for start, end, is_begin in _markers(data, front_matter_end):
-        if is_begin or opened < 0:
-            if opened >= 0 or not is_begin:
-                place = (opened, start) if opened >= 0 else (behind, end)
-                doubtful.append(place)
-                doubts.append((opened, _NOT_CLOSED) if opened >= 0 else (start, _NOT_OPENED))
-            opened = start if is_begin else -1
-        else:
+        if opened >= 0 and not is_begin:
             ranges.append((opened, end))
-            opened = -1
-        behind = end
+        elif opened >= 0:
+            doubtful.append((opened, start))
+            doubts.append((opened, _NOT_CLOSED))
+        elif not is_begin:
+            doubtful.append((behind, end))
+            doubts.append((start, _NOT_OPENED))
+        opened, behind = start if is_begin else -1, end
     if opened >= 0:
         doubtful.append((opened, size))
         doubts.append((opened, _NOT_CLOSED))
-    return Generated(tuple(ranges), tuple(doubtful), tuple(_numbered(data, doubts)))
+    return Generated(tuple(ranges), tuple(doubtful), tuple(_number_lines(data, doubts)))
 
 
 def _markers(data: bytes, front: int) -> Iterator[tuple[int, int, bool]]:
@@ -96,7 +96,7 @@ def _markers(data: bytes, front: int) -> Iterator[tuple[int, int, bool]]:
             fence, width = match["fence"], indent
 
 
-def _numbered(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _number_lines(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     line, at = 1, 0
     for offset, reason in doubts:
         line += data.count(b"\n", at, offset)
@@ -106,34 +106,20 @@ def _numbered(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[int,
 
 MAX_ENTRY_CHARS: Final = 500
 MAX_SOURCES: Final = 3
-"""Citations of one entry; the number of the others is told."""
+"""Citations of one entry; of the others the entry has the number."""
 _UNSAFE: Final = expression(r'[\x00-\x20"<>()\\%\x7f]')
 _ENTRY: Final = expression(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
 _COMMENT: Final = expression(r"<!--|-->")
 _COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
-class PageSource(Struct, frozen=True):
-    """Where a memory stands: lines 1-based, inclusive."""
-
-    path: RelativePath
-    start_line: int
-    end_line: int
-
-    @property
-    def citation(self) -> str:
-        """Return it as answers cite it."""
-        end = f"-L{self.end_line}" if self.end_line > self.start_line else ""
-        return f"{self.path}#L{self.start_line}{end}"
-
-
 class PageEntry(Struct, frozen=True):
-    """One memory on a page; `told` goes before its text (a date, a confidence), `below` are lines under it."""
+    """One memory on a page; `label` goes before its text (a date, a confidence), `below` are lines under it."""
 
     memory: MemoryId
-    told: str
+    label: str
     text: str
-    sources: tuple[PageSource, ...]
+    sources: tuple[Citation, ...]
     below: tuple["PageEntry", ...] = ()
 
 
@@ -146,7 +132,7 @@ class PageSection(Struct, frozen=True):
 
 
 class GeneratedPage(Struct, frozen=True):
-    """What is to stand on a page; `title` heads a new file, and `about` the part between the markers."""
+    """The wanted content of a page; `title` heads a new file, and `about` the part between the markers."""
 
     path: RelativePath
     title: str
@@ -155,20 +141,13 @@ class GeneratedPage(Struct, frozen=True):
 
     @property
     def entries(self) -> tuple[PageEntry, ...]:
-        """All that are told, in order."""
+        """All entries, in order."""
         tops = [entry for section in self.sections for entry in section.entries]
         return tuple(one for top in tops for one in (top, *top.below))
 
 
-class PageCitation(Struct, frozen=True):
-    """What an entry that was written names: a memory, and a file that states it."""
-
-    memory: ShortId
-    path: str
-
-
 def block_of(page: GeneratedPage, summary: str = "") -> str:
-    """Return what stands between the markers, and the markers: the same bytes for the same page."""
+    """Return the text between the markers, with the markers: the same bytes for the same page."""
     parts = [page.about] if page.about else []
     parts += [summary] if summary else []
     for section in page.sections:
@@ -196,7 +175,7 @@ def with_block(text: str | None, page: GeneratedPage, block: str) -> str:
 
 
 def block_in(text: str) -> str | None:
-    """Return what stands between the markers of a page, and the markers; None where nobody can tell."""
+    """Return the text between the markers of a page, with the markers; None where it is unclear."""
     data = text.encode("utf-8", "surrogatepass")
     try:
         start, end = _place(data)
@@ -207,22 +186,22 @@ def block_in(text: str) -> str | None:
 
 def has_no_marker(text: str) -> bool:
     """Tell whether a page never had a place for a block, or lost all of it."""
-    found = _found(text.encode("utf-8", "surrogatepass"))
+    found = _read_blocks(text.encode("utf-8", "surrogatepass"))
     return not found.ranges and not found.doubts
 
 
-def citations_in(block: str) -> tuple[PageCitation, ...]:
-    """Return what the entries of a block name, in order."""
-    return tuple(PageCitation(ShortId(found[1]), unquote(found[0])) for found in _ENTRY.findall(block))
+def citations_in(block: str) -> list[tuple[ShortId, str]]:
+    """Return the memories that the entries of a block name, in order, each with the path of a file that states it."""
+    return [(ShortId(memory), unquote(path)) for path, memory in _ENTRY.findall(block)]
 
 
-def _found(data: bytes) -> Generated:
+def _read_blocks(data: bytes) -> Generated:
     padded = data + PADDING
     return generated_in(padded, front_matter_bytes(padded))
 
 
 def _place(data: bytes) -> tuple[int, int]:
-    found = _found(data)
+    found = _read_blocks(data)
     if found.doubts:
         line, reason = found.doubts[0]
         raise ValueError(f"line {line}: {reason}")
@@ -234,21 +213,20 @@ def _place(data: bytes) -> tuple[int, int]:
 
 
 def _entry(entry: PageEntry, page: RelativePath, indent: str = "") -> Iterable[str]:
-    told = f"{entry.told}: " if entry.told else ""
+    label = f"{entry.label}: " if entry.label else ""
     links = " ".join(_link(source, entry.memory, page) for source in entry.sources[:MAX_SOURCES])
     more = len(entry.sources) - MAX_SOURCES
     others = f" and {more} more" if more > 0 else ""
-    yield f"{indent}- {told}{as_text(entry.text)} {links}{others}"
+    yield f"{indent}- {label}{as_text(entry.text)} {links}{others}"
     for below in entry.below:
         yield from _entry(below, page, f"{indent}  ")
 
 
-def _link(source: PageSource, memory: MemoryId, page: RelativePath) -> str:
-    shown = re.sub(r"([\[\]])", r"\\\1", as_text(source.citation))
+def _link(source: Citation, memory: MemoryId, page: RelativePath) -> str:
+    shown = re.sub(r"([\[\]])", r"\\\1", as_text(str(source)))
     above = "../" * page.count("/")
-    place = source.citation.rpartition("#")[2]
     target = _UNSAFE.sub(lambda sign: quote(sign[0], safe=""), source.path).replace("#", "%23")
-    return f'[{shown}]({above}{target}#{place} "{short_id(memory)}")'
+    return f'[{shown}]({above}{target}#{source.place} "{short_id(memory)}")'
 
 
 def as_text(text: str) -> str:

@@ -120,47 +120,49 @@ def joined(first: Iterable[Word], then: Iterable[Word]) -> tuple[Word, ...]:
 def parse_attributes(text: str) -> Attributes:
     """Read what stands between the brackets; raise ValueError, which says what is wrong, for what is not understood.
 
-    Keys stand in any order and case, values without quotes. Several ids or tags have blanks between, or their key
-    stands several times; any other key stands once.
+    Keys may be in any order and case, values have no quotes. Several ids or tags have blanks between, or their key is
+    repeated; any other key occurs once.
     """
-    said: dict[str, list[str]] = {}
+    values_by_key: dict[str, list[str]] = {}
     for part in _COMMA.split(text):
         if part.strip():
-            key, value = _parsed(part)
-            said.setdefault(key, []).append(value)
-    twice = [key for key, values in said.items() if len(values) > 1 and key not in _MANY]
+            key, value = _parse_attribute(part)
+            values_by_key.setdefault(key, []).append(value)
+    twice = [key for key, values in values_by_key.items() if len(values) > 1 and key not in _MANY]
     if twice:
         raise ValueError(f"{twice[0]} stands twice")
-    fields: dict[str, object] = {_KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in said.items()}
+    fields: dict[str, object] = {
+        _KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in values_by_key.items()
+    }
     return Attributes(**fields)  # type: ignore[arg-type]  # each key has the reader of its field
 
 
 def render_attributes(attributes: Attributes) -> str:
     """Return the attributes as `parse_attributes` reads them, in one order; empty if there are none."""
-    parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _written(getattr(attributes, name)))]
+    parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _format(getattr(attributes, name)))]
     return ", ".join([*parts, *([_PIN] if attributes.is_pinned else [])])
 
 
 def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
-    """Return what stands between the brackets with those attributes written that are to be others; the rest stays."""
+    """Return the text between the brackets with the changed attributes rewritten; the rest stays as it is."""
     changed = [key for key, (name, _) in _KEYS.items() if getattr(before, name) != getattr(after, name)]
-    said = {key: _written(getattr(after, _KEYS[key][0])) for key in changed}
-    given = {key: f"{key}={value}" if value else "" for key, value in said.items()}
-    if _PIN in given and after.is_pinned:
-        given[_PIN] = _PIN
+    values = {key: _format(getattr(after, _KEYS[key][0])) for key in changed}
+    changed_parts = {key: f"{key}={value}" if value else "" for key, value in values.items()}
+    if _PIN in changed_parts and after.is_pinned:
+        changed_parts[_PIN] = _PIN
     parts = _COMMA.split(text) if text.strip() else []
     seams = [*_COMMA.findall(text), ""]
-    kept: list[str] = []
+    pieces: list[str] = []
     for part, seam in zip(parts, seams, strict=False):
         key = _EQUALS.split(part, maxsplit=1)[0].strip().lower()
-        if key not in given:
-            kept.append(part + seam)
-        elif written := given[key]:
-            # a key that stands several times has all of its values at the first place
-            given[key] = ""
-            kept.append(part[: len(part) - len(part.lstrip())] + written + seam)
-    left = "".join(kept).strip().rstrip(",，").rstrip()
-    return ", ".join(filter(None, [left, *given.values()]))
+        if key not in changed_parts:
+            pieces.append(part + seam)
+        elif written := changed_parts[key]:
+            # a repeated key gets all of its values at the first place
+            changed_parts[key] = ""
+            pieces.append(part[: len(part) - len(part.lstrip())] + written + seam)
+    rest = "".join(pieces).strip().rstrip(",，").rstrip()
+    return ", ".join(filter(None, [rest, *changed_parts.values()]))
 
 
 def written_span(at: str) -> tuple[date, date]:
@@ -185,20 +187,20 @@ def _days(text: str) -> tuple[date, date]:
         raise ValueError("at is a day, a month or two days: 2025-11-27, 2025-11, 2025-11-27..2025-12-01") from None
 
 
-def _parsed(part: str) -> tuple[str, str]:
+def _parse_attribute(part: str) -> tuple[str, str]:
     """Return key and value of one attribute; raise ValueError with the key that may be meant."""
     pieces = _EQUALS.split(part, maxsplit=1)
     key = pieces[0].strip().lower()
     if key == _PIN and len(pieces) == 1:
         return _PIN, ""
     if key not in _KEYS or key == _PIN:
-        raise ValueError(_meant(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
+        raise ValueError(_suggest(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
     if len(pieces) == 1 or not pieces[1].strip():
         raise ValueError(f"{key} has no value, as in {key}=…")
     return key, pieces[1].strip()
 
 
-def _meant(word: str, known: Iterable[str]) -> str:
+def _suggest(word: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(word[:40], names, 1, 0.6) or [name for name in names if word[:1] == name[:1]][:1]
     shown = word if len(word) <= 40 else f"{word[:40]}…"
@@ -223,7 +225,7 @@ def _provenance(text: str) -> Provenance:
     try:
         return Provenance(text.lower())
     except ValueError:
-        raise ValueError(_meant(text.lower(), list(Provenance))) from None
+        raise ValueError(_suggest(text.lower(), list(Provenance))) from None
 
 
 def _check_each(words: tuple[str, ...], pattern: re.Pattern[str], rule: str) -> None:
@@ -231,7 +233,7 @@ def _check_each(words: tuple[str, ...], pattern: re.Pattern[str], rule: str) -> 
         raise ValueError(rule)
 
 
-def _written(value: object) -> str:
+def _format(value: object) -> str:
     if value is None or isinstance(value, bool):
         return ""
     if isinstance(value, float):
@@ -265,7 +267,7 @@ MAX_ENTITIES: Final = 64
 MAX_ATTRIBUTES: Final = 4096
 """Signs between the brackets behind a kind."""
 INDENT: Final = "    "
-_MARK: Final = expression(r"[ \t]*+[-*+](?=[ \t])")
+_MARK: Final = expression(r"(?:[ \t]*+[-*+](?=[ \t]))?[ \t\u3000]*+")
 _KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
 _HEAD: Final = caseless(
     r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])"
@@ -282,7 +284,7 @@ _PLAIN_NAME: Final = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
 _NO_NAME: Final = expression(r"[\[\]［］]")
 _LINE_ENDS: Final = expression(r"\r\n|\r|\n")
 BLOCK_START: Final = expression(r"```|~~~|<!--")
-"""What, at the beginning of a line, would open code or a comment, and hide what stands behind the memory."""
+"""What would open code or a comment at the beginning of a line, and hide the text behind the memory."""
 _RULE_CHARS: Final = "-*+_=|#>~` \t"
 
 
@@ -303,7 +305,7 @@ class RetainedLine(Struct, frozen=True):
     """Those of its entities, each once, sorted, whatever is given."""
 
     def __post_init__(self) -> None:
-        force_setattr(self, "text", _told(self.text))
+        force_setattr(self, "text", _joined_lines(self.text))
         force_setattr(self, "entities", tuple(" ".join(name.split()) for name in self.entities))
         if not self.text:
             raise ValueError("nothing is said behind the colon")
@@ -332,40 +334,31 @@ class RetainedLine(Struct, frozen=True):
 
 
 class LineHead(Struct, frozen=True):
-    """Where the head of a bullet stands in its text.
+    """Where the parts of a head are in the text of a bullet; of one without a head all are at the same place.
 
-    The kind stands from `start` to `end`, which are the same where none is written; `inside` is what stands between
-    the brackets behind it, None without brackets, and `outside` the brackets with it. `has_colon`: a head is there.
+    The written kind is from `start` to `end`, `inside` between the brackets behind it, `outside` with the brackets.
+    `text_start` is behind the colon. `kind` is None where there is no head.
     """
 
     start: int
     end: int
+    outside: tuple[int, int]
+    text_start: int
+    kind: Kind | None = None
     inside: tuple[int, int] | None = None
-    outside: tuple[int, int] = (0, 0)
-    has_colon: bool = True
+    entities: tuple[str, ...] = ()
 
 
 def head_of(text: str, *, default_kind: Kind | None = None) -> LineHead:
-    """Return the head of a bullet that states a memory, as `parse_line` reads it."""
+    """Return the head of a bullet, as `parse_line` reads it."""
     mark = _MARK.match(text)
-    body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
-    start = len(text) - len(body)
-    kind = _KIND.match(body)
-    named = kind_named(kind[0]) if kind else None
-    if kind and named and isinstance(_headed(body, kind.end(), named), RetainedLine):
-        return _bracketed(body, start, kind.end())
-    if default_kind is not None and _HEAD.match(body) and isinstance(_headed(body, 0, default_kind), RetainedLine):
-        return _bracketed(body, start, 0)
-    return LineHead(start, start, has_colon=False)
-
-
-def text_start(text: str, head: LineHead) -> int:
-    """Return where the text of a bullet begins, behind its entities and the colon."""
-    at = max(head.end, head.outside[1])
-    while head.has_colon and (found := _ENTITY.match(text, at)):
-        at = found.end()
-    colon = _COLON.match(text, at) if head.has_colon else None
-    return colon.end() if colon else at
+    start = mark.end() if mark else 0
+    written = _KIND.match(text, start)
+    if written and (kind := kind_named(written[0])):
+        head = _parse_head(text, start, written.end(), kind)
+    else:
+        head = _parse_head(text, start, start, default_kind) if default_kind and _HEAD.match(text, start) else None
+    return head or LineHead(start, start, (start, start), start)
 
 
 CACHED_LINES: Final = 4096
@@ -386,14 +379,12 @@ def parse_line(text: str, *, default_kind: Kind | None = None) -> RetainedLine |
 @lru_cache(CACHED_LINES)
 def parsed_line(text: str, default_kind: Kind | None) -> RetainedLine | MalformedLine | None:
     """Return what `parse_line` does: one line that is appended to a log has all of the log read several times."""
-    mark = _MARK.match(text)
-    body = (text[mark.end() :] if mark else text).lstrip(" \t\u3000")
-    kind = _KIND.match(body)
-    named = kind_named(kind[0]) if kind else None
-    found = _headed(body, kind.end(), named) if kind and named else None
-    if found is None and default_kind is not None:
-        return (_headed(body, 0, default_kind) if _HEAD.match(body) else None) or _unheaded(body, default_kind)
-    return found or nearly_line(body)
+    head = head_of(text, default_kind=default_kind)
+    body = text[head.start :]
+    if head.kind is not None:
+        attributes = text[slice(*head.inside)] if head.inside else ""
+        return _line(head.kind, body, text[head.text_start :], head.entities, attributes)
+    return nearly_line(body) if default_kind is None else _parse_headless(body, default_kind)
 
 
 def render(line: RetainedLine) -> str:
@@ -404,57 +395,45 @@ def render(line: RetainedLine) -> str:
     return f"- {head}{names}: " + line.text.replace("\n", f"\n{INDENT}")
 
 
-def _bracketed(body: str, start: int, at: int) -> LineHead:
-    head = body.partition("\n")[0]
-    opens = _OPENS.match(head, at)
-    closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES) if opens else None
-    if opens is None or closes is None:
-        return LineHead(start, start + at)
-    inside, outside = (opens.end(), closes.start()), (opens.start(), closes.end())
-    return LineHead(start, start + at, (start + inside[0], start + inside[1]), (start + outside[0], start + outside[1]))
-
-
-def _headed(body: str, at: int, kind: Kind) -> RetainedLine | MalformedLine | None:
-    """Read what follows the kind, which ends at `at`; None if it is not the head of a memory."""
-    end = body.find("\n")
-    head = body if end < 0 else body[:end]
-    said = ""
-    if opens := _OPENS.match(head, at):
-        closes = _CLOSES.search(head, opens.end(), opens.end() + MAX_ATTRIBUTES)
+def _parse_head(text: str, start: int, end: int, kind: Kind) -> LineHead | None:
+    """Read what follows a kind, which is from `start` to `end`; None if it is not the head of a memory."""
+    first_line = text.partition("\n")[0]
+    inside, outside = None, (end, end)
+    if opens := _OPENS.match(first_line, end):
+        closes = _CLOSES.search(first_line, opens.end(), opens.end() + MAX_ATTRIBUTES)
         if closes is None:
             return None
-        said, at = head[opens.end() : closes.start()], closes.end()
-    entities: list[str] = []
-    while found := _ENTITY.match(head, at):
+        inside, outside = (opens.end(), closes.start()), (opens.start(), closes.end())
+    at, entities = outside[1], list[str]()
+    while found := _ENTITY.match(first_line, at):
         entities.append(found["words"] or found["name"])
         at = found.end()
-    colon = _COLON.match(head, at)
-    return None if colon is None else _line(kind, body, colon.end(), entities, said)
+    colon = _COLON.match(first_line, at)
+    return LineHead(start, end, outside, colon.end(), kind, inside, tuple(entities)) if colon else None
 
 
 def _line(
-    kind: Kind, body: str, at: int = 0, entities: Iterable[str] = (), attributes: str = ""
+    kind: Kind, body: str, text: str, entities: tuple[str, ...] = (), attributes: str = ""
 ) -> RetainedLine | MalformedLine:
     try:
-        return RetainedLine(kind, body[at:], tuple(entities), parse_attributes(attributes))
+        return RetainedLine(kind, text, entities, parse_attributes(attributes))
     except ValueError as exc:
         return nearly(body, str(exc))
 
 
-def _unheaded(body: str, kind: Kind) -> RetainedLine | MalformedLine | None:
+def _parse_headless(body: str, kind: Kind) -> RetainedLine | MalformedLine | None:
     """Take all of a bullet for what it says, unless it is a rule, or was meant to have a head."""
     if not body.strip(_RULE_CHARS + "\r\n"):
         return None
     miss = nearly_line(body)
-    return miss if miss and miss.is_meant else _line(kind, body)
+    return miss if miss and miss.is_meant else _line(kind, body, body)
 
 
-def _told(text: str) -> str:
-    lines = [stripped for line in _LINE_ENDS.split(text) if (stripped := line.strip())]
-    told: list[str] = []
-    for line in lines:
-        if told and BLOCK_START.match(line):
-            told[-1] += f" {line}"
+def _joined_lines(text: str) -> str:
+    joined_lines: list[str] = []
+    for line in filter(None, map(str.strip, _LINE_ENDS.split(text))):
+        if joined_lines and BLOCK_START.match(line):
+            joined_lines[-1] += f" {line}"
         else:
-            told.append(line)
-    return "\n".join(told)
+            joined_lines.append(line)
+    return "\n".join(joined_lines)

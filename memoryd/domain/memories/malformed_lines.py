@@ -11,19 +11,8 @@ from memoryd.domain.memories.kinds import Kind, kind_named
 
 SHOWN: Final = 120
 """Signs of a bullet that a report quotes."""
-_LOOKS_LIKE: Final = {
-    "0": "O",
-    "5": "S",
-    "8": "B",
-    "6": "B",
-    "Ｗ": "W",
-    "Ｂ": "B",
-    "Ｏ": "O",
-    "Ｓ": "S",
-    "О": "O",
-    "В": "B",
-}
-"""Signs that are taken for a letter: digits, wide letters, Cyrillic ones."""
+_LOOKS_LIKE: Final = dict(zip("0586ＷＢＯＳОВ", "OSBBWBOSOB", strict=True))
+"""Characters that are taken for a letter: digits, wide letters, Cyrillic ones."""
 _FIRST: Final = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
 _LETTER: Final = expression(r"[WBOS](?:\s|[(（])")
 _COLON: Final = expression("[:：]")
@@ -46,11 +35,13 @@ class MalformedLine(Struct, frozen=True):
     reason: str
     is_meant: bool = False
     """Whether it has a sign of a head beside the word: brackets or an entity."""
+    line: int = 0
+    """The line of its note, from 1; 0 where only the bullet is known."""
 
 
 def nearly(body: str, reason: str) -> MalformedLine:
     """Return the miss of a bullet whose head was read, and is wrong."""
-    return MalformedLine(_shown(body), reason, is_meant=True)
+    return MalformedLine(_beginning(body), reason, is_meant=True)
 
 
 def nearly_line(body: str) -> MalformedLine | None:
@@ -58,11 +49,11 @@ def nearly_line(body: str) -> MalformedLine | None:
     first = _FIRST.match(body)
     if first is None:
         return None
-    head = body[: len(_shown(body))]
+    head = body[: len(_beginning(body))]
     is_meant = first["next"] not in ("", ":", "：")
     is_kind = kind_named(first["word"]) is not None
     reason = _wrong_behind_kind(head, first) if is_kind else _wrong_kind(first)
-    return MalformedLine(_shown(body), reason, is_meant) if reason else None
+    return MalformedLine(_beginning(body), reason, is_meant) if reason else None
 
 
 def _wrong_kind(first: re.Match[str]) -> str:
@@ -92,5 +83,5 @@ def _wrong_behind_kind(head: str, first: re.Match[str]) -> str:
     return _BEHIND_KIND if _ATTRIBUTE.search(head, 0, colon.end()) else _ONLY_ENTITIES
 
 
-def _shown(body: str) -> str:
+def _beginning(body: str) -> str:
     return body.split("\n", 1)[0][:SHOWN].rstrip()

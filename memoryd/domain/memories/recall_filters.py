@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.entities import EntitySlug, slug_of
+from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.times.parsing import QueryDays
@@ -56,7 +56,7 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
     @property
     def admits_passages(self) -> bool:
         """Whether passages may answer: they have no kind, no entity and no scope."""
-        return self.kinds is None and self.entities is None and self.scope in ("", WORKSPACE)
+        return self.admits_pages and self.entities is None
 
     @property
     def admits_pages(self) -> bool:
@@ -131,8 +131,7 @@ def span_of(source: MemorySource) -> DaySpan:
 def kinds_named(name: str) -> frozenset[Kind] | None:
     """Return the kinds that a network or an exact kind names, the kind `opinion` for both; None for neither."""
     plain = name.strip().lower()
-    found = frozenset(kind for kind in Kind if plain in (kind.value, network_of(kind).value))
-    return found or None
+    return frozenset(kind for kind in Kind if plain in (kind.value, network_of(kind).value)) or None
 
 
 def invisible_memories(book: Book, visibility: Visibility) -> frozenset[MemoryId]:
@@ -150,8 +149,7 @@ def is_known_to(book: Book, slugs: Iterable[EntitySlug], visibility: Visibility)
 
 def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     """Return an entity by a name or alias of it, with all slugs that stand for it."""
-    slug = book.aliases.get(slug_of(name.removeprefix("@")), slug_of(name.removeprefix("@")))
-    return frozenset(book.slugs_of([slug]))
+    return frozenset(book.slugs_of([book.about(name.removeprefix("@"))]))
 
 
 _OPINION: Final = caseless(
@@ -217,15 +215,13 @@ def asking_of(
 
     `entities` are those that it names, `names` all that these are called, `days` those that it speaks of.
     """
-    is_of_opinion = asks_for_opinion(question)
-    is_bare = bool(entities or days) and not _words_left(question, names)
     return QueryIntent(
         entities=frozenset(entities),
         span=None if days is None else days.span,
         is_of_days=days is not None and days.is_matter,
         is_of_last=asks_for_last(question),
-        is_of_opinion=is_of_opinion,
-        is_bare=is_bare,
+        is_of_opinion=asks_for_opinion(question),
+        is_bare=bool(entities or days) and not _words_left(question, names),
     )
 
 

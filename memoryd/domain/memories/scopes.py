@@ -17,16 +17,9 @@ def scope_admits(scope: str, agent: str, channel: str | None) -> bool:
     """Tell whether a memory of this scope is for an agent that asks in a channel (None: in none).
 
     No scope is the workspace's, and reaches every agent on it, as `global` does; `agent:ID` reaches that agent, and
-    `agent:ID:CHANNEL` only what it asks in that channel. What reads as none of these reaches nobody.
+    `agent:ID:CHANNEL` only what it asks in that channel. Anything else reaches no agent.
     """
-    if scope in ("", GLOBAL):
-        return True
-    named, _, rest = scope.partition(":")
-    # an id may hold no colon, a channel may
-    whose, _, where = rest.partition(":")
-    if named != _AGENT or not whose or whose != agent:
-        return False
-    return rest == whose or (bool(where) and where == channel)
+    return scope in ("", GLOBAL) or _agent_of(scope) in ((agent, ""), (agent, channel))
 
 
 def unnamed_scope(agent: str, channel: str = "", *, is_alone: bool) -> str:
@@ -42,20 +35,23 @@ def unnamed_scope(agent: str, channel: str = "", *, is_alone: bool) -> str:
 
 def is_scope(text: str) -> bool:
     """Tell whether a text reads as a scope: `global`, `agent:ID` or `agent:ID:CHANNEL`."""
-    named, _, rest = text.partition(":")
-    whose, sign, where = rest.partition(":")
-    return text == GLOBAL or (named == _AGENT and bool(whose) and bool(where) == bool(sign))
+    return text == GLOBAL or _agent_of(text) is not None
 
 
 def covers(wider: str, scope: str) -> bool:
     """Tell whether a memory of scope `wider` reaches all whom one of `scope` reaches; in doubt it does not."""
-    if wider in ("", GLOBAL) or wider == scope:
+    if wider in ("", GLOBAL, scope):
         return True
-    named, _, rest = wider.partition(":")
-    return named == _AGENT and bool(rest) and ":" not in rest and scope.startswith(f"{wider}:")
+    agent = _agent_of(wider)
+    return agent is not None and not agent[1] and scope.startswith(f"{wider}:")
 
 
-_OF_AGENT: Final = "agent:"
+def _agent_of(scope: str) -> tuple[str, str] | None:
+    """Return the agent and the channel (empty: any) that a scope names; None for what names no agent."""
+    kind, _, rest = scope.partition(":")
+    # an id may hold no colon, a channel may
+    agent, colon, channel = rest.partition(":")
+    return (agent, channel) if kind == _AGENT and agent and bool(channel) == bool(colon) else None
 
 
 class Visibility(Struct, frozen=True):
@@ -71,15 +67,12 @@ class Visibility(Struct, frozen=True):
         return cls(agent, admitted.channel, admitted.is_owner)
 
     def admits(self, scope: str) -> bool:
-        """Tell whether a memory of this scope may be told.
+        """Tell whether a memory of this scope may be shown.
 
-        What reads as no scope is for the owner alone, who can mend it; no one is told what is another agent's.
+        What reads as no scope is for the owner alone, who can fix it; those of another agent are shown to no one.
         """
         return scope_admits(scope, self.agent, self.channel) or (self.is_owner and not self._is_anothers(scope))
 
     def _is_anothers(self, scope: str) -> bool:
-        plain = scope.strip().lower()
-        if not plain.startswith(_OF_AGENT):
-            return False
-        whose, _, _ = plain.removeprefix(_OF_AGENT).partition(":")
-        return whose.strip() != self.agent
+        kind, colon, rest = scope.strip().lower().partition(":")
+        return kind == _AGENT and bool(colon) and rest.partition(":")[0].strip() != self.agent

@@ -28,13 +28,13 @@ from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.structure import analyse
 
 UNREAD: Final = "?"
-"""The scope of what was meant to have one that cannot be read: it reaches nobody but the owner."""
+"""Stands for a scope that cannot be read: only the owner sees its memories."""
 _SIGN: Final = b"scope"
 _HEAD_LINES: Final = 3
-"""So many lines are looked at for the end of a head whose bracket is open."""
+"""Most lines that are searched for the end of a head whose bracket is open."""
 _HEAD_CHARS: Final = 4_096
 _HEAD_WORDS: Final = 2
-"""So many words, a kind and one more, stand before the bracket of a head; more are a sentence."""
+"""Most words before the bracket of a head, a kind and one more; with more it is a sentence."""
 _TAB: Final = 4
 _LEAD: Final = expression(rb"[ \t>]*+")
 _MARK: Final = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -77,7 +77,7 @@ def scoped_spans(
     if _SIGN not in data.lower():
         return ()
     size = len(data) - len(PADDING)
-    spans = _Spans(data[:size].split(b"\n"), default, generated).found()
+    spans = _Spans(data[:size].split(b"\n"), default, generated).read()
     return tuple(replace(span, end=min(span.end, size)) for span in spans)
 
 
@@ -90,7 +90,7 @@ class _Spans:
         self._range = next(self._ranges)
         self._open: list[_Item] = []
 
-    def found(self) -> Iterator[ScopedSpan]:
+    def read(self) -> Iterator[ScopedSpan]:
         """Yield the spans; blank lines between the lines of one are its own."""
         span: ScopedSpan | None = None
         offset, is_behind_text = 0, False
@@ -148,8 +148,8 @@ class _Spans:
             if isinstance(read, MalformedLine) and _SIGN.decode() in first[:_HEAD_CHARS].lower():
                 return UNREAD
         body = head[mark.end() :] if mark else head
-        said = body[: 4 * _HEAD_CHARS].decode("utf-8", "replace")
-        return UNREAD if _names_scope(said, is_item=mark is not None) else None
+        text_of_head = body[: 4 * _HEAD_CHARS].decode("utf-8", "replace")
+        return UNREAD if _names_scope(text_of_head, is_item=mark is not None) else None
 
     def _going_on(self, at: int) -> Iterator[bytes]:
         """Yield the next lines that may be of the same head."""
@@ -231,19 +231,12 @@ class PlacedLine(Struct, frozen=True):
     line: RetainedLine
 
 
-class MalformedAt(Struct, frozen=True):
-    """What was meant for a memory and is none, and on which line (1-based) it stands."""
-
-    line: int
-    miss: MalformedLine
-
-
 class MemorySections(Struct, frozen=True):
     """The memories of a document, in order; what was nearly one; the byte ranges that reflect wrote, markers included,
     whole lines; and what is under a scope, memories or not."""
 
     lines: tuple[PlacedLine, ...] = ()
-    misses: tuple[MalformedAt, ...] = ()
+    misses: tuple[MalformedLine, ...] = ()
     generated: tuple[tuple[int, int], ...] = ()
     scoped: tuple[ScopedSpan, ...] = ()
 
@@ -279,9 +272,9 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
     reader = _Reader(tabulate(generated.blanked(data)), front, generated, PAGES.get(path))
     reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
-    found = [_in_scope(one, scoped) for one in reader.found()]
+    found = [_in_scope(one, scoped) for one in reader.read()]
     lines = tuple(one for one in found if isinstance(one, PlacedLine))
-    misses = [*_doubts(generated), *(one for one in found if isinstance(one, MalformedAt))]
+    misses = [*_doubts(generated), *(one for one in found if isinstance(one, MalformedLine))]
     return MemorySections(lines, tuple(sorted(misses, key=lambda one: one.line)), generated.ranges, scoped)
 
 
@@ -308,19 +301,20 @@ def _is_retain(heading: bytes) -> bool:
     return heading[:_LONGEST_TITLE].strip(b"#*_: \t\r").lower() == RETAIN
 
 
-def _in_scope(one: PlacedLine | MalformedAt, scoped: Sequence[ScopedSpan]) -> PlacedLine | MalformedAt:
-    """Return a memory, or the miss that it is where it stands under another scope than it names."""
-    if isinstance(one, MalformedAt) or not scoped:
+def _in_scope(one: PlacedLine | MalformedLine, scoped: Sequence[ScopedSpan]) -> PlacedLine | MalformedLine:
+    """Return a memory, or a malformed line if it is under another scope than it names."""
+    if isinstance(one, MalformedLine) or not scoped:
         return one
     at = bisect_right(scoped, one.start, key=lambda span: span.start) - 1
     if at < 0 or one.start >= scoped[at].end or scoped[at].scope == one.line.attributes.scope:
         return one
-    return MalformedAt(one.start_line, MalformedLine(one.line.text[:SHOWN].split("\n", 1)[0], _SCOPED, is_meant=True))
+    shown = one.line.text[:SHOWN].split("\n", 1)[0]
+    return MalformedLine(shown, _SCOPED, is_meant=True, line=one.start_line)
 
 
-def _doubts(generated: Generated) -> Iterator[MalformedAt]:
+def _doubts(generated: Generated) -> Iterator[MalformedLine]:
     for line, reason in generated.doubts:
-        yield MalformedAt(line, MalformedLine("", reason, is_meant=True))
+        yield MalformedLine("", reason, is_meant=True, line=line)
 
 
 class _Reader:
@@ -333,13 +327,13 @@ class _Reader:
         self.heads: frozenset[int] = frozenset()
         """Lines (from 1) that begin what is under a scope: no memory above goes on there."""
 
-    def found(self) -> Iterator[PlacedLine | MalformedAt]:
+    def read(self) -> Iterator[PlacedLine | MalformedLine]:
         """Yield what the bullets of the sections say, in order."""
         first = last = depth = -1
         for row in self._rows():
             indent, is_bullet = int(self._lines.indents[row]), self._is_bullet(row)
-            follows = row == last + 1 and self._lines.numbers[row] == self._lines.numbers[last] + 1
-            begins_scope = int(self._lines.numbers[row]) + 1 in self.heads
+            follows = row == last + 1 and self._number(row) == self._number(last) + 1
+            begins_scope = self._number(row) in self.heads
             if first >= 0 and follows and not begins_scope and indent >= depth + (2 if is_bullet else 1):
                 last = row
                 continue
@@ -368,9 +362,8 @@ class _Reader:
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Yield the first and the last line of text of each Retain section, 1-based."""
-        numbers = self._lines.numbers
         for start, end in self._sections():
-            yield int(numbers[start]) + 1, int(numbers[end - 1]) + 1
+            yield self._number(start), self._number(end - 1)
 
     def _sections(self) -> Iterator[tuple[int, int]]:
         """Yield the rows of each Retain section: behind its heading, up to the next one that is not below it."""
@@ -385,6 +378,9 @@ class _Reader:
         if began >= 0:
             yield began, len(self._lines.starts)
 
+    def _number(self, row: int) -> int:
+        return int(self._lines.numbers[row]) + 1
+
     def _is_bullet(self, row: int) -> bool:
         return _BULLET.match(self._lines.data, int(self._lines.text[row])) is not None
 
@@ -393,7 +389,7 @@ class _Reader:
         found = parse_line(self._text(row, row), default_kind=self._usual)
         return isinstance(found, RetainedLine) or (found is not None and found.is_meant)
 
-    def _misses(self, row: int, is_bullet: bool) -> Iterator[MalformedAt]:
+    def _misses(self, row: int, is_bullet: bool) -> Iterator[MalformedLine]:
         """Yield what is wrong with a line that states no memory of its own."""
         miss = None
         if is_bullet:
@@ -401,24 +397,23 @@ class _Reader:
         elif self._usual is None and _UNMARKED.match(self._lines.data, int(self._lines.text[row])):
             miss = MalformedLine(self._text(row, row)[:SHOWN].rstrip(), _NO_MARK)
         if isinstance(miss, MalformedLine):
-            yield MalformedAt(int(self._lines.numbers[row]) + 1, miss)
+            yield replace(miss, line=self._number(row))
 
-    def _read(self, first: int, last: int) -> Iterator[PlacedLine | MalformedAt]:
+    def _read(self, first: int, last: int) -> Iterator[PlacedLine | MalformedLine]:
         found = parse_line(self._text(first, last), default_kind=self._usual)
-        line = int(self._lines.numbers[first]) + 1
+        line = self._number(first)
         if isinstance(found, RetainedLine):
-            start, end = self._place(first, last)
-            yield PlacedLine(line, int(self._lines.numbers[last]) + 1, start, end, found)
-            yield from self._swallowed(range(first + 1, last + 1))
+            yield PlacedLine(line, self._number(last), *self._place(first, last), found)
+            yield from self._inner_heads(range(first + 1, last + 1))
         elif found is not None:
-            yield MalformedAt(line, found)
+            yield replace(found, line=line)
 
-    def _swallowed(self, rows: range) -> Iterator[MalformedAt]:
+    def _inner_heads(self, rows: range) -> Iterator[MalformedLine]:
         """Yield the bullets within a memory that have the head of one."""
         for row in rows:
             if self._is_bullet(row) and _HEADED.match(self._lines.data, int(self._lines.text[row])):
                 shown = self._text(row, row)[:SHOWN].rstrip()
-                yield MalformedAt(int(self._lines.numbers[row]) + 1, MalformedLine(shown, _WITHIN))
+                yield MalformedLine(shown, _WITHIN, line=self._number(row))
 
     def _place(self, first: int, last: int) -> tuple[int, int]:
         size = len(self._lines.data) - len(PADDING)

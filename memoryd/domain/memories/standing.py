@@ -86,7 +86,7 @@ class StableLines(Struct, frozen=True):
         changed = changed_memories(self.book, book)
         stay = {key: one for key, one in self.lines.items() if key not in changed}
         come = {
-            key: _kept(memory)
+            key: _stable_line(memory)
             for key in changed & book.memories.keys()
             if (line := (memory := book.memories[key]).line).attributes.is_pinned or is_for_every_session(line)
         }
@@ -125,7 +125,7 @@ def _newest_sides(stated: Iterable[StableLine]) -> list[StableLine]:
     return sorted(last, key=_weight, reverse=True)[:STATED_MAX]
 
 
-def _kept(memory: Memory) -> StableLine:
+def _stable_line(memory: Memory) -> StableLine:
     text = memory.line.text
     words = _HAN.findall(text) if _HAN.search(text) else spoken_words(text)
     return StableLine(memory, shorter(text), frozenset(words) - _SIDES)
@@ -135,15 +135,14 @@ def _parts(kept: Iterable[StableLine], *, has_kind: bool = False) -> list[Bundle
     oldest_first = sorted(kept, key=lambda one: (one.memory.first_recorded, one.memory.id))
     weighed = sorted(oldest_first, key=_weight, reverse=True)
     ranks = {one.memory.id: rank for rank, one in enumerate(weighed, start=1)}
-    return [_part(one, ranks[one.memory.id], has_kind=has_kind) for one in oldest_first]
+    parts: list[BundlePart] = []
+    for one in oldest_first:
+        # no lines of the file: an edit elsewhere would move them, and with them the bytes that a prompt cache holds
+        line, memory = one.memory.line, one.memory.id
+        note = ", ".join([line.kind.value] * has_kind + [*line.entities])
+        parts.append(BundlePart(short_id(memory), line.text, note=note, shorter=one.shorter, rank=ranks[memory]))
+    return parts
 
 
 def _weight(one: StableLine) -> tuple[float, date, int, MemoryId]:
     return (one.memory.line.importance, *newness(one.memory))
-
-
-def _part(one: StableLine, rank: int, *, has_kind: bool) -> BundlePart:
-    # no lines of the file: an edit elsewhere would move them, and with them the bytes that a prompt cache holds
-    line = one.memory.line
-    note = ", ".join([*([line.kind.value] if has_kind else []), *line.entities])
-    return BundlePart(short_id(one.memory.id), line.text, note=note, shorter=one.shorter, rank=rank)

@@ -29,39 +29,33 @@ def used_memories(
     told: Iterable[tuple[Memory, str]], *, question: str, answer: str, memories: Iterable[Memory]
 ) -> list[MemoryId]:
     """Return those of the memories told, each with its citation, that an answer uses; `memories` are all there are."""
-    asked, said = _words(question), _words(answer)
-    added = {one.id: _words(one.line.text) - asked for one, _citation in told}
-    known = _Rarity({word for words in added.values() for word in words & said}, memories)
+    question_words, answer_words = _words(question), _words(answer)
+    added = {one.id: _words(one.line.text) - question_words for one, _citation in told}
+    rare = _rare_words({word for words in added.values() for word in words & answer_words}, memories)
     return [
         one.id
         for one, citation in told
-        if _cites(answer, one.id, citation) or _uses(added[one.id], added[one.id] & said, known)
+        if _cites(answer, one.id, citation) or _uses(added[one.id], added[one.id] & answer_words, rare)
     ]
 
 
-class _Rarity:
-    """How many memories hold each of some words."""
-
-    def __init__(self, words: set[str], memories: Iterable[Memory]) -> None:
-        self._counts = dict.fromkeys(words, 0)
-        self._total = 0
-        for memory in memories if words else ():
-            text = normalised(memory.line.text).lower()
-            self._total += 1
-            for word in words:
-                # inside of another word, too: then it is the less distinctive
-                self._counts[word] += word in text
-
-    def among(self, words: Iterable[str]) -> int:
-        """Count the distinctive ones of these words."""
-        most = max(RARE_MEMORIES, RARE_SHARE * self._total)
-        return sum(self._counts[word] <= most for word in words)
+def _rare_words(words: set[str], memories: Iterable[Memory]) -> frozenset[str]:
+    """Return the distinctive ones of some words, by how many memories hold each."""
+    counts, total = dict.fromkeys(words, 0), 0
+    for memory in memories if words else ():
+        text = normalised(memory.line.text).lower()
+        total += 1
+        for word in words:
+            # inside of another word, too: then it is the less distinctive
+            counts[word] += word in text
+    most = max(RARE_MEMORIES, RARE_SHARE * total)
+    return frozenset(word for word, count in counts.items() if count <= most)
 
 
-def _uses(added: frozenset[str], shared: frozenset[str], known: _Rarity) -> bool:
+def _uses(added: frozenset[str], shared: frozenset[str], rare_words: frozenset[str]) -> bool:
     if not shared:
         return False
-    rare, share = known.among(shared), len(shared) / len(added)
+    rare, share = len(shared & rare_words), len(shared) / len(added)
     return rare >= _MANY or (rare > 1 and share >= _PART) or (rare > 0 and share >= _HALF)
 
 

@@ -66,7 +66,7 @@ class Doubt(StrEnum):
 
 
 class Disagreement(Struct, frozen=True):
-    """Two standing memories that may contradict each other; the one that `leads` is told first."""
+    """Two current memories that may contradict each other; the one that `leads` comes first in answers."""
 
     newer: MemoryId
     older: MemoryId
@@ -107,7 +107,7 @@ def superseded(memories: Iterable[Dated]) -> Older:
     """Return what each memory supersedes directly: by its `supersedes=`, or as a newer version of a fact.
 
     Versions are of network world or opinion, or notes, of one scope and about the same, without an `at` of their own.
-    Each supersedes those that stand when it is said. An id that is unknown, or the beginning of two, says nothing. Of
+    Each supersedes those current when it is said. An id that is unknown, or the beginning of two, says nothing. Of
     what supersedes each other in a circle, the later line holds.
     """
     return KnownVersions().of({memory.id: memory for memory in memories}).older
@@ -157,7 +157,12 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         skeletons: dict[MemoryId, FactSkeleton | None] = {}
         near = ([self._memories[one] for one in self._groups.get(group, ()) if one != memory.id] for group in groups)
         found = (_of_group(group, [*about, memory], skeletons) for group, about in zip(groups, near, strict=True))
-        return tuple(one for each in found for one in each if memory.id in _pair(one))
+        return tuple(
+            one
+            for each in found
+            for one in each
+            if memory.id in ((one.newer, one.older) if isinstance(one, Disagreement) else one)
+        )
 
     def of(self, memories: Mapping[MemoryId, Dated]) -> "KnownVersions":
         """Return what holds for other memories; those that are the same are not taken apart again."""
@@ -165,18 +170,13 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         changed = {one for one, memory in memories.items() if before.get(one) is not memory}
         # an id says all that a part is made of
         parts = {one: self._parts[one] if one in self._parts else _parts(memory) for one, memory in memories.items()}
-        come: defaultdict[_Group, set[MemoryId]] = defaultdict(set)
-        for one in changed:
-            for group in _groups_of(memories[one], parts[one]):
-                come[group].add(one)
-        gone: defaultdict[_Group, set[MemoryId]] = defaultdict(set)
-        for one in (changed & before.keys()) | (before.keys() - memories.keys()):
-            for group in _groups_of(before[one], self._parts[one]):
-                gone[group].add(one)
+        removed = (changed & before.keys()) | (before.keys() - memories.keys())
+        come = grouped((group, one) for one in changed for group in _groups_of(memories[one], parts[one]))
+        gone = grouped((group, one) for one in removed for group in _groups_of(before[one], self._parts[one]))
         groups, relations = dict(self._groups), dict(self._relations)
         skeletons = {one: skeleton for one, skeleton in self._skeletons.items() if one in parts}
         for group in come.keys() | gone.keys():
-            groups[group] = (groups.get(group, frozenset()) - gone[group]) | come[group]
+            groups[group] = groups.get(group, frozenset()).difference(gone.get(group, ())).union(come.get(group, ()))
             about = [memories[one] for one in sorted(groups[group])]
             relations[group] = tuple(_of_group(group, about, skeletons)) if len(about) > 1 else ()
         return KnownVersions(
@@ -195,10 +195,6 @@ def newness(memory: Dated) -> tuple[date, int, MemoryId]:
     return memory.recorded, memory.sources[0].start_line, memory.id
 
 
-def _pair(one: _Relation) -> _Edge:
-    return (one.newer, one.older) if isinstance(one, Disagreement) else one
-
-
 def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
     """Return what two memories have in common if they are versions, beside their network; None: it has none."""
     line = memory.line
@@ -214,7 +210,7 @@ def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
 
 
 def _groups_of(memory: Dated, parts: tuple[_Part | None, _Part | None]) -> list[_Group]:
-    # what is only noted is told of the world as well
+    # a note may state a fact of the world as well
     network = Network.WORLD if memory.line.kind is Kind.NOTE else memory.line.network
     if network not in _HAVE_VERSIONS:
         return []
@@ -230,36 +226,27 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
     """Yield what lines say of others: of what is above them they may only say that they contradict it."""
     if not naming:
         return
-    named = _Named(every, naming)
+    said = [every[one].line.attributes for one in naming]
+    shorts = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
+    known = grouped((short, memory) for one, memory in every.items() if (short := short_id(one)) in shorts)
+
+    def named(memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
+        # the beginning of two ids names none
+        found = (known.get(short, []) for short in shorts)
+        return (others[0] for others in found if len(others) == 1 and others[0].id != memory.id)
+
     for memory in (every[one] for one in sorted(naming)):
-        for other in named.others(memory, memory.line.attributes.supersedes):
+        for other in named(memory, memory.line.attributes.supersedes):
             if _may_supersede(memory, other):
                 yield memory.id, other.id
             elif not _are_both_valid(memory, other):
                 yield _disagreement(memory, other, Doubt.STATED)
-        for other in named.others(memory, memory.line.attributes.superseded):
+        for other in named(memory, memory.line.attributes.superseded):
             yield other.id, memory.id
-        for other in named.others(memory, memory.line.attributes.contradicts):
+        for other in named(memory, memory.line.attributes.contradicts):
             # of an opinion it is evidence, which has a rule of its own
             if Network.OPINION not in (memory.line.network, other.line.network) and not _are_both_valid(memory, other):
                 yield _disagreement(memory, other, Doubt.STATED)
-
-
-class _Named:
-    """Finds the memories that lines name."""
-
-    def __init__(self, every: Mapping[MemoryId, Dated], naming: Iterable[MemoryId]) -> None:
-        said = [every[one].line.attributes for one in naming]
-        told = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
-        shorts = ((short_id(one), memory) for one, memory in every.items())
-        self._found = grouped((short, memory) for short, memory in shorts if short in told)
-
-    def others(self, memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
-        """Yield those that a memory names; the beginning of two ids names none."""
-        for short in shorts:
-            found = self._found.get(short, [])
-            if len(found) == 1 and found[0].id != memory.id:
-                yield found[0]
 
 
 def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Disagreement:
@@ -300,8 +287,8 @@ def _of_group(
     group: _Group, about: Sequence[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
 ) -> Iterator[_Relation]:
     if group[1]:
-        told = [(memory, slot) for memory in about if (slot := fact_key(memory.line.text)) is not None]
-        yield from _succession(told, contradict, lambda newer, older, _: agree_in_kind(newer, older))
+        stated = [(memory, slot) for memory in about if (slot := fact_key(memory.line.text)) is not None]
+        yield from _succession(stated, contradict, lambda newer, older, _: agree_in_kind(newer, older))
         return
     for chain in _chains(about, skeletons):
         yield from _succession(chain, str.__ne__, _is_one_value)
@@ -311,7 +298,7 @@ _HABIT: Final = expression(r"(?i:days)\b")
 
 
 def _is_one_value(newer: str, older: str, is_same_day: bool) -> bool:
-    # on Mondays and on Thursdays: told at once, both may be so
+    # on Mondays and on Thursdays: said on one day, both may be so
     return not (is_same_day and _HABIT.search(newer) and _HABIT.search(older))
 
 
@@ -337,12 +324,12 @@ _MAX_OF_DAY: Final = 2
 
 
 def _succession(
-    told: Iterable[tuple[Dated, Value]],
+    stated: Iterable[tuple[Dated, Value]],
     differ: Callable[[Value, Value], bool],
     is_one: Callable[[Value, Value, bool], bool],
 ) -> Iterator[_Relation]:
-    """Yield what each supersedes of those that stand when it is said, and at last what disagrees with another."""
-    ordered = sorted(told, key=lambda one: newness(one[0]))
+    """Yield what each memory supersedes of those current when it is said, then the pairs that disagree at the end."""
+    ordered = sorted(stated, key=lambda one: newness(one[0]))
     tables = _tables(ordered)
     standing: list[tuple[Dated, Value]] = []
     doubted: list[Disagreement] = []
@@ -363,10 +350,10 @@ def _succession(
     yield from (one for one in doubted if one.newer in stand and one.older in stand)
 
 
-def _tables(told: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
+def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
     """Return the days that tell so many values of one slot that all of them hold."""
     values: defaultdict[date, set[object]] = defaultdict(set)
-    for memory, value in told:
+    for memory, value in stated:
         values[memory.recorded].add(value.value if isinstance(value, FactKey) else value)
     return frozenset(day for day, each in values.items() if len(each) > _MAX_OF_DAY)
 

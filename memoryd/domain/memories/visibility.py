@@ -32,14 +32,13 @@ _MARKS: Final = ".!?。！？ "
 class WithheldFromGroups(Struct, frozen=True):
     """Pinned memories, what they say, and the numbers and addresses in it; and summaries and ends of sessions."""
 
-    pins: frozenset[MemoryId]
-    of_sessions: frozenset[MemoryId]
+    memories: frozenset[MemoryId]
     said: tuple[TextMatcher, ...]
     identifiers: frozenset[str]
 
     def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
         """Tell whether something may not be told: a pin, what says the same, text of the core file, or of a session."""
-        if memory in self.pins or memory in self.of_sessions or path in CORE_FILES:
+        if memory in self.memories or path in CORE_FILES:
             return True
         return any(one.occurs_in(text) for one in self.said) or not self.identifiers.isdisjoint(_identifiers(text))
 
@@ -50,8 +49,7 @@ def withheld_from_groups(memories: Iterable[Memory]) -> WithheldFromGroups:
     pins = [memory for memory in memories if any(one.line.attributes.is_pinned for one in memory.sources)]
     texts = [source.line.text for memory in pins for source in memory.sources]
     return WithheldFromGroups(
-        frozenset(memory.id for memory in pins),
-        frozenset(memory.id for memory in memories if is_of_session(memory.line)),
+        frozenset(memory.id for memory in (*pins, *filter(lambda one: is_of_session(one.line), memories))),
         tuple(TextMatcher(text) for text in dict.fromkeys(text.strip().rstrip(_MARKS) for text in texts)),
         frozenset(found for text in texts for found in _identifiers(text)),
     )
@@ -108,12 +106,12 @@ def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> 
     for start, end in generated_in(data, front_matter_bytes(data)).ranges:
         first = data.count(b"\n", 0, start) + 1
         lines = data[start:end].decode("utf-8", "replace").rstrip("\n").split("\n")
-        hidden |= {first + at for at in _beyond(lines, may_tell)}
+        hidden |= {first + at for at in _hidden(lines, may_tell)}
     return frozenset(hidden)
 
 
-def _beyond(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
-    named = {at: [one.memory for one in citations_in(line)] for at, line in enumerate(lines)}
+def _hidden(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
+    named = {at: [memory for memory, _ in citations_in(line)] for at, line in enumerate(lines)}
     beyond = {at for at, memories in named.items() if not all(may_tell(one) for one in memories)}
     if beyond:
         beyond |= {at for at, memories in named.items() if not memories and not lines[at].startswith(("#", "<!--"))}

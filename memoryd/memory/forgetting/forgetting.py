@@ -14,13 +14,12 @@ from functools import partial
 from typing import Final
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
-    ENTITY_PAGES,
     citing,
     files_cited,
     session_memories_with,
@@ -31,12 +30,11 @@ from memoryd.domain.memories.changes.forgetting import (
     without_words_of,
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
+from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
-from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import (
-    ConversationSources,
     ForgetReport,
     ForgettingPlanner,
     IndexPlaces,
@@ -58,13 +56,13 @@ UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
 LATER: Final = "it is finished as soon as that can be done; memoryctl status tells until then"
 NOTHING: Final = Forgotten(lambda _text: False)
 WHY: Final = "a memory was forgotten"
-"""Of the change; what it was is told nowhere."""
+"""Of the change; no text says which memory it was."""
 WHY_PRIVATE: Final = "a note became private"
 LEFT_OF_PRIVATE: Final = "what was made of a private note is withheld, and not taken out yet: {}"
 
 
-class PrivateParts(Struct, frozen=True, kw_only=True):
-    """Where that stands which is made of the notes of one workspace."""
+class PrivateTraces(Struct, kw_only=True, eq=False):
+    """Takes out of pages and of kept changes what was made of notes that are private now; until then it is withheld."""
 
     journal: Journal
     rows: ForgottenRows
@@ -74,27 +72,22 @@ class PrivateParts(Struct, frozen=True, kw_only=True):
     removed: Callable[[], Mapping[RelativePath, Known]]
     """Those that have left the index since the start, as they were."""
     withhold: Callable[[Set[RelativePath]], None]
-    """Takes the documents of which nobody may be told, in the stead of those before."""
+    """Takes the documents that may not be shown, in place of those before."""
     withdraw_proposals: Callable[[], Awaitable[None]]
+    trouble: str = ""
+    """Why something of that is still in place; empty if nothing is."""
+    _has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    _withheld: frozenset[RelativePath] = frozenset()
+    _count: int = 0
+    """How many notes were known."""
 
-
-class PrivateTraces:
-    """Takes out of pages and of kept changes what was made of notes that are private now; until then it is withheld."""
-
-    def __init__(self, parts: PrivateParts) -> None:
-        self._parts = parts
-        self._has_news = asyncio.Event()
+    def __post_init__(self) -> None:
         # before this start a kill may have come in between
-        self._has_news.set()
-        self._withheld: frozenset[RelativePath] = frozenset()
-        self._count = 0
-        """How many notes were known."""
-        self.trouble = ""
-        """Why something of that is still in place; empty if nothing is."""
+        self.demand()
 
     def note_change(self) -> None:
-        """Take the news that notes changed: what is withheld may be told again, and what went may have been hidden."""
-        before, self._count = self._count, len(self._parts.known())
+        """Note that notes changed: withheld pages may be shown again, and a missing note may have become private."""
+        before, self._count = self._count, len(self.known())
         if self._withheld or self._count < before:
             self._has_news.set()
 
@@ -116,11 +109,11 @@ class PrivateTraces:
 
     async def _take_out(self) -> str:
         """Take it out, and return why some of it stays."""
-        late = await self._parts.indexes.follow()
-        journal, known = self._parts.journal, self._parts.known()
-        cited = {path: await self._cited(path) for path in self._parts.indexes.generated_pages()}
+        late = await self.indexes.follow()
+        journal, known = self.journal, self.known()
+        cited = {path: await self._cited_files(path) for path in self.indexes.generated_pages()}
         unknown = sorted((await journal.changes.paths()).union(*cited.values()) - known)
-        gone = {path: was for path, was in self._parts.removed().items() if path in unknown}
+        gone = {path: was for path, was in self.removed().items() if path in unknown}
         private = await asyncio.to_thread(
             lambda: journal.files.out_of_sight(gone).union(filter(journal.files.is_private, unknown))
         )
@@ -130,7 +123,7 @@ class PrivateTraces:
         if not private:
             return ""
         await journal.changes.purge(citing(private), private)
-        await self._parts.withdraw_proposals()
+        await self.withdraw_proposals()
         return await self._rewrite(private) if self._withheld else ""
 
     async def _rewrite(self, private: Set[RelativePath]) -> str:
@@ -138,55 +131,62 @@ class PrivateTraces:
         written, refused = set[RelativePath](), ""
         for path in sorted(self._withheld):
             try:
-                await self._parts.journal.change(
-                    path,
-                    partial(_without_private, path, private),
-                    by=WrittenBy.FORGET,
-                    why=WHY_PRIVATE,
-                    keeps_lines=False,
-                    delete=path.startswith(ENTITY_PAGES),
-                )
+                await _edit(self.journal, path, partial(_without_private, path, private), WHY_PRIVATE)
                 written.add(path)
             except RequestError as exc:
                 refused = LEFT_OF_PRIVATE.format(exc)
         if written:
-            await self._parts.rows.blank()
-            if why := await self._parts.indexes.follow() or await self._parts.indexes.drop_remains():
+            await self.rows.blank()
+            if why := await self.indexes.follow() or await self.indexes.drop_remains():
                 raise StoreUnavailable(why)
             drop_remembered_texts()
             self._withhold(self._withheld - written)
         return refused
 
-    async def _cited(self, path: RelativePath) -> frozenset[RelativePath]:
+    async def _cited_files(self, path: RelativePath) -> frozenset[RelativePath]:
         try:
-            text = (await self._parts.journal.read(path, is_shown=True)).text
+            text = (await self.journal.read(path, is_shown=True)).text
         except RequestError:
             return frozenset()
         return await asyncio.to_thread(files_cited, text or "")
 
     def _withhold(self, pages: Set[RelativePath]) -> None:
         self._withheld = frozenset(pages)
-        self._parts.withhold(self._withheld)
+        self.withhold(self._withheld)
 
 
-def _without_private(path: RelativePath, private: Set[RelativePath], text: str | None) -> str | None:
-    left = None if text is None else without_files(text, path, private)
-    return None if left is None else without_page(left, path)
+async def _edit(
+    journal: Journal,
+    path: RelativePath,
+    edit: Callable[[str], str | None],
+    why: str = WHY,
+    *,
+    keeps_lines: bool = False,
+) -> NoteChange:
+    return await journal.change(
+        path,
+        lambda text: None if text is None else edit(text),
+        by=WrittenBy.FORGET,
+        why=why,
+        keeps_lines=keeps_lines,
+        # a note that is left empty is a person's all the same
+        delete=path.startswith(ENTITY_PAGES),
+    )
+
+
+def _without_private(path: RelativePath, private: Set[RelativePath], text: str) -> str | None:
+    return without_page(without_files(text, path, private), path)
 
 
 class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Forgets memories of one workspace, one act at a time."""
 
-    book: MemoryCache
-    journal: Journal
+    planner: ForgettingPlanner
     tombstones: TombstoneStore
     rows: ForgottenRows
-    indexes: IndexPlaces
-    said: ConversationSources
     usage: UsageCache
     stated: StatementHashes
     private: PrivateTraces
-    planner: ForgettingPlanner
     clock: Callable[[], float] = time.time
     _trouble: str = ""
 
@@ -205,15 +205,15 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
         With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
         """
-        self.journal.check_writable()
-        async with self.journal.alone():
+        self.planner.journal.check_writable()
+        async with self.planner.journal.alone():
             plan = await self.planner.plan(name)
             hashes = await self.tombstones.begin((one.id, one.line.text) for one in plan.memories)
             try:
                 # from here on the tombstones know of it
                 await self.stated.drop(one.line.text for one in plan.memories)
-                receipt = await self._gone(plan, keeps_lines=is_undoable)
-                unfinished = await self._followed(plan)
+                report = await self._take_out(plan, keeps_lines=is_undoable)
+                unfinished = await self._follow_up(plan)
                 # it may have been recalled until now
                 await self.usage.drop([one.id for one in plan.memories])
             except (MemorydError, OSError) as exc:
@@ -223,29 +223,29 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 await self.tombstones.finish(hashes)
         log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
         stays = await self.planner.stays(plan)
-        return replace(receipt, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
+        return replace(report, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
 
     async def finish(self) -> None:
         """End what a kill ended; raises what `forget` does."""
         pending = await self.tombstones.pending()
         if not pending:
             return
-        async with self.journal.alone():
+        async with self.planner.journal.alone():
             # once more: what was being forgotten may be done, and its lines kept for an undo
             pending = await self.tombstones.pending()
-            await self.indexes.follow()
-            owed = Tombstones((await self.tombstones.all()).key, pending)
-            book = await self.book.now()
-            # what was deleted before stands in copies alone
+            await self.planner.indexes.follow()
+            pending_stones = Tombstones((await self.tombstones.all()).key, pending)
+            book = await self.planner.book.now()
+            # what was deleted before is in copies alone
             known = {**(await self.planner.copies()).memories, **book.memories}
-            plan = of_memories([one for one in known.values() if owed.hold_id(one.id)])
+            plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
             # the lines go last: what is not dropped yet, they tell
             await self.stated.drop(one.line.text for one in plan.memories)
-            await self._gone(plan, keeps_lines=False)
+            await self._take_out(plan, keeps_lines=False)
             # also what no line states any more: rows may name it still
-            named = frozenset(one for one in await self.rows.named() if owed.hold_id(one))
+            named = frozenset(one for one in await self.rows.named() if pending_stones.hold_id(one))
             await self.rows.purge(named, NOTHING)
-            unfinished = await self._followed(plan)
+            unfinished = await self._follow_up(plan)
             await self.usage.drop(named)
             if unfinished:
                 raise StoreUnavailable(unfinished[0])
@@ -263,19 +263,19 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 self._trouble = ""
             await asyncio.sleep(retry_seconds)
 
-    async def _gone(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
+    async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
-        turns = [turn for words in plan.said for turn in await self.said.cut(words)]
+        turns = [turn for words in plan.said for turn in await self.planner.said.cut(words)]
         purged = await self.rows.purge(ids, plan.gone)
         made = [
-            await self._edited(path, partial(_without_made, path, plan))
-            for path in (self.indexes.generated_pages() if plan.memories else ())
+            await _edit(self.planner.journal, path, partial(_without_made, path, plan))
+            for path in (self.planner.indexes.generated_pages() if plan.memories else ())
         ]
         # before the lines go: by them it is known what was meant
         made += await self._cut_from_sessions(plan)
         stated = [
-            await self._edited(path, partial(_without_stated, path, plan), keeps_lines)
+            await _edit(self.planner.journal, path, partial(_without_stated, path, plan), keeps_lines=keeps_lines)
             for path in sorted({RelativePath(citation.path) for citation in plan.citations})
         ]
         # only now: by them it is known how far an edit came
@@ -293,40 +293,28 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Take the words out of the ends and summaries of sessions, which memoryd wrote itself."""
         gone = {memory.id for memory in plan.memories}
         telling = [
-            one for one in session_memories_with(await self.book.now(), plan.stated_by_sessions) if one.id not in gone
+            one
+            for one in session_memories_with(await self.planner.book.now(), plan.stated_by_sessions)
+            if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
         edit = partial(without_words_of, ids=ids, said=plan.stated_by_sessions)
         paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
-        return [await self._edited(path, partial(edit, path=path)) for path in paths]
+        return [await _edit(self.planner.journal, path, partial(edit, path=path)) for path in paths]
 
-    async def _edited(
-        self, path: RelativePath, edit: Callable[[str], str | None], keeps_lines: bool = False
-    ) -> NoteChange:
-        return await self.journal.change(
-            path,
-            lambda text: None if text is None else edit(text),
-            by=WrittenBy.FORGET,
-            why=WHY,
-            keeps_lines=keeps_lines,
-            # a note that is left empty is a person's all the same
-            delete=path.startswith(ENTITY_PAGES),
-        )
-
-    async def _followed(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
+    async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
-        late = await self.indexes.follow()
-        book = await self.book.now()
-        # whoever looks at the memories now does not find it there any more
+        late = await self.planner.indexes.follow()
+        book = await self.planner.book.now()
+        # the memories no longer hold it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)
         again = f"{left} of the memories were written again meanwhile" if left else ""
-        return tuple(filter(None, (late, await self.indexes.drop_remains(), again)))
+        return tuple(filter(None, (late, await self.planner.indexes.drop_remains(), again)))
 
 
 def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
-    left = without_memories(text, path, frozenset(), plan.traces)
-    return None if left is None else without_page(left, path)
+    return without_page(without_memories(text, path, frozenset(), plan.traces), path)
 
 
 def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from weakref import WeakSet
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
@@ -42,10 +43,10 @@ from memoryd.store.ledger.changes import MAX_ROWS, ChangeFilter, ChangeRow
 from memoryd.store.ledger.forgotten import PurgedRows
 
 NOWHERE: Final = 0
-"""The line of a source that stands in no note."""
+"""The line of a source that is in no note."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
 MAX_FOUND: Final = 200
-"""Places of one text that are told."""
+"""Most places of one text that are listed."""
 
 
 def copied(rows: Iterable[ChangeRow]) -> Book:
@@ -53,11 +54,11 @@ def copied(rows: Iterable[ChangeRow]) -> Book:
     return book_of(
         MemorySource(row.path, NOWHERE, NOWHERE, line, datetime.fromtimestamp(row.at, UTC).date(), None, row.id)
         for row in rows
-        for line in _stated(row)
+        for line in _statements(row)
     )
 
 
-def _stated(row: ChangeRow) -> Iterator[RetainedLine]:
+def _statements(row: ChangeRow) -> Iterator[RetainedLine]:
     path = row.path if holds_memories(row.path) else _ANY_LOG
     for hunk in row.hunks or ():
         for lines in (hunk.removed, hunk.added):
@@ -118,7 +119,7 @@ async def purge_remains(database: Database) -> str:
 
 
 def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
-    """Return the lines of a chunk in which the words stand; all of it where they run over several."""
+    """Return the lines of a chunk that hold the words; all of it where they run over several."""
     lines = row.text.split("\n")
     found = [row.start_line + at for at, line in enumerate(lines) if said.occurs_in(line)]
     if not found:
@@ -127,7 +128,7 @@ def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
 
 
 class OtherMentions(Struct, frozen=True):
-    """Where the words of a memory stand beside its lines."""
+    """Where else the words of a memory are."""
 
     prose: tuple[Citation, ...] = ()
     """Lines of notes that state no memory."""
@@ -141,8 +142,8 @@ class MemoryForgettingPlan(Struct, frozen=True):
     """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
 
     memories: tuple[Memory, ...]
-    elsewhere: OtherMentions
     said: tuple[TextMatcher, ...]
+    elsewhere: OtherMentions = OtherMentions()
     place: Citation | None = None
     lines: tuple[str, ...] = ()
 
@@ -221,11 +222,11 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
         book = await self.book.now()
         try:
-            meant = await self._meant(book, name)
+            meant = await self._find_target(book, name)
         except ValueError as exc:
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
         plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
-        return MemoryForgettingPlan(plan.memories, await self._elsewhere(plan), plan.said, plan.place, plan.lines)
+        return replace(plan, elsewhere=await self._elsewhere(plan))
 
     async def copies(self) -> Book:
         """Return what the kept lines of changes state, whether or not a note does; raises StoreError."""
@@ -234,23 +235,25 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Say in sentences what is out of reach."""
-        told = [COPIED] if plan.memories and not plan.citations else []
-        told += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
-        told += [
+        places = [COPIED] if plan.memories and not plan.citations else []
+        places += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
+        places += [
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
             for one in plan.elsewhere.transcripts
         ]
         if await asyncio.to_thread(_is_in_git, self.workspace):
-            told.append(f"the history of git, if {self.workspace} was committed with it")
-        told += [f"what was sent to {one} before" for one in self.sent_to()]
-        told += [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self.set_aside()]
+            places.append(f"the history of git, if {self.workspace} was committed with it")
+        places += [f"what was sent to {one} before" for one in self.sent_to()]
+        places += [
+            f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self.set_aside()
+        ]
         if (folder := await asyncio.to_thread(self.replaced)) is not None:
-            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
-        told.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
-        told.append("answers that were kept back and say it in other words, for at most 7 days")
-        return (*told, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
+            places.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
+        places.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
+        places.append("answers that were kept back and say it in other words, for at most 7 days")
+        return (*places, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
-    async def _meant(self, book: Book, name: str) -> ForgetTarget:
+    async def _find_target(self, book: Book, name: str) -> ForgetTarget:
         """Return what is meant of the notes, or else of what was deleted before; raises ValueError, StoreError."""
         try:
             return target(book, name)
@@ -269,11 +272,13 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
         said = tuple(words for line in lines if not (words := TextMatcher(line.strip().lstrip("-*+#> \t"))).is_empty)
-        return MemoryForgettingPlan((), OtherMentions(), said, place, lines)
+        return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        told = session_memories_with(await self.book.now(), plan.stated_by_sessions)
-        cut = [Citation(one.path, one.start_line, one.end_line) for memory in told for one in memory.sources]
+        session_memories = session_memories_with(await self.book.now(), plan.stated_by_sessions)
+        cut = [
+            Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
+        ]
         going = {
             (one.path, line)
             for one in (*plan.citations, *cut)
@@ -285,16 +290,15 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         for words in plan.said:
             for row in await self.indexes.chunks_with(words):
                 prose |= dict.fromkeys(one for one in lines_with(row, words) if (one.path, one.start_line) not in going)
-            found = await self.said.find(words)
-            turns |= dict.fromkeys(found[0])
-            transcripts |= dict.fromkeys(found[1])
+            places = await self.said.find(words)
+            turns |= dict.fromkeys(places[0])
+            transcripts |= dict.fromkeys(places[1])
         return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))
 
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
-    said = tuple(TextMatcher(memory.line.text) for memory in memories)
-    return MemoryForgettingPlan(tuple(memories), OtherMentions(), said)
+    return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.line.text) for memory in memories))
 
 
 def _is_in_git(workspace: Path) -> bool:
@@ -328,6 +332,6 @@ def drop_with_the_others(holder: TextHolder) -> None:
 
 
 def drop_remembered_texts() -> None:
-    """Drop all of them: none tells which texts it holds. What still stands is taken apart anew."""
+    """Drop all of them, since none can say which texts it holds; what still exists is parsed anew."""
     for drop in (*DROPPED, *(holder.drop_texts for holder in _HOLDERS)):
         drop()

@@ -1,7 +1,7 @@
 """What is forgotten in a workspace: keyed hashes in the ledger, the same in `.memory/forgotten`, and the key apart.
 
 The ledger may be lost, and the workspace may be copied: where either is, it is known what was forgotten. The key lies
-beside the ledger alone, so that nobody who has the workspace can try what the hashes are of.
+beside the ledger alone, so that a copy of the workspace is not enough to test what the hashes are of.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class TombstoneStore:
         key = await asyncio.to_thread(self._key)
         if not key:
             return Tombstones()
-        return Tombstones(key, frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirrored))
+        return Tombstones(key, frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes))
 
     async def pending(self) -> Set[bytes]:
         """Return the hashes of what may still stand somewhere, for a kill came in between; raises StoreError."""
@@ -54,9 +54,9 @@ class TombstoneStore:
     async def begin(self, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
         """Note that these memories (id and text) are being forgotten, and return their hashes.
 
-        Raises StoreError, Denied: then nothing may be taken out yet, for nobody would finish it.
+        Raises StoreError, Denied: then nothing may be taken out yet, for nothing would finish it.
         """
-        stones = Tombstones(await asyncio.to_thread(self._made_key))
+        stones = Tombstones(await asyncio.to_thread(self._create_key))
         hashes = frozenset(one for memory in memories for one in stones.of(*memory))
         await self._rows.put(hashes, self._clock(), is_pending=True)
         return hashes
@@ -87,7 +87,7 @@ class TombstoneStore:
             )
         return b""
 
-    def _made_key(self) -> bytes:
+    def _create_key(self) -> bytes:
         if key := self._key():
             return key
         self._key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ class TombstoneStore:
             replace_file(self._key_file, secrets.token_bytes(KEY_BYTES), expected="absent", is_durable=True)
         return self._key()
 
-    def _mirrored(self) -> frozenset[bytes]:
+    def _mirror_hashes(self) -> frozenset[bytes]:
         with contextlib.suppress(OSError):
             return parsed(self._read())
         return frozenset()
@@ -107,7 +107,7 @@ class TombstoneStore:
             return file.read(MAX_BYTES).decode("ascii", "replace")
 
     def _write(self, change: Callable[[frozenset[bytes]], frozenset[bytes]]) -> None:
-        """Bring the mirror up to date; what stands in the way costs the mirror alone."""
+        """Bring the mirror up to date; a failure costs the mirror alone."""
         try:
             if self._mirror.parent.is_symlink():
                 raise OSError(f"{self._mirror.parent} is a link")

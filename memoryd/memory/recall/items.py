@@ -95,7 +95,7 @@ def _summary_lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
         line = _COMMENT.sub("", raw[:_LINE_CHARS]).strip()
         if not line or line.startswith("#"):
             continue
-        cited = [one.memory for one in citations_in(line)]
+        cited = [memory for memory, _ in citations_in(line)]
         if plain := _LINK.sub("", line).strip():
             yield plain, cited
 

@@ -1,4 +1,4 @@
-"""The proposals of a workspace: made by a run, told, accepted and rejected; an accepted one is written as any change.
+"""The proposals of a workspace: made by a run, listed, accepted and rejected; an accepted one is written as any change.
 
 What a run proposes, and which notes must be read for that, is a plan: no note is read or written for it here.
 """
@@ -17,17 +17,10 @@ from memoryd.domain.memories.book import Book, newest_first
 from memoryd.domain.memories.changes.diffs import applied, carried, is_applied
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.generated import has_no_marker
+from memoryd.domain.memories.generated import GeneratedPage, has_no_marker
 from memoryd.domain.memories.kinds import WrittenBy
-from memoryd.domain.memories.reflect.core import CoreChanges, CoreFile, core_changes
+from memoryd.domain.memories.reflect.core import CoreFile, core_changes
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion
-from memoryd.domain.memories.reflect.inference import (
-    Recurrence,
-    has_retain,
-    inferred_lines,
-    recurrences,
-    recurring_names,
-)
 from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import (
     WITHDRAWN,
@@ -35,9 +28,14 @@ from memoryd.domain.memories.reflect.proposals import (
     ProposalKind,
     ProposalState,
     ProposedChange,
+    Recurrence,
     contradiction_change,
+    has_retain,
+    inferred_lines,
     markers_change,
     observation_change,
+    recurrences,
+    recurring_names,
     retain_change,
     source_of,
     still_rests,
@@ -46,7 +44,6 @@ from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.memory.journal import Journal
-from memoryd.memory.reflect.pages import PageState
 from memoryd.search.ranking import commonness
 from memoryd.store.ledger.reflect import ProposalRows
 
@@ -74,12 +71,12 @@ class ProposalQueue(Struct, frozen=True):
 
     rows: ProposalRows
     journal: Journal
-    told: MemoriesForAll
+    load_shared: MemoriesForAll
     clock: Callable[[], float] = time.time
 
     async def all(self, state: ProposalState | None = None) -> list[Proposal]:
         """Return the proposals in a state, or all, the oldest first, without what no longer rests on anything."""
-        # while notes are still read nobody knows better than the last run
+        # while notes are still read, what the last run knew is the best there is
         with contextlib.suppress(NotNow):
             await self.withdraw()
         return await self.rows.all(state)
@@ -93,30 +90,26 @@ class ProposalQueue(Struct, frozen=True):
     async def withdraw(self, shared: SharedMemories | None = None) -> None:
         """Take out of the queue what rests on memories that are gone, superseded, or not for all any more.
 
-        Raises NotNow where nobody can tell, as while the index does not have all notes.
+        Raises NotNow while the index does not have all notes.
         """
         if not (waiting := await self.rows.all(ProposalState.OPEN)):
             return
-        shared = shared or await self.told()
-        gone = [one.id for one in waiting if not still_rests(one.change, shared)]
-        await self.rows.withdraw(gone, WITHDRAWN, self._now())
+        shared = shared or await self.load_shared()
+        outdated = [one.id for one in waiting if not still_rests(one.change, shared)]
+        await self.rows.withdraw(outdated, WITHDRAWN, self._now())
 
     async def found(self, name: str) -> Proposal:
         """Return the proposal of an id or of its beginning; raises NotFound, InvalidRequest where it is of several."""
-        asked = name.strip().lower()
-        near = await self.rows.beginning(asked) if len(asked) >= SHORTEST else []
-        if not near:
+        prefix = name.strip().lower()
+        matches = await self.rows.beginning(prefix) if len(prefix) >= SHORTEST else []
+        if not matches:
             raise NotFound(f"there is no proposal {name!r}", hint="memoryctl proposals list names all that are open")
-        if len(near) > 1:
+        if len(matches) > 1:
             raise InvalidRequest(f"{name!r} is the beginning of several ids", hint="give more of it")
-        return near[0]
-
-    async def put(self, changes: Sequence[ProposedChange], run: str) -> None:
-        """Put changes into the queue."""
-        await self.rows.put(changes, run, self._now())
+        return matches[0]
 
     async def accept(self, name: str) -> DecidedProposal:
-        """Write what a proposal says, where its lines still stand unmistakably; else it is outdated.
+        """Write what a proposal says, if it is clear where its lines go; else it is outdated.
 
         Raises InvalidRequest then, and for one that was decided before; NotFound, NotNow while the index does not have
         all notes, and what `Journal.change` does.
@@ -125,12 +118,12 @@ class ProposalQueue(Struct, frozen=True):
         await self._open(name)
         await self.withdraw()
         proposal = await self._open(name)
-        change, found = proposal.change, ""
+        change, before = proposal.change, ""
 
         def edit(text: str | None) -> str | None:
-            nonlocal found
-            found = text or ""
-            return _accepted(text, change.diff)
+            nonlocal before
+            before = text or ""
+            return _apply(text, change.diff)
 
         try:
             # the file first: after a kill in between, the next one finds it written, and says so
@@ -148,7 +141,7 @@ class ProposalQueue(Struct, frozen=True):
                 hint="edit it yourself, or let memoryctl reflect look again",
             ) from exc
         await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
-        await self._carry(proposal, found, written.text)
+        await self._carry(proposal, before, written.text)
         return DecidedProposal(await self.found(proposal.id), written.id, written.note)
 
     async def reject(self, name: str) -> DecidedProposal:
@@ -160,11 +153,11 @@ class ProposalQueue(Struct, frozen=True):
 
     async def pages_wanting_markers(self, but: str) -> frozenset[str]:
         """Return the pages for which a run before this one has proposed markers that are not accepted."""
-        asked = (ProposalState.OPEN, ProposalState.REJECTED)
+        states = (ProposalState.OPEN, ProposalState.REJECTED)
         return frozenset(
             one.change.path
             for one in await self.rows.all()
-            if one.change.kind is ProposalKind.MARKERS and one.state in asked and one.run != but
+            if one.change.kind is ProposalKind.MARKERS and one.state in states and one.run != but
         )
 
     async def refresh(self, shared: SharedMemories) -> None:
@@ -192,7 +185,7 @@ class ProposalQueue(Struct, frozen=True):
     async def _state(self, change: ProposedChange) -> ProposalState:
         try:
             text = (await self.journal.read(change.path)).text
-            made = await asyncio.to_thread(_accepted, text, change.diff)
+            made = await asyncio.to_thread(_apply, text, change.diff)
         except (_OutdatedError, InvalidRequest):
             # it says something else now, or it may not be written any more: its owner made it private
             return ProposalState.OUTDATED
@@ -205,7 +198,7 @@ class ProposalQueue(Struct, frozen=True):
         return datetime.fromtimestamp(self.clock(), UTC)
 
 
-def _accepted(text: str | None, diff: str) -> str | None:
+def _apply(text: str | None, diff: str) -> str | None:
     """Return a text with a diff applied, None where it was before; raises _OutdatedError."""
     if text is not None and is_applied(text, diff):
         return None
@@ -248,7 +241,7 @@ def ground_of(
     book: Book, shared: SharedMemories, since: date, doubted: Iterable[DoubtedOpinion], known: Collection[str]
 ) -> ProposalGround:
     """Find what may be proposed; `known` are all documents of the workspace."""
-    # what is for one agent alone is proposed to nobody: a person who reviews it may not be the one it is for
+    # what is for one agent alone is not proposed: another person may review it
     shown = [one for one in doubted if one.evidence in shared.memories and one.opinion in shared.memories]
     stating = {source.path for memory in book.memories.values() for source in memory.sources}
     logs = [path for path in known if path not in stating and _is_of_window(path, since)]
@@ -264,21 +257,25 @@ def ground_of(
 
 
 def proposal_plan(
-    ground: ProposalGround, core: CoreFile, notes: Notes, pages: Sequence[PageState], forgotten: Tombstones
-) -> CoreChanges:
-    """Return what is proposed, in one order: what concerns what all sessions see first."""
-    core_ones = core_changes(core, ground.shared, ground.since)
+    ground: ProposalGround,
+    core: CoreFile,
+    notes: Notes,
+    pages: Sequence[tuple[GeneratedPage, str | None]],
+    forgotten: Tombstones,
+) -> tuple[list[ProposedChange], int]:
+    """Return what is proposed, for the core file first, and for how many facts that has no room."""
+    changes, left_out = core_changes(core, ground.shared, ground.since)
     others = (
         *_contradictions(ground, notes),
-        *_retained(ground, notes, forgotten),
+        *_retain_changes(ground, notes, forgotten),
         *_observations(ground, notes),
         *(
-            markers_change(state.page.path, state.text)
-            for state in pages
-            if state.text is not None and state.page.sections and has_no_marker(state.text)
+            markers_change(page.path, text)
+            for page, text in pages
+            if text is not None and page.sections and has_no_marker(text)
         ),
     )
-    return CoreChanges((*core_ones.changes, *filter(None, others)), core_ones.left_out)
+    return [*changes, *filter(None, others)], left_out
 
 
 def _contradictions(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
@@ -295,7 +292,7 @@ def _observations(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChan
             yield observation_change(found, text)
 
 
-def _retained(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
+def _retain_changes(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
     texts = {path: notes[path] for path in ground.logs if path in notes and not has_retain(notes[path])}
     names = _Names(ground.book, recurring_names(texts.values()))
     for path, text in sorted(texts.items()):

@@ -2,12 +2,14 @@
 
 Killed at any instant, it leaves each file as it was or as it is to be, and the next run does the rest: steps and
 proposals are known by what they say, and a page that is up to date is not written.
+
+Of a page only the text between its markers is written. A configured text model adds a paragraph of prose.
 """
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 from uuid import uuid4
 
@@ -18,7 +20,17 @@ from msgspec.structs import replace
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.kinds import MemoryId, is_belief
+from memoryd.domain.memories.generated import (
+    SUMMARY,
+    GeneratedPage,
+    as_text,
+    block_in,
+    block_of,
+    citations_in,
+    has_no_marker,
+    with_block,
+)
+from memoryd.domain.memories.kinds import MemoryId, ShortId, WrittenBy, is_belief, short_id
 from memoryd.domain.memories.reflect.core import CoreFile
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabels
 from memoryd.domain.memories.reflect.opinions import (
@@ -30,27 +42,181 @@ from memoryd.domain.memories.reflect.opinions import (
     opinion_state_of,
     plan_steps,
 )
-from memoryd.domain.memories.reflect.pages import SharedMemories, pages_of, shared_memories, stated_by
+from memoryd.domain.memories.reflect.pages import (
+    CitedFiles,
+    SharedMemories,
+    pages_of,
+    shared_memories,
+    stated_by,
+    why_refused,
+)
 from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
-from memoryd.errors import MemorydError, TextModelUnavailable
+from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import Labeller
+from memoryd.memory.llm import CitedFact, Labeller, Prose
 from memoryd.memory.opinions import OpinionStore
-from memoryd.memory.reflect.pages import (
-    PageRefusal,
-    PageState,
-    PageSummaries,
-    PageWriter,
-    ReflectOptions,
-    ReflectResult,
-    WrittenPages,
-    cited_files,
-)
-from memoryd.memory.reflect.proposals import ProposalQueue, ground_of, proposal_plan
+from memoryd.memory.reflect.proposals import ProposalGround, ProposalQueue, ground_of, proposal_plan
+from memoryd.replies.knowledge import PageRefusalReply, ProposalSummaryReply, ReflectReply
 from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
+
+MAX_SUMMARIES: Final = 20
+"""Of one run: a local model takes seconds for each."""
+MIN_FACTS: Final = 3
+WHY: Final = "reflect brought the page up to date"
+
+
+class ReflectOptions(Struct, frozen=True, kw_only=True):
+    """What a run is to do. `since` is the first day it looks at for observations and proposals; pages are made of all
+    memories, and evidence counts once, however old.
+
+    `is_dry`: nothing is written. `allows_loss`: pages may lose entries, since their memories were deleted on purpose.
+    """
+
+    since: date
+    is_dry: bool = False
+    allows_loss: bool = False
+
+
+class PageRefusal(Struct, frozen=True):
+    """A page that was left as it is, and why."""
+
+    path: str
+    why: str
+    lacks_markers: bool = False
+
+
+class PageSummaries:
+    """Writes summaries: of one run at most `MAX_SUMMARIES`, and no more once the model is away.
+
+    One that was refused stops no other.
+    """
+
+    def __init__(self, prose: Prose) -> None:
+        self._prose = prose
+        self._left = MAX_SUMMARIES
+
+    def begin(self) -> None:
+        """Begin a run."""
+        self._left = MAX_SUMMARIES
+
+    async def of(self, page: GeneratedPage) -> str:
+        """Return the paragraph of a page, empty if there is none."""
+        entries = [entry for section in page.sections for entry in section.entries]
+        if self._left <= 0 or len(entries) < MIN_FACTS:
+            return ""
+        self._left -= 1
+        facts = [CitedFact(short_id(one.memory), as_text(one.text)) for one in entries]
+        try:
+            summary = await self._prose.summary(facts)
+        except TextModelUnavailable as exc:
+            # one that is away is not waited for again and again
+            log.info("no summaries from the text model", reason=str(exc))
+            self._left = 0
+            return ""
+        return "" if summary is None else as_text_of(summary.model, summary.text)
+
+
+def as_text_of(model: str, text: str) -> str:
+    """Return the paragraph: who wrote it, and what."""
+    return f"{SUMMARY}{as_text(model)}: {' '.join(text.split())}"
+
+
+def without_summary(block: str) -> str:
+    """Return a block without the paragraph that a text model wrote."""
+    lines = block.split("\n")
+    at = next((at for at, line in enumerate(lines) if line.startswith(SUMMARY)), None)
+    return block if at is None else "\n".join([*lines[:at], *lines[at + 2 :]])
+
+
+PageState = tuple[GeneratedPage, str | None]
+"""A page as it is to be, and the text that it has; None where there is no file."""
+
+
+class WrittenPages(Struct, frozen=True):
+    """What came of writing pages; `unchanged` counts those that said it all already."""
+
+    written: tuple[str, ...]
+    unchanged: int
+    refusals: tuple[PageRefusal, ...]
+
+
+class PageWriter(Struct, frozen=True):
+    """Writes pages through the journal of a workspace; of a run that is dry it tells what it would write.
+
+    A page is held against `stated` and `files` before that; `allows_loss`: the owner said that what is lost may go.
+    """
+
+    journal: Journal
+    stated: Mapping[ShortId, frozenset[str]]
+    files: CitedFiles
+    allows_loss: bool = False
+    summaries: PageSummaries | None = None
+
+    async def write(self, states: Sequence[PageState], run: str, *, is_dry: bool) -> WrittenPages:
+        """Write what differs; a page that cannot be written is left as it is and reported."""
+        written: list[str] = []
+        refusals: list[PageRefusal] = []
+        unchanged = 0
+        for page, text in states:
+            try:
+                has_changed = await self._write(page, text, run, is_dry=is_dry)
+            except (ValueError, RequestError) as exc:
+                lacks_markers = text is not None and has_no_marker(text)
+                refusals.append(PageRefusal(page.path, str(exc), lacks_markers))
+            else:
+                unchanged += not has_changed
+                written += [page.path] * has_changed
+        return WrittenPages(tuple(written), unchanged, tuple(refusals))
+
+    async def _write(self, page: GeneratedPage, text: str | None, run: str, *, is_dry: bool) -> bool:
+        # a page of many entries takes longer than the loop may be held
+        made = await asyncio.to_thread(self._made, page, text, "")
+        if made is None:
+            return False
+        summary = "" if self.summaries is None or is_dry else await self.summaries.of(page)
+        if is_dry:
+            return True
+        change = await self.journal.change(
+            page.path, lambda now: self._made(page, now, summary), by=WrittenBy.REFLECT, why=WHY, run=run
+        )
+        return change.is_written
+
+    def _made(self, page: GeneratedPage, text: str | None, summary: str) -> str | None:
+        """Return what the text of a page is to become, None if it says so already; raises ValueError."""
+        if text is None:
+            return with_block(None, page, block_of(page, summary)) if page.sections else None
+        block, current = block_of(page), block_in(text)
+        with_block(text, page, block)
+        if current is not None and without_summary(current) == block:
+            # a summary of the same facts stays, so that a second run changes nothing
+            return None
+        why = "" if current is None or self.allows_loss else why_refused(current, page, self.stated, self.files)
+        if why:
+            raise ValueError(f"{why}; if that is meant to be: memoryctl reflect --allow-loss")
+        return with_block(text, page, block_of(page, summary))
+
+
+async def cited_files(journal: Journal, states: Collection[PageState], known: Collection[str]) -> CitedFiles:
+    """Look for the files that blocks cite and the index does not have."""
+    texts = [text for _, text in states if text is not None]
+    blocks = await asyncio.to_thread(lambda: [citations_in(block_in(text) or "") for text in texts])
+    cited = {path for block in blocks for _, path in block}
+    gone: set[str] = set()
+    private: set[str] = set()
+    for path in sorted(cited.difference(known)):
+        try:
+            is_there = (await journal.read(RelativePath(path))).text is not None
+        except InvalidRequest:
+            # what may not be read any more
+            is_there = True
+        except MemorydError:
+            is_there = False
+        (private if is_there else gone).add(path)
+    return CitedFiles(frozenset(gone), frozenset(private))
+
 
 MAX_ASKED: Final = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
@@ -64,7 +230,7 @@ Tell = Callable[[str, int], None]
 
 
 class OpinionMoves(Struct, frozen=True):
-    """The steps of a run, how opinions stand after them, and what only a person can decide."""
+    """The steps of a run, the states of opinions after them, and what only a person can decide."""
 
     steps: tuple[Step, ...]
     standings: Mapping[MemoryId, OpinionState]
@@ -78,26 +244,24 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
     """
     recorded = await opinions.recorded()
     labels = OpinionLabels(book)
-    told = await asyncio.to_thread(lambda: labels.told)
-    asked = [] if labeller is None else await _asked(book, labels, recorded, labeller)
-    return await asyncio.to_thread(lambda: _moves(book, labels, (*told, *asked), recorded, run))
+    stated = await asyncio.to_thread(lambda: labels.stated)
+    by_model = [] if labeller is None else await _labels_of_model(book, labels, recorded, labeller)
+
+    def plan() -> OpinionMoves:
+        steps = plan_steps(book, (*stated, *by_model), recorded, run=run)
+        steps_of = by_opinion((*recorded, *steps))
+        beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
+        standings = {one.id: opinion_state_of(one, steps_of.get(one.id, ())) for one in beliefs}
+        return OpinionMoves(steps, standings, labels.doubted)
+
+    return await asyncio.to_thread(plan)
 
 
-def _moves(
-    book: Book, labels: OpinionLabels, counted: Sequence[LabelledEvidence], recorded: Sequence[Step], run: str
-) -> OpinionMoves:
-    steps = plan_steps(book, counted, recorded, run=run)
-    steps_of = by_opinion((*recorded, *steps))
-    beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
-    standings = {one.id: opinion_state_of(one, steps_of.get(one.id, ())) for one in beliefs}
-    return OpinionMoves(steps, standings, labels.doubted)
-
-
-async def _asked(
+async def _labels_of_model(
     book: Book, labels: OpinionLabels, recorded: Sequence[Step], labeller: Labeller
 ) -> list[LabelledEvidence]:
-    """Return what a text model says of pairs that no line tells of; where it says nothing, nothing is moved."""
-    pairs = await asyncio.to_thread(lambda: labels.unlabelled([step.labelled for step in recorded]))
+    """Return what a text model says of pairs that no line labels; where it says nothing, nothing is moved."""
+    pairs = await asyncio.to_thread(lambda: labels.unlabelled(recorded))
     found: list[LabelledEvidence] = []
     for pair in pairs[:MAX_ASKED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
@@ -112,8 +276,11 @@ async def _asked(
     return found
 
 
-class ReflectParts(Struct, frozen=True, kw_only=True):
-    """What a run works with. `book` gives all memories as the disk has them now, `known` the paths of all documents."""
+class Reflecting(Struct, kw_only=True, eq=False):
+    """Reflects over one workspace, one run at a time.
+
+    `book` gives all memories as the disk has them now, `known` the paths of all documents.
+    """
 
     book: Callable[[], Awaitable[Book]]
     known: Callable[[], Collection[str]]
@@ -127,23 +294,7 @@ class ReflectParts(Struct, frozen=True, kw_only=True):
     summaries: PageSummaries | None = None
     tell: Tell = lambda _what, _count: None
     clock: Callable[[], float] = time.time
-
-
-class _Plan(Struct, frozen=True):
-    """What is known before anything is written."""
-
-    shared: SharedMemories
-    states: tuple[PageState, ...]
-    writer: PageWriter
-    moves: OpinionMoves
-
-
-class Reflecting:
-    """Reflects over one workspace, one run at a time."""
-
-    def __init__(self, parts: ReflectParts) -> None:
-        self._parts = parts
-        self._refusals: tuple[str, ...] = ()
+    _refusals: tuple[str, ...] = ()
 
     @property
     def trouble(self) -> str:
@@ -151,135 +302,132 @@ class Reflecting:
         others = f" (and {len(self._refusals) - 1} more pages)" if len(self._refusals) > 1 else ""
         return f"reflect left {self._refusals[0]}{others}" if self._refusals else ""
 
-    async def run(self, options: ReflectOptions) -> ReflectResult:
+    async def run(self, options: ReflectOptions) -> ReflectReply:
         """Reflect, or tell what that would do; a run that goes on is waited for.
 
         Raises Denied where nothing may be written, NotNow while the index or another run is in the way, StoreError.
         """
         if not options.is_dry:
-            self._parts.journal.check_writable()
-        async with self._parts.journal.alone():
+            self.journal.check_writable()
+        async with self.journal.alone():
             return await self._run(options)
 
-    async def _run(self, options: ReflectOptions) -> ReflectResult:
-        parts, run, began = self._parts, uuid4().hex[:12], time.monotonic()
+    async def _run(self, options: ReflectOptions) -> ReflectReply:
+        run, began = uuid4().hex[:12], time.monotonic()
         # first, for what is refused as long as the index does not have all notes is no run
-        book = await parts.book()
+        book = await self.book()
         if not options.is_dry:
-            await parts.runs.begin(run, options.since, self._now())
-        if parts.summaries is not None:
-            parts.summaries.begin()
-        parts.tell("planning", len(book.memories))
-        moves = await opinion_moves(book, parts.opinions, run, parts.labeller)
+            await self.runs.begin(run, options.since, self._now())
+        if self.summaries is not None:
+            self.summaries.begin()
+        self.tell("planning", len(book.memories))
+        moves = await opinion_moves(book, self.opinions, run, self.labeller)
         if not options.is_dry and moves.steps:
-            await parts.opinions.apply(moves.steps)
-        book, plan, pages = await self._paged(book, moves, options, run)
-        proposals, left_out = await self._proposed(book, plan, options, run)
-        copies = await asyncio.to_thread(near_copies, plan.shared.memories.values())
-        outcome = ReflectResult(
+            await self.opinions.apply(moves.steps)
+        book, shared, states, pages = await self._write_pages(book, moves, options, run)
+        ground = await asyncio.to_thread(ground_of, book, shared, options.since, moves.doubted, self.known())
+        proposals, left_out = await self._propose(ground, states, options, run)
+        refusals = await self._new_refusals(pages.refusals, run)
+        result = ReflectReply(
             run=run,
-            since=options.since,
-            is_dry=options.is_dry,
+            since=options.since.isoformat(),
+            dryRun=options.is_dry,
             memories=len(book.memories),
-            steps=len(plan.moves.steps),
-            pages=pages.written,
+            steps=len(moves.steps),
+            pages=list(pages.written),
             unchanged=pages.unchanged,
-            refusals=await self._told(pages.refusals, run),
-            proposals=proposals,
-            copies=copies,
-            across_scopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
-            disagreements=len(plan.shared.disagreements),
-            core_left_out=left_out,
-            seconds=time.monotonic() - began,
+            refusals=[PageRefusalReply(path=one.path, why=one.why) for one in refusals],
+            proposals=[
+                ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why) for one in proposals
+            ],
+            copies=await asyncio.to_thread(near_copies, shared.memories.values()),
+            acrossScopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
+            disagreements=len(shared.disagreements),
+            coreLeftOut=left_out,
+            tookMs=round((time.monotonic() - began) * 1000, 2),
         )
         if not options.is_dry:
-            await self._note(outcome, pages)
-        return outcome
+            await self._note(result, pages)
+        return result
 
-    async def _paged(
+    async def _write_pages(
         self, book: Book, moves: OpinionMoves, options: ReflectOptions, run: str
-    ) -> tuple[Book, _Plan, WrittenPages]:
+    ) -> tuple[Book, SharedMemories, Sequence[PageState], WrittenPages]:
         """Write the pages; once more where that has moved lines that they cite, below the markers of the same file."""
-        told = WrittenPages((), 0, ())
+        written: dict[str, None] = {}
         for _ in range(MAX_ROUNDS):
-            plan = await self._planned(book, moves, options)
-            self._parts.tell("pages", len(plan.states))
-            pages = await plan.writer.write(plan.states, run, is_dry=options.is_dry)
-            told = replace(pages, written=tuple(dict.fromkeys((*told.written, *pages.written))))
+            shared = await asyncio.to_thread(shared_memories, book, moves.standings)
+            pages = await asyncio.to_thread(pages_of, book, shared)
+            texts = await self._read(page.path for page in pages)
+            states = [(page, texts.get(page.path)) for page in pages]
+            files = await cited_files(self.journal, states, self.known())
+            stated = await asyncio.to_thread(stated_by, shared)
+            self.tell("pages", len(states))
+            writer = PageWriter(self.journal, stated, files, options.allows_loss, self.summaries)
+            done = await writer.write(states, run, is_dry=options.is_dry)
+            written |= dict.fromkeys(done.written)
             citing = {source.path for memory in book.memories.values() for source in memory.sources}
-            if options.is_dry or citing.isdisjoint(pages.written):
+            if options.is_dry or citing.isdisjoint(done.written):
                 break
-            book = await self._parts.book()
-        return book, plan, told
+            book = await self.book()
+        return book, shared, states, replace(done, written=tuple(written))
 
-    async def _planned(self, book: Book, moves: OpinionMoves, options: ReflectOptions) -> _Plan:
-        parts = self._parts
-        shared = await asyncio.to_thread(shared_memories, book, moves.standings)
-        pages = await asyncio.to_thread(pages_of, book, shared)
-        texts = await self._read(page.path for page in pages)
-        states = tuple(PageState(page, texts.get(page.path)) for page in pages)
-        files = await cited_files(parts.journal, states, parts.known())
-        stated = await asyncio.to_thread(stated_by, shared)
-        writer = PageWriter(parts.journal, stated, files, options.allows_loss, parts.summaries)
-        return _Plan(shared, states, writer, moves)
-
-    async def _proposed(
-        self, book: Book, plan: _Plan, options: ReflectOptions, run: str
+    async def _propose(
+        self, ground: ProposalGround, states: Sequence[PageState], options: ReflectOptions, run: str
     ) -> tuple[tuple[ProposedChange, ...], int]:
         """Put into the queue what is proposed; return it, and how many facts the core file has no room for."""
-        parts = self._parts
-        ground = await asyncio.to_thread(ground_of, book, plan.shared, options.since, plan.moves.doubted, parts.known())
         texts = await self._read(map(RelativePath, CORE_FILES))
         path = RelativePath(next(iter(texts), CORE_FILES[0]))
-        core = CoreFile(path, texts.get(path, ""), parts.core_chars)
-        parts.tell("proposals", len(ground.paths))
+        core = CoreFile(path, texts.get(path, ""), self.core_chars)
+        self.tell("proposals", len(ground.paths))
         notes = await self._read(RelativePath(path) for path in sorted(ground.paths))
-        made = await asyncio.to_thread(proposal_plan, ground, core, notes, plan.states, await parts.tombstones.all())
+        forgotten = await self.tombstones.all()
+        changes, left_out = await asyncio.to_thread(proposal_plan, ground, core, notes, states, forgotten)
         if not options.is_dry:
-            await parts.queue.refresh(plan.shared)
-        chosen = await asyncio.to_thread(to_propose, made.changes, await parts.queue.rows.states())
+            await self.queue.refresh(ground.shared)
+        chosen = await asyncio.to_thread(to_propose, changes, await self.queue.rows.states())
         if not options.is_dry:
-            await parts.queue.put(chosen, run)
-        return chosen, made.left_out
+            await self.queue.rows.put(chosen, run, self._now())
+        return chosen, left_out
 
     async def _read(self, paths: Iterable[RelativePath]) -> dict[str, str]:
         """Return the texts of notes that are there and may be written."""
         found: dict[str, str] = {}
         for path in paths:
             try:
-                text = (await self._parts.journal.read(path)).text
+                text = (await self.journal.read(path)).text
             except MemorydError:
-                # who writes it is told why it cannot be
+                # writing it will say why it cannot be read
                 continue
             if text is not None:
                 found[path] = text
         return found
 
-    async def _note(self, outcome: ReflectResult, pages: WrittenPages) -> None:
+    async def _note(self, result: ReflectReply, pages: WrittenPages) -> None:
         """Note what came of it: counts, and the pages that were left as they were; no text of a memory."""
         # a page without markers is its owner's choice, of which a proposal tells
-        told = [one for one in pages.refusals if not one.lacks_markers]
-        self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in told)
+        reported = [one for one in pages.refusals if not one.lacks_markers]
+        self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in reported)
         counts = {
-            "pages": len(outcome.pages),
-            "steps": outcome.steps,
-            "proposals": len(outcome.proposals),
+            "pages": len(result["pages"]),
+            "steps": result["steps"],
+            "proposals": len(result["proposals"]),
             "refused": sorted(one.path for one in pages.refusals),
             _LEFT: self._refusals[:MAX_LEFT],
         }
-        await self._parts.runs.end(outcome.run, counts, self._now())
+        await self.runs.end(result["run"], counts, self._now())
 
-    async def _told(self, refusals: Iterable[PageRefusal], run: str) -> tuple[PageRefusal, ...]:
+    async def _new_refusals(self, refusals: Iterable[PageRefusal], run: str) -> list[PageRefusal]:
         """Leave out pages without markers of which an earlier run has made a proposal: once is enough."""
-        asked = await self._parts.queue.pages_wanting_markers(run)
-        return tuple(one for one in refusals if not (one.lacks_markers and one.path in asked))
+        asked = await self.queue.pages_wanting_markers(run)
+        return [one for one in refusals if not (one.lacks_markers and one.path in asked)]
 
     async def remember(self) -> None:
         """Take up what the last run left, as it stands in the ledger; raises StoreError."""
-        last = await self._parts.runs.last(self._now())
+        last = await self.runs.last(self._now())
         left = () if last is None else last.outcome.get(_LEFT, ())
         if isinstance(left, list) and not self._refusals:
             self._refusals = tuple(map(str, left))
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._parts.clock(), UTC)
+        return datetime.fromtimestamp(self.clock(), UTC)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.changes.diffs import Forgotten
-from memoryd.domain.memories.changes.forgetting import ENTITY_PAGES
+from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog

@@ -44,23 +44,18 @@ def changed_lines(diff: str) -> str:
     return "".join(line for line in body if line[:1] in "+-")
 
 
-def places(diff: str) -> tuple[DiffPlace, ...]:
-    """Return the places of a diff in order; raises ValueError for what is none."""
-    return tuple(_places(_lines(diff)))
-
-
 def applied(text: str, diff: str) -> str | None:
     """Return a text with a diff applied; None where it no longer says where its lines go.
 
     A place is where it was, or the only one that has the same lines: of two, nobody knows which is meant.
     """
     lines, moved = _lines(text), 0
-    for place in places(diff):
-        found = _diff_position(lines, place, place.start + moved)
-        if found is None:
+    for place in _places(diff):
+        position = _diff_position(lines, place, place.start + moved)
+        if position is None:
             return None
-        lines[found : found + len(place.before)] = _fitted(lines, found, place)
-        moved = found - place.start + len(place.after) - len(place.before)
+        lines[position : position + len(place.before)] = _fit(lines, position, place)
+        moved = position - place.start + len(place.after) - len(place.before)
     return "".join(lines)
 
 
@@ -79,7 +74,7 @@ def carried(before: str, after: str, diff: str) -> str | None:
     for kind, first, end, start, stop in reversed(edits):
         if kind == "equal":
             continue
-        begin = _carried(moves, first, end)
+        begin = _map_position(moves, first, end)
         if begin is None:
             return None
         new[begin : begin + end - first] = _lines(wanted)[start:stop]
@@ -89,15 +84,15 @@ def carried(before: str, after: str, diff: str) -> str | None:
 def is_applied(text: str, diff: str) -> bool:
     """Tell whether a text has become what a diff leads to: its lines stand there with what is around them."""
     lines, moved = _lines(text), 0
-    for place in places(diff):
-        found = _diff_position(lines, DiffPlace(place.start, place.after, place.before), place.start + moved)
-        if found is None:
+    for place in _places(diff):
+        position = _diff_position(lines, DiffPlace(place.start, place.after, place.before), place.start + moved)
+        if position is None:
             return False
-        moved = found - place.start + len(place.after) - len(place.before)
+        moved = position - place.start + len(place.after) - len(place.before)
     return True
 
 
-def _carried(moves: Sequence[tuple[str, int, int, int, int]], first: int, end: int) -> int | None:
+def _map_position(moves: Sequence[tuple[str, int, int, int, int]], first: int, end: int) -> int | None:
     """Return where lines stand that another change did not touch; for none of them, the place behind that change."""
     for kind, begin, stop, to, last in reversed(moves):
         if first == end and kind != "equal" and begin <= first <= stop:
@@ -107,8 +102,9 @@ def _carried(moves: Sequence[tuple[str, int, int, int, int]], first: int, end: i
     return 0 if first == end == 0 else None
 
 
-def _places(lines: Sequence[str]) -> Iterator[DiffPlace]:
-    at = 2
+def _places(diff: str) -> Iterator[DiffPlace]:
+    """Yield the places of a diff in order; raises ValueError for what is none."""
+    lines, at = _lines(diff), 2
     if len(lines) < 3 or not lines[0].startswith("--- ") or not lines[1].startswith("+++ "):
         raise ValueError("not a unified diff")
     while at < len(lines):
@@ -116,11 +112,11 @@ def _places(lines: Sequence[str]) -> Iterator[DiffPlace]:
         if head is None:
             raise ValueError(f"not the head of a place: {lines[at]!r}")
         end = next((it for it in range(at + 1, len(lines)) if lines[it].startswith("@@")), len(lines))
-        yield _parsed(head, lines[at + 1 : end])
+        yield _parse_place(head, lines[at + 1 : end])
         at = end
 
 
-def _parsed(head: re.Match[str], body: Sequence[str]) -> DiffPlace:
+def _parse_place(head: re.Match[str], body: Sequence[str]) -> DiffPlace:
     before: list[str] = []
     after: list[str] = []
     sides: tuple[list[str], ...] = ()
@@ -148,11 +144,11 @@ def _diff_position(lines: Sequence[str], place: DiffPlace, expected: int) -> int
     if bare[expected : expected + length] == wanted and expected >= 0:
         return expected
     firsts = [at for at, line in enumerate(bare) if line == wanted[0]]
-    found = [at for at in firsts if bare[at : at + length] == wanted]
-    return found[0] if len(found) == 1 else None
+    matches = [at for at in firsts if bare[at : at + length] == wanted]
+    return matches[0] if len(matches) == 1 else None
 
 
-def _fitted(lines: Sequence[str], at: int, place: DiffPlace) -> list[str]:
+def _fit(lines: Sequence[str], at: int, place: DiffPlace) -> list[str]:
     """Return the lines that come in; the last line of a file may have no end."""
     is_last = at + len(place.before) >= len(lines)
     fitted = [_bare(line) + "\n" for line in place.after]
@@ -219,7 +215,7 @@ def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
     """Return what differs, in order."""
     old, new = lines_of(before), lines_of(after)
     found = list(_gaps(old, new))
-    gaps = [_slid(new, gap, floor) for gap, floor in zip(found, [0, *(gap[3] for gap in found)], strict=False)]
+    gaps = [_slide(new, gap, floor) for gap, floor in zip(found, [0, *(gap[3] for gap in found)], strict=False)]
     if len(gaps) > _HUNKS:
         (at, _, to, _), (_, begin, _, other) = gaps[0], gaps[-1]
         gaps = [(at, begin, to, other)]
@@ -235,7 +231,7 @@ def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, in
         at, to = begin + count, other + count
 
 
-def _slid(new: Sequence[str], gap: tuple[int, int, int, int], floor: int) -> tuple[int, int, int, int]:
+def _slide(new: Sequence[str], gap: tuple[int, int, int, int], floor: int) -> tuple[int, int, int, int]:
     """Return a gap of added lines that ends in a blank one as that of as many lines, one above, which say the same.
 
     What comes below later would else stand between the lines of the one change.
@@ -283,13 +279,13 @@ def taken_back(text: str, hunks: Sequence[Hunk]) -> str:
 
 def _heading_to_keep(below: Sequence[str], hunk: Hunk) -> int:
     """Return how many of the first lines of a hunk are to stay: up to a heading below which stands what came later."""
-    told = next((line for line in below if line.strip()), "")
+    next_line = next((line for line in below if line.strip()), "")
     was_there = next((line for line in hunk.below if line.strip()), "")
     headings = [at for at, line in enumerate(hunk.added) if _HEADING.match(line)]
     is_unknown = not was_there and len(hunk.below) == CONTEXT
-    if hunk.removed or not headings or not told or told == was_there or is_unknown:
+    if hunk.removed or not headings or not next_line or next_line == was_there or is_unknown:
         return 0
-    level, next_one = _level(hunk.added[headings[-1]]), _level(told)
+    level, next_one = _level(hunk.added[headings[-1]]), _level(next_line)
     return headings[-1] + 1 if not next_one or next_one > level else 0
 
 
@@ -376,18 +372,24 @@ class Forgotten(Struct, frozen=True):
 
 def without_forgotten(hunks: Sequence[Hunk], gone: Forgotten) -> tuple[Hunk, ...] | None:
     """Return hunks without the lines of what is forgotten; None where nothing is left that could be taken back."""
-    left = [_left(hunk, gone) for hunk in hunks]
+    left = [_without_traces(hunk, gone) for hunk in hunks]
     if None in left:
         return None
     return tuple(one for one in left if one is not None and (one.added or one.removed)) or None
 
 
-def _left(hunk: Hunk, gone: Forgotten) -> Hunk | None:
+def _without_traces(hunk: Hunk, gone: Forgotten) -> Hunk | None:
     """Return a hunk without such lines, an empty one where it said nothing else; None if it cannot be taken back."""
     if not any(map(gone.is_in, _texts(hunk))):
         return hunk
-    added, removed = _kept(hunk.added, gone), _kept(hunk.removed, gone)
-    left = replace(hunk, added=added, removed=removed, above=_kept(hunk.above, gone), below=_kept(hunk.below, gone))
+    added, removed = _remaining_lines(hunk.added, gone), _remaining_lines(hunk.removed, gone)
+    left = replace(
+        hunk,
+        added=added,
+        removed=removed,
+        above=_remaining_lines(hunk.above, gone),
+        below=_remaining_lines(hunk.below, gone),
+    )
     if any(map(gone.is_in, _texts(left))):
         # it runs over the lines of the change and those around it
         left = replace(left, above=(), below=())
@@ -401,7 +403,7 @@ def _left(hunk: Hunk, gone: Forgotten) -> Hunk | None:
     return None if hunk.removed and not removed else left
 
 
-def _kept(lines: Sequence[str], gone: Forgotten) -> tuple[str, ...]:
+def _remaining_lines(lines: Sequence[str], gone: Forgotten) -> tuple[str, ...]:
     return tuple(line for line in map(gone.cut, lines) if not gone.is_in(line))
 
 

@@ -5,7 +5,6 @@ undo, or a line that is written anew.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from functools import cached_property
 from typing import Final
@@ -17,7 +16,8 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
-from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher
+from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher, composed
+from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
@@ -36,7 +36,7 @@ MOST: Final = 50
 
 
 class ForgetTarget(Struct, frozen=True):
-    """What is to be forgotten: memories, or where no memory stands, lines of a note."""
+    """What is to be forgotten: memories, or lines of a note that state none."""
 
     memories: tuple[Memory, ...] = ()
     lines: Citation | None = None
@@ -48,23 +48,23 @@ def target(book: Book, name: str) -> ForgetTarget:
     if not asked:
         raise ValueError("nothing is named: give an id, a citation such as memory/2026-11-20.md#L12, or words")
     if _ID.match(asked):
-        return ForgetTarget(_identified(book, asked))
+        return ForgetTarget(_by_id(book, asked))
     citation = _citation(asked)
     if citation is not None:
-        return _cited(book, citation)
+        return _by_citation(book, citation)
     return ForgetTarget(_one_meaning(book, asked))
 
 
-def _identified(book: Book, asked: str) -> tuple[Memory, ...]:
+def _by_id(book: Book, asked: str) -> tuple[Memory, ...]:
     """Return what is meant by what reads as an id, and may be a word: `cafe`, `2026`, a code."""
-    said = saying(book, asked)
+    stating = saying(book, asked)
     try:
         named = book.found(asked)
     except ValueError:
-        if not said:
+        if not stating:
             raise
         return _one_meaning(book, asked)
-    others = [memory for memory in said if memory.id != named.id]
+    others = [memory for memory in stating if memory.id != named.id]
     if others and len(asked) < _WHOLE_SHORT_ID:
         raise ValueError(
             f"{asked!r} is the beginning of the id {short_id(named.id)}, and a word of {short_id(others[0].id)}"
@@ -81,30 +81,30 @@ def saying(book: Book, words: str) -> tuple[Memory, ...]:
 
 
 def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
-    """Return what somebody means who gives words: what says just them, or says them as they stand, or one memory.
+    """Return the memories that words mean: those that say just them, or have them in this order, or a single one.
 
     Words in another order say something else, so that several memories which merely hold them are never meant.
     """
-    stated = _stated(book, asked)
+    stated = _by_statement(book, asked)
     if stated:
         return stated
     row = TextMatcher(asked, least=0)
     scattered = saying(book, asked)
-    found = newest_first(memory for memory in scattered if row.occurs_in(memory.line.text)) or scattered
-    if not found:
+    matches = newest_first(memory for memory in scattered if row.occurs_in(memory.line.text)) or scattered
+    if not matches:
         raise ValueError(f"no memory says {asked!r}")
-    if len(found) > MOST:
-        raise ValueError(f"{len(found):,} memories say {asked!r}: at most {MOST} go at once; name more of the words")
-    if len(found) > 1 and len(_words(asked)) > 1 and not row.occurs_in(found[0].line.text):
-        named = ", ".join(short_id(memory.id) for memory in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
+    if len(matches) > MOST:
+        raise ValueError(f"{len(matches):,} memories say {asked!r}: at most {MOST} go at once; name more of the words")
+    if len(matches) > 1 and len(_words(asked)) > 1 and not row.occurs_in(matches[0].line.text):
+        named = ", ".join(short_id(memory.id) for memory in matches[:_SHOWN]) + (", …" if len(matches) > _SHOWN else "")
         raise ValueError(
-            f"{len(found)} memories hold these words, none of them in this order: name one by its id ({named}), "
+            f"{len(matches)} memories hold these words, none of them in this order: name one by its id ({named}), "
             "or give its words as they stand"
         )
-    return found
+    return matches
 
 
-def _stated(book: Book, asked: str) -> tuple[Memory, ...]:
+def _by_statement(book: Book, asked: str) -> tuple[Memory, ...]:
     """Return the memories that say just this: the bullet as it is written, or else its text."""
     said = parse_line(asked if asked.startswith(("- ", "* ", "+ ")) else f"- {asked}")
     if isinstance(said, RetainedLine) and said.id in book.memories:
@@ -113,7 +113,7 @@ def _stated(book: Book, asked: str) -> tuple[Memory, ...]:
     return newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
 
 
-def _cited(book: Book, citation: Citation) -> ForgetTarget:
+def _by_citation(book: Book, citation: Citation) -> ForgetTarget:
     if is_conversation(citation.path):
         raise ValueError(
             f"{citation} is of a conversation: see `memoryctl sessions forget`, and `memoryctl qa mark` for an answer"
@@ -124,15 +124,9 @@ def _cited(book: Book, citation: Citation) -> ForgetTarget:
         # the lines may say something else by now, the mark does not
         return ForgetTarget((book.found(citation.mark),))
     first, last = citation.start_line, citation.end_line or citation.start_line
-    found = [
-        memory
-        for memory in book.memories.values()
-        if any(
-            source.path == citation.path and source.start_line <= last and source.end_line >= first
-            for source in memory.sources
-        )
-    ]
-    return ForgetTarget(tuple(found)) if found else ForgetTarget(lines=citation)
+    on_lines = book.sources_on(citation.path, first, last)
+    memories = {memory.id: memory for memory, _ in on_lines}
+    return ForgetTarget(tuple(memories.values())) if memories else ForgetTarget(lines=citation)
 
 
 def _citation(text: str) -> Citation | None:
@@ -146,10 +140,10 @@ def _citation(text: str) -> Citation | None:
 def _holder(memory: Memory) -> Callable[[str], bool]:
     """Return what tells whether a memory holds a word."""
     text = f"{memory.line.text} {' '.join(memory.line.entities)}"
-    held = frozenset(_words(text))
-    # a script without spaces has no words to compare: there what was asked may stand anywhere
-    runs = tuple(word for word in held if UNSPACED_RUN.match(word))
-    return lambda word: word in held or (UNSPACED_RUN.match(word) is not None and any(word in run for run in runs))
+    words = frozenset(_words(text))
+    # a script without spaces has no words to compare: there the query may be anywhere
+    runs = tuple(word for word in words if UNSPACED_RUN.match(word))
+    return lambda word: word in words or (UNSPACED_RUN.match(word) is not None and any(word in run for run in runs))
 
 
 def _typed_text(text: str) -> str:
@@ -162,7 +156,7 @@ def _words(text: str) -> list[str]:
 
 
 _BEFORE = r"(?:^[ \t+*>-]*|[:：][ \t]*|\")"
-"""What stands before a short text: nothing but signs of a list or a diff, or the head of a bullet."""
+"""What may be before a short text: marks of a list or a diff, or the head of a bullet."""
 _AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
 
 
@@ -174,11 +168,10 @@ class Traces(Struct, frozen=True, dict=True):
 
     def are_in(self, text: str) -> bool:
         """Tell whether anything of them is in a text: all words, one line of several, or an id."""
-        composed = text if text.isascii() else unicodedata.normalize("NFC", text)
         return (
             self.are_named_in(text)
             or any(words.occurs_in(text) for words in self._long)
-            or (self._short is not None and self._short.search(composed) is not None)
+            or (self._short is not None and self._short.search(composed(text)) is not None)
         )
 
     def are_mentioned_in(self, line: str) -> bool:
@@ -211,15 +204,13 @@ class Traces(Struct, frozen=True, dict=True):
 
 
 def _without_end_marks(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text)
-    return composed.rstrip(END_MARKS) or composed
+    return composed(text).rstrip(END_MARKS) or composed(text)
 
 
 def _is_short(text: str) -> bool:
     return sum(map(len, text.split())) < MIN_CHARS
 
 
-ENTITY_PAGES: Final = "bank/entities/"
 OF_SESSION: Final = "session:"
 """What the tag begins with that memories made of a session have."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
@@ -236,19 +227,19 @@ def without_memories(text: str, path: RelativePath, memories: Set[MemoryId], tra
     data = padded(text)
     sections = memory_sections(data, path)
     stated = [(one.start, one.end) for one in sections.lines if one.line.id in memories]
-    made = [span for place in sections.generated for span in _generated(data, place, traces.are_mentioned_in)]
-    return _without(text, [*stated, *made])
+    made = [span for place in sections.generated for span in _traces_in_block(data, place, traces.are_mentioned_in)]
+    return _cut(text, [*stated, *made])
 
 
 def files_cited(text: str) -> frozenset[RelativePath]:
     """Return the files that a page names as the sources of what reflect wrote there."""
-    return frozenset(RelativePath(one.path) for one in citations_in(block_in(text) or ""))
+    return frozenset(RelativePath(path) for _, path in citations_in(block_in(text) or ""))
 
 
 def citing(paths: Set[str]) -> Forgotten:
     """Return what finds in texts what reflect made of these files, with what a text model wrote above it."""
     return Forgotten(
-        lambda text: any(one.path in paths for one in citations_in(text)),
+        lambda text: any(path in paths for _, path in citations_in(text)),
         lambda line: "" if line.startswith(SUMMARY) else line,
     )
 
@@ -256,14 +247,14 @@ def citing(paths: Set[str]) -> Forgotten:
 def without_files(text: str, path: RelativePath, files: Set[str]) -> str | None:
     """Return a page without what reflect made of these files, None if that is nothing."""
     data, cites = padded(text), citing(files).is_in
-    made = [span for place in memory_sections(data, path).generated for span in _generated(data, place, cites)]
-    return _without(text, made)
+    made = [span for place in memory_sections(data, path).generated for span in _traces_in_block(data, place, cites)]
+    return _cut(text, made)
 
 
 def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
     """Return a note without these lines, which began on line `first` (from 1); None if they are not found.
 
-    Somebody may have edited above them: then they are taken out where they stand once, and only there.
+    After an edit above them they are taken out where they are now, if they occur once.
     """
     now = text.split("\n")
     count = len(lines)
@@ -273,7 +264,7 @@ def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
 
 
 def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
-    """Return a note with `[forgotten]` where the words stood, None if they stand nowhere in it."""
+    """Return a note with `[forgotten]` where the words were, None if it does not have them."""
     cut = text
     for words in said:
         cut = words.cut_from(cut)
@@ -281,7 +272,7 @@ def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
 
 
 def session_memories_with(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
-    """Return the memories that were made of sessions, their ends and summaries, in which the words stand."""
+    """Return the ends and summaries of sessions that hold the words."""
     return [
         memory
         for memory in book.memories.values()
@@ -315,21 +306,23 @@ def is_of_session(line: RetainedLine) -> bool:
     return is_made and line.kind in (Kind.SESSION, Kind.SUMMARY)
 
 
-def without_page(text: str, path: RelativePath) -> str:
-    """Return nothing for the page of an entity that has no entry any more and no word of a person, else the text.
+def without_page(text: str | None, path: RelativePath) -> str | None:
+    """Return nothing for the page of an entity that has no entry any more and no word of a person, else what is given.
 
     The name of an entity, of which nothing is remembered, would stay as its heading.
     """
+    if text is None or not path.startswith(ENTITY_PAGES):
+        return text
     data = padded(text)
     generated = memory_sections(data, path).generated
-    if not path.startswith(ENTITY_PAGES) or not generated or any(b"](" in data[start:end] for start, end in generated):
+    if not generated or any(b"](" in data[start:end] for start, end in generated):
         return text
-    lines = (_without(text, generated) or "").split("\n")
+    lines = (_cut(text, generated) or "").split("\n")
     said = [line for line in lines if line.strip()]
     return "" if len(said) <= 1 and all(line.startswith("# ") for line in said) else text
 
 
-def _generated(data: bytes, place: ByteRange, tells: Callable[[str], bool]) -> Iterator[ByteRange]:
+def _traces_in_block(data: bytes, place: ByteRange, tells: Callable[[str], bool]) -> Iterator[ByteRange]:
     """Yield the lines between markers that have traces, and those that are indented below such a one.
 
     With them goes what a text model wrote of all of them, in words of its own.
@@ -355,5 +348,5 @@ def _generated(data: bytes, place: ByteRange, tells: Callable[[str], bool]) -> I
         yield from summary
 
 
-def _without(text: str, spans: Sequence[ByteRange]) -> str | None:
+def _cut(text: str, spans: Sequence[ByteRange]) -> str | None:
     return spliced(text, ((start, end, "") for start, end in spans)) if spans else None

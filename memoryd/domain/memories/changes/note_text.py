@@ -33,10 +33,6 @@ class NoteText(Struct, frozen=True):
         """The text with a plain end to every line."""
         return "\n".join(self.lines)
 
-    @property
-    def is_mostly_wide(self) -> bool:
-        return 2 * sum(self.is_wide) > len(self.is_wide)
-
 
 EMPTY: Final = NoteText()
 
@@ -66,7 +62,7 @@ def written_note(before: NoteText, text: str) -> bytes:
 
 def _ends(before: NoteText, lines: Sequence[str]) -> list[str]:
     """Return how the lines end, all but the last."""
-    wide = [before.is_mostly_wide] * len(lines)
+    wide = [2 * sum(before.is_wide) > len(before.is_wide)] * len(lines)
     old = new = 0
     for begin, after, count in [*matched(before.lines, lines), (len(before.lines), len(lines), 0)]:
         # as many lines as before stand where others stood: each keeps the end of the one that it replaces

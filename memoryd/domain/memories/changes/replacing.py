@@ -55,15 +55,15 @@ def replaced(
         for one in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
     }
     if len(current) != 1:
-        raise ValueError(_listed(name, [known[one] for one in sorted(current)]))
+        raise ValueError(_list_meanings(name, [known[one] for one in sorted(current)]))
     (only,) = current
     return Replaced(known[only], next((one for one in found.memories if one.id == only), found.memories[0]))
 
 
-def _listed(name: str, memories: Sequence[Memory]) -> str:
-    told = [f"{short_id(one.id)} ({' '.join(one.line.text.split())[:_SHOWN_CHARS]})" for one in memories[:SHOWN]]
+def _list_meanings(name: str, memories: Sequence[Memory]) -> str:
+    shown = [f"{short_id(one.id)} ({' '.join(one.line.text.split())[:_SHOWN_CHARS]})" for one in memories[:SHOWN]]
     more = f", and {len(memories) - SHOWN} more" if len(memories) > SHOWN else ""
-    return f"{name[:_SHOWN_CHARS]!r} may mean {len(memories)} memories: {', '.join(told)}{more}"
+    return f"{name[:_SHOWN_CHARS]!r} may mean {len(memories)} memories: {', '.join(shown)}{more}"
 
 
 def is_of_owner(memory: Memory) -> bool:
@@ -168,10 +168,10 @@ def _in_place(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
     new = restated(old.line, said).id
     if new != old.id and new in book.memories:
         raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
-    gone, come = short_id(old.id), short_id(new)
-    renamed = AttributeChange(renamed=((gone, come),))
-    naming = [one.id for one in book.memories.values() if one.id != old.id and gone in _named_by(one)]
-    changes = {one: renamed for one in naming if gone != come}
+    old_id, new_id = short_id(old.id), short_id(new)
+    renamed = AttributeChange(renamed=((old_id, new_id),))
+    naming = [one.id for one in book.memories.values() if one.id != old.id and _names(one, old_id)]
+    changes = {one: renamed for one in naming if old_id != new_id}
     return MemoryReplacement(old.id, new, said, is_in_place=True, changes=changes)
 
 
@@ -179,21 +179,21 @@ def _beside(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
     new, named = said.id, short_id(said.id)
     if new == old.id:
         return MemoryReplacement(old.id, new, said, said_in=_notes_of(old))
-    standing = book.memories.get(new)
+    present = book.memories.get(new)
     # what says that the new one is superseded was said before it was said anew
     changes = {
         one.id: AttributeChange(dropped=frozenset({named}))
         for one in book.memories.values()
         if any(named in source.line.attributes.supersedes for source in one.sources)
     }
-    told = {short for one in (standing.sources if standing else ()) for short in one.line.attributes.superseded}
-    if told:
-        changes[new] = AttributeChange(dropped=frozenset(told))
+    superseding = {short for one in (present.sources if present else ()) for short in one.line.attributes.superseded}
+    if superseding:
+        changes[new] = AttributeChange(dropped=frozenset(superseding))
     changes[old.id] = AttributeChange(
         superseded=(named,), dropped=frozenset({named}), is_pinned=False if is_pinned(old) else None
     )
-    line = _naming(said, old, standing)
-    said_in = _notes_of(standing) if standing is not None and line == standing.line else ()
+    line = _naming(said, old, present)
+    said_in = _notes_of(present) if present is not None and line == present.line else ()
     return MemoryReplacement(old.id, new, line, said_in=said_in, changes=changes)
 
 
@@ -204,14 +204,17 @@ def _notes_of(memory: Memory) -> tuple[str, ...]:
 def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> RetainedLine:
     """Return the new line with the id of the older one, and with what a line that states it already says of it."""
     own = said.attributes if standing is None else standing.line.attributes.with_more(said.attributes)
-    supersedes = joined(own.supersedes, (short_id(old.id),))
-    attributes = replace(own, supersedes=supersedes, superseded=said.attributes.superseded)
-    return replace(said, attributes=replace(attributes, provenance=said.attributes.provenance))
+    attributes = replace(
+        own,
+        supersedes=joined(own.supersedes, (short_id(old.id),)),
+        superseded=said.attributes.superseded,
+        provenance=said.attributes.provenance,
+    )
+    return replace(said, attributes=attributes)
 
 
-def _named_by(memory: Memory) -> set[ShortId]:
-    said = [source.line.attributes for source in memory.sources]
-    return {short for one in said for key in NAMING for short in getattr(one, key)}
+def _names(memory: Memory, short: ShortId) -> bool:
+    return any(short in getattr(source.line.attributes, key) for source in memory.sources for key in NAMING)
 
 
 class Keep(StrEnum):
@@ -229,18 +232,18 @@ def pair_name(one: Disagreement) -> str:
 
 def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
     """Return the disagreement of a name, or that one memory is part of; raise ValueError for none, or several."""
-    asked = name.strip().lower()
-    is_id = len(asked) >= _SHORTEST
-    near = [
+    prefix = name.strip().lower()
+    is_id = len(prefix) >= _SHORTEST
+    matches = [
         one
         for one in known
-        if asked == pair_name(one) or (is_id and (one.newer.startswith(asked) or one.older.startswith(asked)))
+        if prefix == pair_name(one) or (is_id and (one.newer.startswith(prefix) or one.older.startswith(prefix)))
     ]
-    if not near:
+    if not matches:
         raise ValueError(f"there is no disagreement {name!r}")
-    if len(near) > 1:
-        raise ValueError(f"{name!r} is part of {len(near)} disagreements: {', '.join(map(pair_name, near[:3]))}")
-    return near[0]
+    if len(matches) > 1:
+        raise ValueError(f"{name!r} is part of {len(matches)} disagreements: {', '.join(map(pair_name, matches[:3]))}")
+    return matches[0]
 
 
 _SHORTEST = 4
@@ -257,11 +260,12 @@ class Settlement(Struct, frozen=True):
         """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
         said = replace(line.attributes, provenance=by)
-        if not self.holds_alone:
-            return replace(line, attributes=replace(said, beside=joined(said.beside, [self.other])))
-        without = tuple(one for one in said.beside if one != self.other)
-        told = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
-        return replace(line, attributes=told)
+        if self.holds_alone:
+            without = tuple(one for one in said.beside if one != self.other)
+            said = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
+        else:
+            said = replace(said, beside=joined(said.beside, [self.other]))
+        return replace(line, attributes=said)
 
 
 def settlement_of(one: Disagreement, keep: Keep) -> Settlement:

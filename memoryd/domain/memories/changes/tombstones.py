@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from typing import Final, Self
+from typing import Final
 
 from msgspec import Struct
 
@@ -61,10 +61,10 @@ class Tombstones(Struct, frozen=True):
             return False
         if self._hash("text", normalized_statement(text)) in self.hashes:
             return True
-        told = filter(None, map(bare_words, parts_of(text)))
+        parts = filter(None, map(bare_words, parts_of(text)))
         # of what was forgotten before there was one of the words, the other hash may be of the same
         return any(
-            self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in told
+            self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in parts
         )
 
     def cut_from(self, text: str) -> str:
@@ -83,26 +83,18 @@ class Tombstones(Struct, frozen=True):
 
     def _end_of_forgotten(self, words: Sequence[re.Match[str]]) -> int:
         """Return how many of the words, from the first, are something forgotten: the most that are; 0 for none."""
-        made, chars, found = hmac.new(self.key, b"words\0", sha256), 0, 0
+        made, chars, length = hmac.new(self.key, b"words\0", sha256), 0, 0
         for count, word in enumerate(words, start=1):
             run = word[0].casefold()
             made.update(run.encode("utf-8", "surrogatepass"))
             chars += len(run)
             if chars >= MIN_CHARS and made.copy().digest()[:HASH_BYTES] in self.hashes:
-                found = count
-        return found
+                length = count
+        return length
 
     def hold_id(self, memory: str) -> bool:
         """Tell whether this very memory is forgotten."""
         return bool(self.hashes) and self._hash("id", memory) in self.hashes
-
-    def with_more(self, hashes: Iterable[bytes]) -> Self:
-        """Return them with more."""
-        return type(self)(self.key, self.hashes | frozenset(hashes))
-
-    def without(self, hashes: Iterable[bytes]) -> Self:
-        """Return them with fewer."""
-        return type(self)(self.key, self.hashes - frozenset(hashes))
 
     def _exact(self, memory: str, text: str) -> tuple[bytes, bytes]:
         return self._hash("id", memory), self._hash("text", normalized_statement(text))
@@ -124,10 +116,10 @@ def rendered(hashes: Iterable[bytes]) -> str:
 
 def _hash_of(line: str) -> bytes:
     try:
-        found = bytes.fromhex(line.strip())
+        hash_bytes = bytes.fromhex(line.strip())
     except ValueError:
         return b""
-    return found if len(found) == HASH_BYTES else b""
+    return hash_bytes if len(hash_bytes) == HASH_BYTES else b""
 
 
 def normalized_statement(text: str) -> str:
@@ -192,7 +184,7 @@ class TextMatcher(Struct, frozen=True, dict=True):
 
     def occurs_in(self, other: str) -> bool:
         """Tell whether the words stand in another text, whole and in a row."""
-        return not self.is_empty and self._pattern.search(_composed(other)) is not None
+        return not self.is_empty and self._pattern.search(composed(other)) is not None
 
     def are_near(self, other: str) -> bool:
         """Tell whether another text has the words that say something, or all but one of three, in whatever order."""
@@ -202,14 +194,14 @@ class TextMatcher(Struct, frozen=True, dict=True):
 
     def cut_from(self, other: str) -> str:
         """Return the other text with `[forgotten]` in their stead; itself where they do not stand in it."""
-        composed = _composed(other)
-        if self.is_empty or self._pattern.search(composed) is None:
+        text = composed(other)
+        if self.is_empty or self._pattern.search(text) is None:
             return other
-        return self._pattern.sub(lambda _: FORGOTTEN, composed)
+        return self._pattern.sub(lambda _: FORGOTTEN, text)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        words = _composed(self.text).split()
+        words = composed(self.text).split()
         first, last = words[0].strip(QUOTES) or words[0], _core(words[-1])
         if not _is_short(words, self.least) and _is_short([*words[:-1], last], self.least):
             last = words[-1]
@@ -239,5 +231,6 @@ def _core(word: str) -> str:
     return word.strip(QUOTES).rstrip(END_MARKS + QUOTES) or word
 
 
-def _composed(text: str) -> str:
+def composed(text: str) -> str:
+    """Return a text in Unicode's composed form, NFC."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)

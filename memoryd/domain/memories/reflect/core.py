@@ -9,7 +9,7 @@ entity before it. One that may be of several facts, or that says what holds toda
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
@@ -43,7 +43,7 @@ def replaced(text: str, old: str, new: str) -> str:
     count = text.count(old)
     if count != 1:
         told = "does not stand there" if not count else f"stands there {count} times"
-        raise ValueError(f"{_quoted(old)} {told}; give a text that stands there once")
+        raise ValueError(f"{_quote(old)} {told}; give a text that stands there once")
     at = text.index(old)
     before, behind = text[:at], text[at + len(old) :]
     is_whole_line = (not before or before.endswith("\n")) and behind.startswith("\n")
@@ -57,15 +57,15 @@ def inserted(text: str, added: str, *, after: str) -> str:
     places = [at for at, line in enumerate(lines) if line.strip() == wanted]
     if not wanted or len(places) != 1:
         told = f"stands there {len(places)} times" if places else "does not stand there"
-        raise ValueError(f"the line {_quoted(wanted)} {told}; give a line that stands there once")
+        raise ValueError(f"the line {_quote(wanted)} {told}; give a line that stands there once")
     return "\n".join([*lines[: places[0] + 1], *_lines(added).split("\n"), *lines[places[0] + 1 :]])
 
 
 def _lines(added: str) -> str:
-    kept = _plain(added).strip("\n")
-    if not kept.strip():
+    text = _plain(added).strip("\n")
+    if not text.strip():
         raise ValueError("nothing is given that is to be added")
-    return kept
+    return text
 
 
 def _plain(text: str) -> str:
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     first = text.strip().split("\n")[0]
     return repr(first if len(first) <= _SHOWN else f"{first[:_SHOWN]}…")
 
@@ -97,33 +97,29 @@ class CoreFile(Struct, frozen=True):
     max_chars: int
 
 
-class CoreChanges(Struct, frozen=True):
-    """What is proposed, for the core file first; `left_out` counts facts for which the file has no room."""
+def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> tuple[list[ProposedChange], int]:
+    """Return what is proposed for the core file, and for how many facts it has no room.
 
-    changes: tuple[ProposedChange, ...]
-    left_out: int = 0
-
-
-def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> CoreChanges:
-    """Return what is proposed for the core file, of facts recorded since a day; stale lines are looked at always."""
-    stale = tuple(_stale(core, shared))
+    Facts are those recorded since a day; stale lines are always looked for.
+    """
+    stale = list(_stale_lines(core, shared))
     room = core.max_chars - len(core.text)
     changes: list[ProposedChange] = []
     left_out = 0
-    said = folded(core.text)
+    stated = folded(core.text)
     # a fact that takes the place of a stale line is proposed with it
     fresh = {memory for one in stale for memory in one.memories[:1]}
     current = (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
     for memory in sorted(filter(is_durable, current), key=_most_important):
         line = core_line(memory)
-        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in said:
+        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in stated:
             continue
         if len(line) + 1 > room:
             left_out += 1
             continue
         room -= len(line) + 1
-        changes.append(_added(core, memory, line))
-    return CoreChanges((*stale, *changes), left_out)
+        changes.append(_addition(core, memory, line))
+    return [*stale, *changes], left_out
 
 
 def is_durable(memory: Memory) -> bool:
@@ -152,14 +148,13 @@ def _most_important(memory: Memory) -> tuple[bool, float, int, MemoryId]:
     return not memory.line.attributes.is_pinned, -memory.line.importance, -len(memory.sources), memory.id
 
 
-def _added(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
-    days = len({source.day for source in memory.sources})
+def _addition(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
     if memory.line.attributes.is_pinned:
         reason = "it is pinned"
     elif memory.line.importance >= MIN_IMPORTANCE:
         reason = f"its importance is {memory.line.importance:g}"
     else:
-        reason = f"it was said on {days} days"
+        reason = f"it was said on {len({source.day for source in memory.sources})} days"
     source = memory.sources[0]
     why = f"{source.path}#L{source.start_line} states a fact for every session: {reason}."
     diff = unified_diff(core.path, core.text, with_line(core.text, line))
@@ -175,46 +170,29 @@ def with_line(text: str, line: str) -> str:
     return f"{body}\n{gap}{line}\n"
 
 
-def _stale(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
-    """Yield a change for each line that says what a newer memory supersedes: the newer one in its place."""
-    lines, said = core.text.split("\n"), folded(core.text)
-    for stale in stale_lines(core.text, shared, core_line):
-        current = stale.current
-        instead = [] if folded(current.line.text) in said else [core_line(current)]
-        made = "\n".join([*lines[: stale.at], *instead, *lines[stale.at + 1 :]])
-        source = current.sources[0]
-        place = f"{source.path}#L{source.start_line}"
-        why = f"{place} supersedes this line." if stale.is_verbatim else f"{place} has a newer value of this fact."
-        diff = unified_diff(core.path, core.text, made)
-        yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, stale.older.id))
-
-
 BULLET: Final = expression(r"\A[ \t]*[-*+][ \t]+")
 _EMPHASIS: Final = expression(r"[*_`]+")
 _MAX_LINES: Final = 1_000
 """Of the core file that are looked at."""
 
 
-class StaleLine(Struct, frozen=True):
-    """A line, 0-based, the memory that it states, and the one that holds now."""
-
-    at: int
-    older: Memory
-    current: Memory
-    is_verbatim: bool
-
-
-def stale_lines(text: str, shared: SharedMemories, spoken: Callable[[Memory], str]) -> Iterator[StaleLine]:
-    """Yield the bullets of a text that are out of date; `spoken` says how a memory is written there."""
-    bullets = [(at, line) for at, line in enumerate(text.split("\n")[:_MAX_LINES]) if BULLET.match(line)]
-    pairs = list(_superseded(shared)) if bullets else []
-    verbatim = {said: pair for pair in pairs for said in (folded(spoken(pair[0])), folded(pair[0].line.text))}
-    by_value = _by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
+def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
+    """Yield a change for each bullet that is out of date: the newer memory in its place, unless the file states it."""
+    lines, stated = core.text.split("\n"), folded(core.text)
+    bullets = [(at, line) for at, line in enumerate(lines[:_MAX_LINES]) if BULLET.match(line)]
+    pairs = list(_outdated_pairs(shared)) if bullets else []
+    verbatim = {text: pair for pair in pairs for text in (folded(core_line(pair[0])), folded(pair[0].line.text))}
+    by_value = _pairs_by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
     for at, line in bullets:
-        pair = verbatim.get(folded(line))
-        found = pair or _valued(line, by_value)
-        if found is not None:
-            yield StaleLine(at, *found, is_verbatim=pair is not None)
+        pair = verbatim.get(folded(line)) or _pair_of_value(line, by_value)
+        if pair is None:
+            continue
+        older, current = pair
+        instead = [] if folded(current.line.text) in stated else [core_line(current)]
+        diff = unified_diff(core.path, core.text, "\n".join([*lines[:at], *instead, *lines[at + 1 :]]))
+        what = "supersedes this line" if folded(line) in verbatim else "has a newer value of this fact"
+        why = f"{current.sources[0].path}#L{current.sources[0].start_line} {what}."
+        yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, older.id))
 
 
 def folded(text: str) -> str:
@@ -227,7 +205,7 @@ _Pair = tuple[Memory, Memory]
 """An older memory, and the one that holds now."""
 
 
-def _superseded(shared: SharedMemories) -> Iterator[_Pair]:
+def _outdated_pairs(shared: SharedMemories) -> Iterator[_Pair]:
     """Yield each memory that is out of date with the newest of its line, however many lie between them."""
     for newest in sorted(shared.before.keys() - shared.outdated):
         seen: set[MemoryId] = set()
@@ -240,25 +218,25 @@ def _superseded(shared: SharedMemories) -> Iterator[_Pair]:
                 yield shared.memories[older], shared.memories[newest]
 
 
-def _by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
-    found: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
+def _pairs_by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
+    pairs_of: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
     for older, current in pairs if asked else ():
         skeleton = _skeleton(older.line.text)
         # a value that was given up and came back is the current one
         if skeleton in asked and skeleton is not None and skeleton != _skeleton(current.line.text):
-            found[skeleton].append((older, current))
-    return found
+            pairs_of[skeleton].append((older, current))
+    return pairs_of
 
 
-def _valued(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _Pair | None:
+def _pair_of_value(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _Pair | None:
     """Return the fact whose earlier value a line states; None where it is of none, or of several."""
-    found = {
+    candidates = {
         current.id: (older, current)
         for skeleton, names in _readings(line)
         for older, current in by_value.get(skeleton, ())
         if not names or {slug_of(name) for name in names} == set(older.slugs)
     }
-    return next(iter(found.values())) if len(found) == 1 else None
+    return next(iter(candidates.values())) if len(candidates) == 1 else None
 
 
 def _readings(line: str) -> Iterator[tuple[FactSkeleton, tuple[str, ...]]]:

@@ -1,8 +1,8 @@
 """What memories mean for opinions, as far as their lines say it: nothing here guesses.
 
 `supports=` and `contradicts=` decide; a line that says the same reinforces. One that says the same negated, by
-explicit wording, is put before a person. A text model may label other similar memories; its labels are passed in with
-its identity. Evidence counts only where all who see the opinion may see it.
+explicit wording, is put before a person. A text model may label other similar memories. Evidence counts only where all
+who see the opinion may see it.
 
 Similar opinions share an entity and significant words with a memory. The rarest words lead to the few candidates, so
 that the time for a workspace grows with the number of its memories.
@@ -29,7 +29,6 @@ from memoryd.domain.memories.reflect.opinions import (
     SUPPORTS,
     Label,
     LabelledEvidence,
-    OpinionBase,
     base_of,
     is_dated,
     restated_days,
@@ -38,28 +37,17 @@ from memoryd.domain.memories.scopes import covers
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import Statement, is_secret, plain_characters, statement_of
 
-Alike = Callable[[Memory], Sequence[MemoryId]]
-"""Gives the opinions that are near a memory by meaning, the nearest first: a few, by vectors."""
-
 MAX_VISITED: Final = 48
 """Opinions held against one memory."""
 MIN_SHARED: Final = 2
 """Telling words that two statements share, unless all are shared."""
 
 
-class SimilarOpinion(Struct, frozen=True):
-    """An opinion that may speak of the same; `share` of all their words stands in both, 0 to 1, 1 if by meaning."""
-
-    opinion: MemoryId
-    share: float
-
-
 class SimilarOpinions:
     """The opinions of a book, to be found by entity and words."""
 
-    def __init__(self, book: Book, opinions: Iterable[Memory], alike: Alike | None = None) -> None:
+    def __init__(self, book: Book, opinions: Iterable[Memory]) -> None:
         self._aliases = book.aliases
-        self._alike = alike
         self._stated: dict[MemoryId, Statement] = {}
         self._slugs: dict[MemoryId, frozenset[EntitySlug]] = {}
         self._by_word: defaultdict[tuple[EntitySlug, str, bool], list[MemoryId]] = defaultdict(list)
@@ -67,34 +55,22 @@ class SimilarOpinions:
         for opinion in sorted(opinions, key=lambda one: one.id):
             self._add(opinion)
 
-    def statement(self, memory: Memory) -> Statement:
-        """Return what a memory states."""
-        return self._stated.get(memory.id) or statement_of(memory.line.text)
-
     def entities(self, memory: Memory) -> frozenset[EntitySlug]:
         """Return the entities of a memory, aliases by the name of their entity."""
         return frozenset(self._aliases.get(slug, slug) for slug in memory.slugs)
 
-    def of(self, memory: Memory, statement: Statement) -> list[SimilarOpinion]:
-        """Return other opinions about an entity of a memory that share telling words, the most alike first."""
-        return self._found(memory, statement, (False, True), 0.0)
+    def of(self, memory: Memory, *, is_opposite: bool = False) -> list[MemoryId]:
+        """Return other opinions about an entity of a memory that share significant words, the most similar first.
 
-    def negating(self, memory: Memory, statement: Statement, least: float) -> list[SimilarOpinion]:
-        """Return those of them that say yes where the memory says no, or no where yes, and share at least so much."""
-        return self._found(memory, statement, (not statement.is_negated,), least)
-
-    def _found(
-        self, memory: Memory, statement: Statement, negated: Sequence[bool], least: float
-    ) -> list[SimilarOpinion]:
-        entities = self.entities(memory)
-        shares: dict[MemoryId, float] = {}
-        for one in self._visited(entities, statement.words, negated, least):
-            share = self._share(one, statement)
-            if one != memory.id and share >= least and share > 0:
-                shares[one] = share
-        near = (one for one in self._near(memory, entities) if self._stated[one].is_negated in negated)
-        shares |= dict.fromkeys(near, 1.0)
-        return [SimilarOpinion(one, share) for one, share in sorted(shares.items(), key=lambda it: (-it[1], it[0]))]
+        `is_opposite`: only those that say yes where the memory says no, or no where yes, and share most of their words.
+        """
+        statement = self._stated.get(memory.id) or statement_of(memory.line.text)
+        negated = (not statement.is_negated,) if is_opposite else (False, True)
+        least = NEGATED_SHARE if is_opposite else 0.0
+        visited = self._candidates(self.entities(memory), statement.words, negated, least)
+        shares = {one: self._share(one, statement) for one in visited if one != memory.id}
+        similar = (one for one, share in shares.items() if share >= least and share > 0)
+        return sorted(similar, key=lambda one: (-shares[one], one))
 
     def _add(self, opinion: Memory) -> None:
         statement = statement_of(opinion.line.text)
@@ -104,7 +80,7 @@ class SimilarOpinions:
             for word in statement.words:
                 self._by_word[slug, word, statement.is_negated].append(opinion.id)
 
-    def _visited(
+    def _candidates(
         self, entities: frozenset[EntitySlug], words: frozenset[str], negated: Sequence[bool], least: float
     ) -> dict[MemoryId, None]:
         """Return opinions to look at: those of the very same words, then by the rarest words first."""
@@ -128,21 +104,16 @@ class SimilarOpinions:
         return [place for place in found[: len(words) - math.ceil(least * len(words)) + 1] if place]
 
     def _share(self, opinion: MemoryId, statement: Statement) -> float:
-        """Return the share of all their words that stands in both, 0 if those are too few to say anything."""
+        """Return the share of all their words that both have, 0 if those are too few to say anything."""
         words = self._stated[opinion].words
         shared = len(words & statement.words)
         if shared < MIN_SHARED and words != statement.words:
             return 0.0
         return shared / (len(words) + len(statement.words) - shared) if shared else 0.0
 
-    def _near(self, memory: Memory, entities: frozenset[EntitySlug]) -> Iterator[MemoryId]:
-        for one in self._alike(memory) if self._alike else ():
-            if one != memory.id and self._slugs.get(one, frozenset()) & entities:
-                yield one
-
 
 NEGATED_SHARE: Final = 0.6
-"""Share of all telling words that must stand in both lines of which one may negate the other."""
+"""Share of all significant words that two lines must have in common for one to negate the other."""
 MAX_ASKED: Final = 3
 """Opinions for which a text model is asked about one memory."""
 
@@ -156,47 +127,41 @@ class DoubtedOpinion(Struct, frozen=True):
 
 
 class OpinionLabels:
-    """What the memories of a book mean for its opinions. All that it gives is in one order, whatever that of the book.
+    """What the memories of a book mean for its opinions, in an order that does not depend on that of the book."""
 
-    `alike` gives opinions that are near by meaning, where there are vectors.
-    """
-
-    def __init__(self, book: Book, alike: Alike | None = None) -> None:
+    def __init__(self, book: Book) -> None:
         self._book = book
         self._opinions = {one.id: one for one in book.memories.values() if is_belief(one.kind)}
         self._bases = {one.id: base_of(one) for one in self._opinions.values()}
-        self._similar = SimilarOpinions(book, self._opinions.values(), alike)
+        self._similar = SimilarOpinions(book, self._opinions.values())
 
     @cached_property
-    def told(self) -> tuple[LabelledEvidence, ...]:
+    def stated(self) -> tuple[LabelledEvidence, ...]:
         """What the lines themselves say."""
-        found = [*self._explicit, *self._said_again(), *self._copies()]
+        found = [*self._explicit, *self._repetitions(), *self._copies()]
         return tuple(sorted(found, key=lambda one: (one.opinion, one.day, one.evidence, one.label)))
 
     @cached_property
     def doubted(self) -> tuple[DoubtedOpinion, ...]:
         """What seems to be negated by a line that does not say so itself."""
-        decided = {(one.opinion, one.evidence) for one in self._explicit}
-        found = [
-            DoubtedOpinion(near.opinion, memory.id, day)
-            for memory in self._book.memories.values()
-            for near in self._similar.negating(memory, self._similar.statement(memory), NEGATED_SHARE)
-            if (near.opinion, memory.id) not in decided
-            and (day := self._day(near.opinion, memory, is_later=True)) is not None
-        ]
+        found = self._undecided_pairs(lambda memory: self._similar.of(memory, is_opposite=True), self._explicit)
         return tuple(sorted(found, key=lambda one: (one.opinion, one.day, one.evidence)))
 
     def unlabelled(self, known: Iterable[LabelledEvidence]) -> tuple[DoubtedOpinion, ...]:
-        """Return pairs that a text model may be asked about: similar, and neither told nor `known`, oldest first."""
-        decided = {(one.opinion, one.evidence) for one in (*self.told, *known)}
-        found = [
-            DoubtedOpinion(near.opinion, memory.id, day)
-            for memory in self._book.memories.values()
-            for near in self._similar.of(memory, self._similar.statement(memory))[:MAX_ASKED]
-            if (near.opinion, memory.id) not in decided
-            and (day := self._day(near.opinion, memory, is_later=True)) is not None
-        ]
+        """Return similar pairs that neither lines nor `known` label, for a text model to label, the oldest first."""
+        found = self._undecided_pairs(lambda memory: self._similar.of(memory)[:MAX_ASKED], (*self.stated, *known))
         return tuple(sorted(found, key=lambda one: (one.day, one.evidence, one.opinion)))
+
+    def _undecided_pairs(
+        self, similar: Callable[[Memory], Iterable[MemoryId]], labels: Iterable[LabelledEvidence]
+    ) -> Iterator[DoubtedOpinion]:
+        """Yield each memory with the similar opinions for which it may count, unless one of the labels says how."""
+        decided = {(one.opinion, one.evidence) for one in labels}
+        for memory in self._book.memories.values():
+            for opinion in similar(memory):
+                day = self._day(opinion, memory, is_later=True)
+                if day is not None and (opinion, memory.id) not in decided:
+                    yield DoubtedOpinion(opinion, memory.id, day)
 
     def by_model(self, pair: DoubtedOpinion, label: Label, identity: str) -> LabelledEvidence:
         """Return the label that a text model gave to a pair, with its identity."""
@@ -204,10 +169,11 @@ class OpinionLabels:
 
     @cached_property
     def _explicit(self) -> tuple[LabelledEvidence, ...]:
-        return tuple(self._decided(grouped((short_id(one), one) for one in self._book.memories)))
+        """What attributes decide; a short id that several memories have decides nothing."""
+        return tuple(self._by_attributes())
 
-    def _decided(self, named: dict[ShortId, list[MemoryId]]) -> Iterator[LabelledEvidence]:
-        """Yield what attributes decide; a short id that several memories have decides nothing."""
+    def _by_attributes(self) -> Iterator[LabelledEvidence]:
+        named = grouped((short_id(one), one) for one in self._book.memories)
         for memory in self._book.memories.values():
             for short, (label, rule) in _sides(memory).items():
                 opinion, *others = named.get(short, [MemoryId("")])
@@ -215,7 +181,7 @@ class OpinionLabels:
                 if day is not None:
                     yield LabelledEvidence(opinion, memory.id, label, rule, day)
 
-    def _said_again(self) -> Iterator[LabelledEvidence]:
+    def _repetitions(self) -> Iterator[LabelledEvidence]:
         for opinion in self._opinions.values():
             for day in restated_days(opinion, self._bases[opinion.id]):
                 yield LabelledEvidence(opinion.id, opinion.id, Label.REINFORCE, RESTATED, day)
@@ -225,20 +191,17 @@ class OpinionLabels:
         stated = grouped((self._key(opinion), opinion) for opinion in self._opinions.values())
         for memory in self._book.memories.values():
             for opinion in stated.get(self._key(memory), ()):
-                if opinion.id != memory.id and self._says_the_same(opinion, memory):
-                    day = self._day(opinion.id, memory, is_later=True)
-                    if day is not None:
-                        yield LabelledEvidence(opinion.id, memory.id, Label.REINFORCE, RESTATED, day)
+                given = memory.line.attributes.confidence
+                is_agreed = given in (None, self._bases[opinion.id].confidence)
+                day = self._day(opinion.id, memory, is_later=True)
+                if day is not None and is_agreed and _fold(opinion.line.text) == _fold(memory.line.text):
+                    yield LabelledEvidence(opinion.id, memory.id, Label.REINFORCE, RESTATED, day)
 
     def _key(self, memory: Memory) -> tuple[frozenset[EntitySlug], str]:
         """Return what memories that say the same have in common, and what is quickly had."""
-        told = plain_characters(memory.line.text).casefold()
-        return self._similar.entities(memory), "".join(filter(str.isalnum, told))
-
-    def _says_the_same(self, opinion: Memory, memory: Memory) -> bool:
-        given = memory.line.attributes.confidence
-        is_agreed = given is None or given == self._bases[opinion.id].confidence
-        return is_agreed and _folded(opinion.line.text) == _folded(memory.line.text)
+        return self._similar.entities(memory), "".join(
+            filter(str.isalnum, plain_characters(memory.line.text).casefold())
+        )
 
     def _day(self, opinion: MemoryId, memory: Memory, *, is_later: bool) -> date | None:
         """Return the day on which a memory counts for an opinion, the oldest of its lines; None if it does not.
@@ -251,24 +214,20 @@ class OpinionLabels:
         if not covers(memory.line.attributes.scope, self._opinions[opinion].line.attributes.scope):
             return None
         days = [one.day for one in memory.sources if is_dated(one) or not is_later]
-        return min((day for day in days if _counts(day, base, is_later=is_later)), default=None)
-
-
-def _counts(day: date, base: OpinionBase, *, is_later: bool) -> bool:
-    if base.revised_on is not None and day < base.revised_on:
-        return False
-    return not is_later or base.stated_on is None or day > base.stated_on
+        earliest, stated_on = base.revised_on or date.min, base.stated_on if is_later else None
+        counted = (day for day in days if day >= earliest and (stated_on is None or day > stated_on))
+        return min(counted, default=None)
 
 
 def _sides(memory: Memory) -> dict[ShortId, tuple[Label, str]]:
     """Return what any line of a memory says it means for others, by their short ids, but for those on both sides."""
-    every = [one.line.attributes for one in memory.sources]
-    supported = {short for one in every for short in one.supports}
-    contradicted = {short for one in every for short in one.contradicts}
-    told = dict.fromkeys(sorted(supported - contradicted), (Label.REINFORCE, SUPPORTS))
-    return told | dict.fromkeys(sorted(contradicted - supported), (Label.CONTRADICT, CONTRADICTS))
+    lines = [one.line.attributes for one in memory.sources]
+    supported = {short for one in lines for short in one.supports}
+    contradicted = {short for one in lines for short in one.contradicts}
+    sides = dict.fromkeys(sorted(supported - contradicted), (Label.REINFORCE, SUPPORTS))
+    return sides | dict.fromkeys(sorted(contradicted - supported), (Label.CONTRADICT, CONTRADICTS))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     said = gist(text)
     return said if is_secret(text) else said.casefold().rstrip(" .!。！")

@@ -54,25 +54,24 @@ class OpinionBase(Struct, frozen=True):
 def base_of(memory: Memory) -> OpinionBase:
     """Return what the lines of an opinion say of its confidence."""
     dated = sorted((one for one in memory.sources if is_dated(one)), key=lambda one: one.day)
-    by_hand = min((one for one in memory.sources if _tells(one) and not is_dated(one)), key=_place, default=None)
-    if by_hand is not None:
-        return OpinionBase(_told(by_hand), dated[0].day if dated else None)
-    telling = [one for one in dated if _tells(one)]
-    if not telling:
-        return OpinionBase(DEFAULT_CONFIDENCE, dated[0].day if dated else None)
+    by_hand = sorted((one for one in memory.sources if _has_confidence(one) and not is_dated(one)), key=_place)
+    telling = [one for one in dated if _has_confidence(one)]
+    if by_hand or not telling:
+        confidence = _confidence(by_hand[0]) if by_hand else DEFAULT_CONFIDENCE
+        return OpinionBase(confidence, dated[0].day if dated else None)
     newest = max(telling, key=lambda one: (one.day, *_place(one)))
     since = _since(dated, newest)
-    return OpinionBase(_told(newest), since, since if since > dated[0].day else None)
+    return OpinionBase(_confidence(newest), since, since if since > dated[0].day else None)
 
 
 def restated_days(memory: Memory, base: OpinionBase) -> tuple[date, ...]:
     """Return the days, in order, on which daily logs say the opinion again, not with another confidence."""
-    days = {one.day for one in memory.sources if is_dated(one) and _agrees(one, base)}
+    days = {one.day for one in memory.sources if is_dated(one) and _agrees(one, base.confidence)}
     return tuple(sorted(day for day in days if base.stated_on is not None and day > base.stated_on))
 
 
 def is_dated(source: MemorySource) -> bool:
-    """Tell whether a line stands in a file whose name has its day."""
+    """Tell whether a line is in a file whose name has its day."""
     return date_in_name(source.path) is not None
 
 
@@ -80,21 +79,21 @@ def _since(dated: list[MemorySource], newest: MemorySource) -> date:
     """Return the day since when the confidence of the newest line holds, no line between giving another."""
     day = newest.day
     for one in reversed(dated):
-        if not _agrees(one, OpinionBase(_told(newest))):
+        if not _agrees(one, _confidence(newest)):
             break
-        day = one.day if _tells(one) else day
+        day = one.day if _has_confidence(one) else day
     return min(day, newest.day)
 
 
-def _agrees(source: MemorySource, base: OpinionBase) -> bool:
-    return not _tells(source) or _told(source) == base.confidence
+def _agrees(source: MemorySource, confidence: float) -> bool:
+    return source.line.attributes.confidence in (None, confidence)
 
 
-def _tells(source: MemorySource) -> bool:
+def _has_confidence(source: MemorySource) -> bool:
     return source.line.attributes.confidence is not None
 
 
-def _told(source: MemorySource) -> float:
+def _confidence(source: MemorySource) -> float:
     given = source.line.attributes.confidence
     return DEFAULT_CONFIDENCE if given is None else given
 
@@ -137,14 +136,9 @@ class LabelledEvidence(Struct, frozen=True):
     day: date
 
 
-class Step(Struct, frozen=True):
+class Step(LabelledEvidence, frozen=True):
     """What a run made of a piece of evidence: confidences are 0 to 1, `base` is that of the opinion's own lines."""
 
-    opinion: MemoryId
-    evidence: MemoryId
-    label: Label
-    labelled_by: str
-    day: date
     run: str
     base: float
     before: float
@@ -153,10 +147,6 @@ class Step(Struct, frozen=True):
     @property
     def has_moved(self) -> bool:
         return self.after != self.before
-
-    @property
-    def labelled(self) -> LabelledEvidence:
-        return LabelledEvidence(self.opinion, self.evidence, self.label, self.labelled_by, self.day)
 
 
 def moved(confidence: float, label: Label) -> float:
@@ -170,12 +160,11 @@ def replayed(base: float, steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return steps of one opinion with all confidences computed anew from its base, in the order and runs they have."""
     confidence = base
     counted: set[tuple[date, Label]] = set()
-    found: list[Step] = []
+    replay: list[Step] = []
     for run, group in groupby(steps, key=lambda step: step.run):
-        made = run_of([step.labelled for step in group], run, base, confidence, counted)
-        found += made
-        confidence = found[-1].after
-    return tuple(found)
+        replay += run_of(list(group), run, base, confidence, counted)
+        confidence = replay[-1].after
+    return tuple(replay)
 
 
 def chained(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -209,8 +198,10 @@ def in_order(evidence: Iterable[LabelledEvidence]) -> list[LabelledEvidence]:
 
 def _cap_down(evidence: Sequence[LabelledEvidence]) -> float:
     against = [one for one in evidence if one.label is Label.CONTRADICT]
-    memories, days = {one.evidence for one in against}, {one.day for one in against}
-    return STRONG_CAP if len(memories) >= STRONG_MEMORIES and len(days) >= STRONG_DAYS else RUN_CAP
+    is_strong = (
+        len({one.evidence for one in against}) >= STRONG_MEMORIES and len({one.day for one in against}) >= STRONG_DAYS
+    )
+    return STRONG_CAP if is_strong else RUN_CAP
 
 
 SUPPORTS: Final = "supports"
@@ -218,14 +209,12 @@ CONTRADICTS: Final = "contradicts"
 RESTATED: Final = "restated"
 MODEL: Final = "model:"
 """Who labelled: an attribute of the line, a line that says the same, or the model whose identity follows."""
+Evidence = TypeVar("Evidence", bound=LabelledEvidence)
 _EXPLICIT: Final = frozenset({SUPPORTS, CONTRADICTS})
-Said = TypeVar("Said", LabelledEvidence, Step)
-_FOR: Final = frozenset({Label.REINFORCE})
-_AGAINST: Final = frozenset({Label.WEAKEN, Label.CONTRADICT})
 
 
 class OpinionState(Struct, frozen=True):
-    """How an opinion stands now. `set_aside` has the steps from before a person gave it another confidence."""
+    """The state of an opinion now. `set_aside` has the steps from before a person gave it another confidence."""
 
     opinion: MemoryId
     base: OpinionBase
@@ -249,15 +238,15 @@ class OpinionState(Struct, frozen=True):
 
     @property
     def supporting(self) -> tuple[Step, ...]:
-        return tuple(step for step in self.steps if step.label in _FOR)
+        return tuple(step for step in self.steps if step.label is Label.REINFORCE)
 
     @property
     def opposing(self) -> tuple[Step, ...]:
-        return tuple(step for step in self.steps if step.label in _AGAINST)
+        return tuple(step for step in self.steps if step.label in (Label.WEAKEN, Label.CONTRADICT))
 
 
 def opinion_state_of(memory: Memory, steps: Iterable[Step]) -> OpinionState:
-    """Return how an opinion stands after all steps on record, in the order in which they were made."""
+    """Return the state of an opinion after all recorded steps, in the order in which they were made."""
     base, recorded = base_of(memory), tuple(steps)
     others = [number for number, step in enumerate(recorded, 1) if step.base != base.confidence]
     first = others[-1] if others else 0
@@ -275,48 +264,44 @@ def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[S
     for opinion in sorted(offered):
         memory = book.memories.get(opinion)
         if memory is not None and is_belief(memory.kind):
-            made += _planned(memory, offered[opinion], known.get(opinion, []), run)
+            made += _plan_opinion(memory, offered[opinion], known.get(opinion, []), run)
     return tuple(made)
 
 
-def _planned(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
+def _plan_opinion(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
     standing = opinion_state_of(memory, known)
-    fresh = in_order(_uncounted(memory, offered, known))
+    fresh = in_order(_new_evidence(memory, offered, known))
     if fresh and any(step.run == run for step in known):
         raise ValueError(f"the run {run} has made its steps; what came since is for another one")
     counted = {(step.day, step.label) for step in standing.steps}
     return list(run_of(fresh, run, standing.base.confidence, standing.confidence, counted))
 
 
-def _uncounted(memory: Memory, offered: Iterable[LabelledEvidence], known: Sequence[Step]) -> list[LabelledEvidence]:
+def _new_evidence(memory: Memory, offered: Iterable[LabelledEvidence], known: Sequence[Step]) -> list[LabelledEvidence]:
     """Return what no step has counted, one label for each piece of evidence: the explicit one, if there is any.
 
     A neutral step does not keep a line from being told explicitly what it means. Of days on which an opinion was said
     again as many are left out as were counted and are no more: a line that was moved says nothing twice.
     """
-    spent = {_piece(step.labelled) for step in known}
-    moving = {_piece(step.labelled) for step in known if step.label is not Label.NEUTRAL}
+    spent = {_piece(step) for step in known}
+    moving = {_piece(step) for step in known if step.label is not Label.NEUTRAL}
     chosen: dict[tuple[MemoryId, date | None], LabelledEvidence] = {}
     for one in sorted(offered, key=lambda one: (one.labelled_by not in _EXPLICIT, one.day, one.labelled_by)):
         is_spent = _piece(one) in (moving if one.labelled_by in _EXPLICIT else spent)
         if not is_spent:
             chosen.setdefault(_piece(one), one)
-    gone = {step.day for step in known if step.evidence == memory.id} - {source.day for source in memory.sources}
-    return _without_moved(list(chosen.values()), len(gone))
-
-
-def _without_moved(fresh: list[LabelledEvidence], gone: int) -> list[LabelledEvidence]:
-    again = sorted((one for one in fresh if one.evidence == one.opinion), key=lambda one: one.day)
-    return [one for one in fresh if one not in again[:gone]]
+    moved_days = {step.day for step in known if step.evidence == memory.id} - {one.day for one in memory.sources}
+    again = sorted((one for one in chosen.values() if one.evidence == one.opinion), key=lambda one: one.day)
+    return [one for one in chosen.values() if one not in again[: len(moved_days)]]
 
 
 def _piece(one: LabelledEvidence) -> tuple[MemoryId, date | None]:
     return one.evidence, one.day if one.evidence == one.opinion else None
 
 
-def by_opinion(given: Iterable[Said]) -> Mapping[MemoryId, list[Said]]:
-    """Return what is given of each opinion, in its order."""
-    return grouped((one.opinion, one) for one in given)
+def by_opinion(labels: Iterable[Evidence]) -> Mapping[MemoryId, list[Evidence]]:
+    """Return labels or steps by the opinion they are of, in their order."""
+    return grouped((one.opinion, one) for one in labels)
 
 
 class LineEvidence(Struct, frozen=True):
@@ -331,13 +316,15 @@ def line_evidence(
 ) -> Mapping[MemoryId, tuple[LineEvidence, ...]]:
     """Return what lines state for and against these opinions, the oldest first, as far as the asker may know."""
     named = {short_id(one): one for one in opinions}
-    found: dict[MemoryId, tuple[LineEvidence, ...]] = {}
-    for memory in book.stating if named else ():
-        if not filters.standing(memory):
-            continue
-        attributes = memory.line.attributes
-        said = ((attributes.supports, Label.REINFORCE), (attributes.contradicts, Label.CONTRADICT))
-        for short, label in ((short, label) for shorts, label in said for short in shorts):
-            if (opinion := named.get(short)) is not None:
-                found[opinion] = (*found.get(opinion, ()), LineEvidence(memory, label))
-    return found
+    stating = [one for one in book.stating if filters.standing(one)] if named else []
+    evidence = (
+        (named[short], LineEvidence(memory, label))
+        for memory in stating
+        for shorts, label in (
+            (memory.line.attributes.supports, Label.REINFORCE),
+            (memory.line.attributes.contradicts, Label.CONTRADICT),
+        )
+        for short in shorts
+        if short in named
+    )
+    return {opinion: tuple(lines) for opinion, lines in grouped(evidence).items()}

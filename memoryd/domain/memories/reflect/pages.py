@@ -15,11 +15,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.entities import EntitySlug, entity_page, slug_of
-from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, PageSource, citations_in, cut
+from memoryd.domain.memories.book import Book, Memory, spelling
+from memoryd.domain.memories.entities import EntitySlug, entity_page
+from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, citations_in, cut
 from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import OpinionState, Step
 from memoryd.domain.memories.scopes import GLOBAL
@@ -34,7 +35,7 @@ MAX_OF_ENTITY: Final = 60
 MAX_OF_BANK: Final = 200
 """Entries of `world.md`, `experience.md` and `opinions.md`."""
 MAX_EVIDENCE: Final = 5
-"""Memories that are told for an opinion, and against it."""
+"""Memories that a page lists for an opinion, and against it."""
 MAX_BEFORE: Final = 5
 """Earlier versions of one fact."""
 
@@ -63,7 +64,7 @@ def is_shared(memory: Memory) -> bool:
 
 
 def shared_memories(book: Book, beliefs: Mapping[MemoryId, OpinionState]) -> SharedMemories:
-    """Return what may stand on pages; versions are told of these alone."""
+    """Return the memories that pages may hold; versions are those among them."""
     found = sorted(filter(is_shared, book.memories.values()), key=_newest_first)
     every = {one.id: one for one in found}
     versions = KnownVersions().of(every)
@@ -95,14 +96,14 @@ def pages_of(book: Book, shared: SharedMemories) -> tuple[GeneratedPage, ...]:
 def _entity_page(
     book: Book, shared: SharedMemories, path: RelativePath, slugs: Sequence[EntitySlug], memories: Sequence[Memory]
 ) -> GeneratedPage:
-    told = sorted({one.id: one for one in memories}.values(), key=_newest_first)
+    unique = sorted({one.id: one for one in memories}.values(), key=_newest_first)
     sections = [
-        _section(shared, heading, [one for one in told if one.line.network is network], path, MAX_OF_ENTITY)
+        _section(shared, heading, [one for one in unique if one.line.network is network], path, MAX_OF_ENTITY)
         for network, heading in _HEADINGS.items()
     ]
     titles = [book.pages[slug].name for slug in slugs if slug in book.pages]
-    title = titles[0] if titles else _spelling(slugs[0], told)
-    return GeneratedPage(path, title, _seen(told), tuple(filter(None, sections)))
+    title = titles[0] if titles else spelling(slugs[0], unique, slugs[0])
+    return GeneratedPage(path, title, _describe(unique), tuple(filter(None, sections)))
 
 
 def _bank_pages(shared: SharedMemories) -> Iterable[GeneratedPage]:
@@ -111,11 +112,13 @@ def _bank_pages(shared: SharedMemories) -> Iterable[GeneratedPage]:
         (WORLD, "World", Network.WORLD),
         (EXPERIENCE, "Experience", Network.EXPERIENCE),
     ):
-        told = [one for one in memories if one.line.network is network]
-        section = _section(shared, _HEADINGS[network], told, path, MAX_OF_BANK)
+        of_network = [one for one in memories if one.line.network is network]
+        section = _section(shared, _HEADINGS[network], of_network, path, MAX_OF_BANK)
         yield GeneratedPage(path, title, "", (section,) if section else ())
     beliefs = [one for one in memories if is_belief(one.kind) and one.id not in shared.outdated]
-    yield GeneratedPage(OPINIONS, "Opinions", "", (_opinions(shared, beliefs),) if beliefs else ())
+    beliefs.sort(key=lambda one: (one.slugs, *_newest_first(one)))
+    section = PageSection("Opinions", *cut([_opinion(shared, one) for one in beliefs], MAX_OF_BANK))
+    yield GeneratedPage(OPINIONS, "Opinions", "", (section,) if beliefs else ())
 
 
 def _section(
@@ -133,58 +136,44 @@ def _section(
 
 def _entry(shared: SharedMemories, memory: Memory) -> PageEntry:
     earlier = [shared.memories[one] for one in shared.before.get(memory.id, ())]
-    told = _stated_day(memory)
+    label = _day_suffix(memory)
     if is_belief(memory.kind):
-        told = f"{told}, confidence {shared.confidence(memory):.2f}"
-    below = tuple(_plain(one, f"until then{_stated_day(one)}") for one in earlier[:MAX_BEFORE])
-    return _plain(memory, told.removeprefix(", "), below)
-
-
-def _opinions(shared: SharedMemories, memories: Sequence[Memory]) -> PageSection:
-    entries = [_opinion(shared, one) for one in sorted(memories, key=lambda one: (one.slugs, *_newest_first(one)))]
-    kept, left_out = cut(entries, MAX_OF_BANK)
-    return PageSection("Opinions", kept, left_out)
+        label = f"{label}, confidence {shared.confidence(memory):.2f}"
+    below = tuple(_plain(one, f"until then{_day_suffix(one)}") for one in earlier[:MAX_BEFORE])
+    return _plain(memory, label.removeprefix(", "), below)
 
 
 def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
     belief = shared.beliefs.get(memory.id)
     updated = (belief.last_updated if belief else None) or _day(memory)
     names = " ".join(f"@{name}" for name in memory.line.entities)
-    told = ", ".join(filter(None, (f"{shared.confidence(memory):.2f}", str(updated or ""), names)))
+    label = ", ".join(filter(None, (f"{shared.confidence(memory):.2f}", str(updated or ""), names)))
     below: list[PageEntry] = []
     if belief is not None:
         below += _evidence(shared, "for", belief.supporting, memory.id)
         below += _evidence(shared, "against", belief.opposing, memory.id)
-    return _plain(memory, told, tuple(below))
+    return _plain(memory, label, tuple(below))
 
 
 def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: MemoryId) -> Iterable[PageEntry]:
     ids = dict.fromkeys(step.evidence for step in steps)
-    # what is for one agent alone moves the opinion, and is not told to the others
-    told = [shared.memories[one] for one in ids if one in shared.memories and one != but]
-    for memory in sorted(told, key=_newest_first)[:MAX_EVIDENCE]:
-        yield _plain(memory, f"{word}{_stated_day(memory)}")
+    # a memory of one agent alone moves the opinion, and is not shown to the others
+    memories = [shared.memories[one] for one in ids if one in shared.memories and one != but]
+    for memory in sorted(memories, key=_newest_first)[:MAX_EVIDENCE]:
+        yield _plain(memory, f"{word}{_day_suffix(memory)}")
 
 
-def _plain(memory: Memory, told: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
-    sources = tuple(
-        PageSource(RelativePath(source.path), source.start_line, source.end_line) for source in memory.sources
-    )
-    return PageEntry(memory.id, told, memory.line.text, sources, below)
+def _plain(memory: Memory, label: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
+    sources = tuple(Citation(source.path, source.start_line, source.end_line) for source in memory.sources)
+    return PageEntry(memory.id, label, memory.line.text, sources, below)
 
 
-def _seen(memories: Sequence[Memory]) -> str:
+def _describe(memories: Sequence[Memory]) -> str:
     if not memories:
         return ""
     days = [source.day for one in memories for source in one.sources if date_in_name(source.path)]
     count = f"{len(memories)} {'memory' if len(memories) == 1 else 'memories'}."
     return f"First seen {min(days)}, last seen {max(days)}; {count}" if days else f"Seen in {count}"
-
-
-def _spelling(slug: EntitySlug, memories: Iterable[Memory]) -> str:
-    """Return the name of an entity as it is mostly written."""
-    written = Counter(name for one in memories for name in one.line.entities if slug_of(name) == slug)
-    return min(written, key=lambda name: (-written[name], name), default=str(slug))
 
 
 def _day(memory: Memory) -> date | None:
@@ -195,7 +184,7 @@ def _day(memory: Memory) -> date | None:
     return max((source.day for source in memory.sources if date_in_name(source.path)), default=None)
 
 
-def _stated_day(memory: Memory) -> str:
+def _day_suffix(memory: Memory) -> str:
     day = _day(memory)
     return "" if day is None else f", {day}"
 
@@ -228,15 +217,15 @@ class CitedFiles(Struct, frozen=True):
 
 
 def stated_by(shared: SharedMemories) -> dict[ShortId, frozenset[str]]:
-    """Return the short ids of all memories that may stand on pages, with the paths of the lines that state each."""
+    """Return the short ids of all memories that pages may hold, with the paths of the lines that state each."""
     return {short_id(one.id): frozenset(source.path for source in one.sources) for one in shared.memories.values()}
 
 
 def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozenset[str]], files: CitedFiles) -> str:
     """Return why a block may not make way for what the page is to say now; empty if it may."""
     cited: defaultdict[ShortId, set[str]] = defaultdict(set)
-    for citation in citations_in(block):
-        cited[citation.memory].add(citation.path)
+    for memory, path in citations_in(block):
+        cited[memory].add(path)
     gone = set[str]()
     for memory, paths in cited.items():
         missing, moved = paths & files.gone, stated.get(memory, frozenset()) - paths
@@ -247,14 +236,14 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
         others = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         return f"it cites {min(gone)}{others}, which is no longer there"
     lost = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
-    count = len(lost) - _edited(lost, cited, page)
+    count = len(lost) - _count_edited(lost, cited, page)
     if count > max(FEW, MAX_LOST_SHARE * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 
 
-def _edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
-    """Count the lost entries in whose files a line stands now that the page did not tell before."""
+def _count_edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
+    """Count the lost entries whose files have a line now that the page did not have before."""
     new: Counter[str] = Counter()
     for entry in page.entries:
         if short_id(entry.memory) not in cited:

@@ -5,22 +5,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.times.mentions import (
+from memoryd.domain.memories.times.spans import (
+    AWAY,
     CHINESE_SEASON,
+    YEARS_AWAY,
     Calendar,
+    DaySpan,
     Lean,
     TimeMention,
+    Unit,
     chinese_season,
     dated,
     days_of_month,
-    read_by,
-)
-from memoryd.domain.memories.times.spans import (
-    DaySpan,
-    Unit,
     in_year,
     month_of,
     one_day,
+    read_by,
     shifted,
     unit_away,
     units_back,
@@ -92,8 +92,6 @@ _UNIT_NEXT_TO: Final = expression(
     "(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
     rf"(?:(?P<in_day>[0-9]{{1,2}}|{_SMALL})[日号號])?)?"
 )
-_SENSE: Final = {"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "下": 1, "下下": 2}
-_YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _UNITS_AGO: Final = expression(
     rf"{_NO_NUMBER}(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|左|台)"
 )
@@ -167,7 +165,7 @@ def _week_day(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
         which = None
     if which is None and _COUNTED.match(match.string[max(0, begins - 1) : begins]):
         return None
-    week = week_of(shifted(calendar.day, 7 * _SENSE[which or "本"]))
+    week = week_of(shifted(calendar.day, 7 * AWAY[which or "本"]))
     if day == "末":
         return TimeMention(begins, match.end(), weekend_of(week.first) if which else calendar.weekend())
     number = min(_WEEKDAYS.index(day), 6)
@@ -180,7 +178,7 @@ def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
         return _in_near_year(match, calendar)
     if _is_cut(match):
         return None
-    away = _SENSE[match["which"]]
+    away = AWAY[match["which"]]
     if match["week"]:
         return unit_away(calendar.day, away, Unit.WEEK)
     month = month_of(calendar.day.year, calendar.day.month + away)
@@ -188,7 +186,7 @@ def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
 
 
 def _in_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    year = calendar.day.year + _YEARS_AWAY[match["year"]]
+    year = calendar.day.year + YEARS_AWAY[match["year"]]
     month = _number(match["in_month"])
     if month is None:
         return year_of(year)

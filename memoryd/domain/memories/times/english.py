@@ -8,24 +8,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.times.mentions import (
+from memoryd.domain.memories.times.spans import (
+    AWAY,
     ENGLISH_SEASON,
     MONTH,
     Calendar,
+    DaySpan,
     Lean,
     TimeMention,
     TimeReading,
+    Unit,
     dated,
     days_of_month,
     english_season,
-    read_by,
-)
-from memoryd.domain.memories.times.spans import (
-    DaySpan,
-    Unit,
     in_year,
     month_of,
     one_day,
+    read_by,
     shifted,
     unit_away,
     units_back,
@@ -51,7 +50,7 @@ _NAMED_DAY: Final = expression(
 _DAYS_AWAY: Final = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
 _UNIT_NEXT_TO: Final = expression(
     r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
-    rf"(?!\s(?:of|in)\s{MONTH}\b)",
+    rf"(?!\s(?:of|in)\s{MONTH}\b)|\bthe\s(?P<before>week|month|year|weekend)\sbefore\slast\b",
     _FLAGS,
 )
 _NEAR_WEEKEND: Final = expression(
@@ -64,8 +63,7 @@ _GOES_ON: Final = expression(
     r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
     _FLAGS,
 )
-_BEFORE_LAST: Final = expression(r"\bthe\s(?P<unit>week|month|year|weekend)\sbefore\slast\b", _FLAGS)
-_UNITS_AGO: Final = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow|earlier|later)\b", _FLAGS)
+_UNITS_AGO: Final = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow)\b", _FLAGS)
 _IN_UNITS: Final = expression(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
 _PAST_UNITS: Final = expression(
     rf"\b(?:(?:the|these|in|for|over|during)\s(?:the\s)?)?(?P<which>last|past|previous|next|coming)\s{_COUNT}\s{_UNIT}\b",
@@ -117,7 +115,6 @@ _DAYS_OF_IT: Final = expression(
     _FLAGS,
 )
 """`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
-_SENSE: Final = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 
 _FUTURE: Final = expression(
     r"\b(?:will|won't|shall|going\sto|plans?|planned|due|must|needs?\sto|appointment|upcoming|tomorrow|next)\b|'ll\b",
@@ -157,7 +154,9 @@ def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan:
 
 
 def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, _SENSE[match["which"].lower()], _unit(match))
+    if match["before"]:
+        return unit_away(calendar.day, -2, Unit(match["before"].lower()))
+    return unit_away(calendar.day, AWAY[match["which"].lower()], _unit(match))
 
 
 def _near_weekend(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
@@ -166,22 +165,18 @@ def _near_weekend(match: re.Match[str], calendar: Calendar) -> TimeMention | Non
     return TimeMention(start, match.end(), calendar.weekend()) if is_time else None
 
 
-def _before_last(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, -2, _unit(match))
-
-
 def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    sense = {"ago": -1, "from now": 1}.get(match["sense"].lower(), 0)
-    return unit_away(calendar.day, sense * _count(match), _unit(match)) if sense else None
+    sense = -1 if match["sense"].lower() == "ago" else 1
+    return unit_away(calendar.day, sense * counted(match), _unit(match))
 
 
 def _in_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, _count(match), _unit(match))
+    return unit_away(calendar.day, counted(match), _unit(match))
 
 
 def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    unit, count = _unit(match), _count(match)
-    if _SENSE[match["which"].lower()] < 0:
+    unit, count = _unit(match), counted(match)
+    if AWAY[match["which"].lower()] < 0:
         return units_back(calendar.day, count, unit)
     end = unit_away(calendar.day, count, unit)
     return end and DaySpan(calendar.day, end.last)
@@ -193,7 +188,7 @@ def _weekdays(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     if which in _REPEATED or (is_short and (not which or not name[0].isupper())):
         return None
     number = _WEEKDAYS_BY_NAME.index(name[:3].lower())
-    start = match.start() if which in _SENSE or which == "on" else match.start("name" if not is_short else "short")
+    start = match.start() if which in AWAY or which == "on" else match.start("name" if not is_short else "short")
     if which == "this":
         found = shifted(calendar.day, number - calendar.day.weekday())
     else:
@@ -206,9 +201,9 @@ def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeReading:
     if name.lower() in _IS_WORD_TOO and not name[0].isupper() and match["end"] is None:
         return None
     month = month_named(name)
-    if which not in _SENSE:
+    if which not in AWAY:
         return dated((match.start("name"), match.end()), calendar, month, None)
-    away = _SENSE[which]
+    away = AWAY[which]
     year = calendar.day.year
     if away < 0 and month >= calendar.day.month:
         year -= 1
@@ -249,7 +244,7 @@ def _day_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     if not (which or match["word"]):
         return None
     if which:
-        month = month_of(calendar.day.year, calendar.day.month + _SENSE[which])
+        month = month_of(calendar.day.year, calendar.day.month + AWAY[which])
         found = month and in_year(month.first.year, month.first.month, number)
     else:
         found = calendar.day_of_month(number, is_past=english_lean(match.string) is Lean.PAST)
@@ -270,7 +265,8 @@ def _unit(match: re.Match[str]) -> Unit:
     return Unit(match["unit"].lower())
 
 
-def _count(match: re.Match[str]) -> int:
+def counted(match: re.Match[str]) -> int:
+    """Return the number that the group `count` of a match names, in digits or as a word."""
     said = match["count"].lower()
     return _COUNTS[said] if said in _COUNTS else int(said)
 
@@ -286,7 +282,6 @@ _RULES: Final = (
     (_UNIT_NEXT_TO, _unit_next_to, ("week", "month", "year")),
     (_NEAR_WEEKEND, _near_weekend, ("the weekend",)),
     (ENGLISH_SEASON, english_season, ("spring", "summer", "autumn", "fall", "winter")),
-    (_BEFORE_LAST, _before_last, ("before last",)),
     (_UNITS_AGO, _units_ago, ("ago", "from now")),
     (_IN_UNITS, _in_units, _OF_UNITS),
     (_PAST_UNITS, _past_units, _OF_UNITS),

@@ -15,20 +15,24 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
-from memoryd.domain.memories.times.english import english_lean, english_times
+from memoryd.domain.memories.times.english import counted, english_lean, english_times
 from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
-from memoryd.domain.memories.times.mentions import (
+from memoryd.domain.memories.times.spans import (
     MONTH,
     Calendar,
+    DaySpan,
     Lean,
     TimeMention,
     dated,
+    in_year,
     part_of_month,
+    shifted,
+    week_of,
+    weekend_of,
     without_places,
     without_repeated,
     without_titles,
 )
-from memoryd.domain.memories.times.spans import DaySpan, in_year, shifted, week_of, weekend_of
 from memoryd.domain.text.dates import placed_dates
 from memoryd.domain.text.words import normalised
 
@@ -40,7 +44,6 @@ AROUND: Final = 3
 """Days on both sides of what is asked about with `around`."""
 FURTHEST_AHEAD: Final = 60
 """Days: a question about what was means last year's date, if the nearest one lies further ahead."""
-_WEEK_DAYS: Final = 7
 LONGEST_EVENT: Final = 45
 """Days: times further apart are several events, of which the first one counts."""
 
@@ -61,7 +64,6 @@ _AROUND_IT: Final = expression("的?(?:前[后後]|左右|附近|上下)|那几�
 _SHIFT: Final = caseless(
     r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
-_COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _WEEK_OF: Final = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
 _WEEKEND_OF: Final = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
 _WEEK_OF_IT: Final = expression("的?[那这這][一个]?(?:周|週|星期|礼拜)")
@@ -81,7 +83,7 @@ def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
     """
     plain = without_repeated(without_titles(without_places(_plain(text))))
     lean = (chinese_lean if holds_chinese(plain) else english_lean)(plain) if _MAY_HOLD_WEEKDAYS.search(plain) else 0
-    found = (_stretched(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
+    found = (_span_in_text(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
     return tuple(islice(dict.fromkeys(found), MAX_SPANS))
 
 
@@ -115,27 +117,27 @@ def query_days(question: str, today: date) -> QueryDays | None:
     is about what will be.
     """
     plain = without_repeated(without_titles(_plain(question)))
-    found = _times(plain, Calendar(today, Lean.PAST, FURTHEST_AHEAD))
-    if not found:
+    mentions = _times(plain, Calendar(today, Lean.PAST, FURTHEST_AHEAD))
+    if not mentions:
         return None
     clauses = clauses_of(plain)
     if _QUESTION_FUTURE.search(question_part(plain, clauses)):
-        found = _times(plain, Calendar(today, Lean.FUTURE))
+        mentions = _times(plain, Calendar(today, Lean.FUTURE))
     elif asks_ahead(clauses):
-        found = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
-    bearings = [bearing_of(_day_word(plain, one, today), plain, clauses) for one in found]
+        mentions = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
+    bearings = [bearing_of(_day_word(plain, one, today), plain, clauses) for one in mentions]
     best = max(bearings, default=Bearing.PASSING)
     if best is Bearing.PASSING:
         return None
-    spans = [_asked(plain, one) for one, bearing in zip(found, bearings, strict=True) if bearing is best]
-    return QueryDays(_together(spans), best is Bearing.MATTER)
+    spans = [_span_in_question(plain, one) for one, bearing in zip(mentions, bearings, strict=True) if bearing is best]
+    return QueryDays(_combine(spans), best is Bearing.MATTER)
 
 
 def _times(plain: str, calendar: Calendar) -> list[TimeMention]:
     return list(islice(_mentions(plain, calendar), MAX_SPANS))
 
 
-def _together(spans: Sequence[DaySpan]) -> DaySpan:
+def _combine(spans: Sequence[DaySpan]) -> DaySpan:
     open_ones = [span for span in spans if span.is_open]
     if open_ones:
         first, last = max(span.first for span in open_ones), min(span.last for span in open_ones)
@@ -160,18 +162,18 @@ def _plain(text: str) -> str:
 
 def _mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     """Yield what a text names, longest first where two overlap, neighbours joined to ranges."""
-    found = sorted(_all(plain, calendar), key=lambda one: (one.start, -one.end))
+    mentions = sorted(_all_mentions(plain, calendar), key=lambda one: (one.start, -one.end))
     apart: list[TimeMention] = []
-    for one in found:
+    for one in mentions:
         if apart and one.start < apart[-1].end:
             if one.end - one.start > apart[-1].end - apart[-1].start:
                 apart[-1] = one
         else:
             apart.append(one)
-    yield from _joined(plain, apart, calendar)
+    yield from _join_neighbours(plain, apart, calendar)
 
 
-def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
+def _all_mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     for start, end, written in placed_dates(plain) if _MAY_HOLD_DATES.search(plain) else ():
         end -= len(plain[start:end]) - len(plain[start:end].rstrip())
         if written.year is None:
@@ -186,15 +188,15 @@ def _all(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
         yield from chinese_times(plain, calendar)
 
 
-def _joined(plain: str, apart: Sequence[TimeMention], calendar: Calendar) -> Iterator[TimeMention]:
-    held: TimeMention | None = None
+def _join_neighbours(plain: str, apart: Sequence[TimeMention], calendar: Calendar) -> Iterator[TimeMention]:
+    pending: TimeMention | None = None
     for one in apart:
-        joined = None if held is None else _join(plain, held, one, calendar)
-        if held is not None and joined is None:
-            yield held
-        held = joined or one
-    if held is not None:
-        yield held
+        joined = None if pending is None else _join(plain, pending, one, calendar)
+        if pending is not None and joined is None:
+            yield pending
+        pending = joined or one
+    if pending is not None:
+        yield pending
 
 
 def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calendar) -> TimeMention | None:
@@ -216,11 +218,9 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
 
 def _in_one_week(begins: DaySpan, ends: DaySpan, calendar: Calendar) -> tuple[DaySpan, DaySpan]:
     """Return two weekdays, the first of which was found behind the second, in order: in the nearer week that fits."""
-    back = DaySpan(shifted(begins.first, -_WEEK_DAYS), shifted(begins.last, -_WEEK_DAYS))
-    ahead = DaySpan(shifted(ends.first, _WEEK_DAYS), shifted(ends.last, _WEEK_DAYS))
     is_nearer = (calendar.day - ends.last) <= (begins.first - calendar.day)
     is_past = is_nearer if calendar.lean is Lean.NEAREST else calendar.lean is Lean.PAST
-    return (back, ends) if is_past else (begins, ahead)
+    return (begins.shifted(-7, -7), ends) if is_past else (begins, ends.shifted(7, 7))
 
 
 def _same_years(first: TimeMention, second: TimeMention) -> tuple[DaySpan, DaySpan]:
@@ -238,16 +238,16 @@ def _is_between(plain: str, first: TimeMention, second: TimeMention) -> bool:
     return _OPENS.search(before) is not None or _BETWEEN.match(plain, second.end) is not None
 
 
-def _around_it(plain: str, one: TimeMention) -> tuple[str, str]:
-    """Return what stands right before and behind a mention."""
-    return plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
+def _part_named(plain: str, one: TimeMention) -> tuple[str, DaySpan, str]:
+    """Return the days of a mention, or the part of a month that it names, with the text right before and behind."""
+    before, behind = plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
+    return part_of_month(before, one.span, behind)
 
 
-def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
+def _span_in_text(plain: str, one: TimeMention, day: date) -> DaySpan:
     """Return the span that a mention has in a text of this day."""
-    around, after = _around_it(plain, one)
-    before, part, behind = part_of_month(around, one.span, after)
-    span = _moved(before, part)
+    before, part, behind = _part_named(plain, one)
+    span = _shift(before, part)
     if (_SINCE.search(before) or _SINCE_IT.match(behind)) and span.first <= day:
         return DaySpan(span.first, day)
     if _UNTIL.search(before) and day <= span.last:
@@ -255,11 +255,10 @@ def _stretched(plain: str, one: TimeMention, day: date) -> DaySpan:
     return span
 
 
-def _asked(plain: str, one: TimeMention) -> DaySpan:
+def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
     """Return the span that a question means by a mention."""
-    around, after = _around_it(plain, one)
-    before, part, behind = part_of_month(around, one.span, after)
-    span = _moved(before, part)
+    before, part, behind = _part_named(plain, one)
+    span = _shift(before, part)
     if span != part:
         return span
     if _WEEK_OF.search(before) or _WEEK_OF_IT.match(behind):
@@ -267,7 +266,7 @@ def _asked(plain: str, one: TimeMention) -> DaySpan:
     if _WEEKEND_OF.search(before):
         return weekend_of(span.first)
     if _AROUND.search(before) or _AROUND_IT.match(behind):
-        return DaySpan(shifted(span.first, -AROUND), shifted(span.last, AROUND))
+        return span.shifted(-AROUND, AROUND)
     if _SINCE.search(before) or _SINCE_IT.match(behind):
         return DaySpan(span.first, date.max)
     if _BEFORE.search(before) or _BEFORE_IT.match(behind):
@@ -280,15 +279,14 @@ def _asked(plain: str, one: TimeMention) -> DaySpan:
     return DaySpan(span.first, date.max) if is_day and _FROM.search(before) else span
 
 
-def _moved(before: str, span: DaySpan) -> DaySpan:
+def _shift(before: str, span: DaySpan) -> DaySpan:
     """Return the span of `three days before Nov 27`."""
     match = _SHIFT.search(before)
     if match is None:
         return span
-    said = match["count"].lower()
-    days = (_COUNTS[said] if said in _COUNTS else int(said)) * (7 if match["unit"].lower() == "week" else 1)
+    days = counted(match) * (7 if match["unit"].lower() == "week" else 1)
     days = -days if match["sense"].lower() == "before" else days
-    return DaySpan(shifted(span.first, days), shifted(span.last, days))
+    return span.shifted(days, days)
 
 
 def _hull(spans: Sequence[DaySpan]) -> DaySpan:

@@ -1,15 +1,24 @@
 """Spans of days, the arithmetic of the calendar, and work that is due at a time of day.
 
 Weeks begin on Monday (ISO 8601). Work is due once a day, also after the machine slept or a clock was set.
+
+Below is what English and Chinese times share: the mention of a time, parts of months, seasons, and what names a day but
+is no time of an event. `see memory/2025-11-27.md` is a place in a file; `every Monday` and `每周三` name
+no day of the calendar. Seasons are those north of the equator: spring from March, winter from December of the year in
+which it begins.
 """
 
+import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
+
+from memoryd.domain.expressions import caseless, expression
 
 
 def last_due(now: datetime, at: time, zone: ZoneInfo | None) -> datetime:
@@ -47,6 +56,10 @@ class DaySpan(Struct, frozen=True, order=True):
     def meets(self, other: "DaySpan") -> bool:
         """Tell whether two spans have a day in common."""
         return self.first <= other.last and other.first <= self.last
+
+    def shifted(self, first: int, last: int) -> "DaySpan":
+        """Return the span with its ends so many days later."""
+        return DaySpan(shifted(self.first, first), shifted(self.last, last))
 
     @property
     def is_open(self) -> bool:
@@ -139,11 +152,257 @@ def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
 
     29 February is looked for in the eight years around, of which one has it.
     """
-    found = [span for span in _years_around(near, month, day) if span is not None]
-    return min(found, key=lambda span: (span.distance(near), span.first)) if found else None
+    distance = 8 if (month, day) == (2, 29) else 1
+    years = range(near.year - distance, near.year + distance + 1)
+    spans = filter(None, (in_year(year, month, day) for year in years))
+    return min(spans, key=lambda span: (span.distance(near), span.first), default=None)
 
 
-def _years_around(near: date, month: int, day: int | None) -> Iterator[DaySpan | None]:
-    visibility = 8 if (month, day) == (2, 29) else 1
-    for year in range(near.year - visibility, near.year + visibility + 1):
-        yield in_year(year, month, day)
+_HIDDEN: Final = "#"
+_EXTENSION: Final = "(?:md|markdown|txt|json5?|ya?ml|toml|csv|pdf|png|jpe?g|html?|py|log)"
+_PLACE: Final = expression(
+    r"\]\([^()\s]{1,2000}+\)|\b[a-z][a-z0-9+.-]{1,20}://[^\s()<>]++"
+    rf"|(?<![\w.~/-])(?=[A-Za-z~._])[\w.~-]++(?:/[\w.~@:+-]++)++(?:\#[\w-]+)?"
+    rf"|(?<![\w.~/-])[\w~-]{{1,200}}+\.{_EXTENSION}\b(?:\#[\w-]+)?",
+    re.ASCII | re.IGNORECASE,
+)
+_TITLE: Final = expression("《[^《》]{1,80}》|明天[会將将]?更加?美?好")
+_DIGIT: Final = expression("[0-9]")
+
+_WEEKDAY: Final = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
+MONTH: Final = (
+    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+)
+_ORDINAL: Final = "(?:first|second|third|fourth|fifth|last|other|[0-9]{1,2}(?:st|nd|rd|th))"
+_TIME: Final = (
+    rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH})\b"
+)
+_TIMES: Final = (
+    rf"{_TIME}(?:(?:,?\s(?:and|or|to|through|until)\s|,\s?|\s?[&/–-]\s?)(?:on\s|the\s){{0,2}}{_TIME}){{0,6}}"
+)
+_UNIT: Final = "(?:day|week|month|quarter|year|term|season|morning|evening|weekend)"
+_ENGLISH: Final = expression(
+    rf"\b(?:every|each)\s(?:(?:{_ORDINAL}|two|three|four|single|[0-9]{{1,2}})\s)?"
+    rf"(?:{_UNIT}s?,?\s(?:(?:on|in|at|the|of)\s){{0,2}})?{_TIMES}"
+    rf"|\b(?:the\s)?{_ORDINAL}\s(?:(?:and|or)\s(?:the\s)?{_ORDINAL}\s)?{_WEEKDAY}\s(?:of|in)\s(?:the|each|every|a)\s{_UNIT}\b"
+    r"|\b(?:daily|weekly|fortnightly|biweekly|monthly|quarterly|yearly|annually|(?:once|twice|times)\sa\s(?:week|month|year)),?"
+    rf"\s(?:(?:on|in|at|the)\s){{0,2}}{_TIMES}|\b(?:on\s)?{_WEEKDAY}\s(?:of\s)?(?:every|each)\s{_UNIT}\b"
+    rf"|\b(?:a|an|any|some|no|most|all)\s{_WEEKDAY}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
+    re.ASCII | re.IGNORECASE,
+)
+_WEEK_WORD: Final = "(?:周|週|星期|礼拜|禮拜)"
+_NUMBER: Final = "[一二两兩三四五六七八九十0-9]"
+_EASTERN_TIME: Final = (
+    rf"(?:第?{_NUMBER}个|第{_NUMBER}個|最后一?个|最後一?個)?"
+    rf"(?:{_WEEK_WORD}[一二三四五六日天末]|{_NUMBER}{{1,3}}月份?(?:{_NUMBER}{{1,3}}[日号號])?|{_NUMBER}{{1,3}}[日号號]|[一二三四五六日天])"
+)
+_EASTERN: Final = expression(
+    rf"(?:每逢?|逢|隔){_NUMBER}{{0,2}}[个個]?(?:{_WEEK_WORD}|月|年|季度)?份?的?"
+    rf"{_EASTERN_TIME}(?:(?:[、和与與及或到至,，-]|以及){{0,1}}{_EASTERN_TIME}){{0,6}}"
+)
+
+
+def without_places(plain: str) -> str:
+    """Return a text with `#` in the place of paths and links, which may have the names of days."""
+    if "/" not in plain and "." not in plain and "](" not in plain:
+        return plain
+    return _PLACE.sub(lambda match: _HIDDEN * len(match[0]) if _DIGIT.search(match[0]) else match[0], plain)
+
+
+def without_titles(plain: str) -> str:
+    """Return a text with `#` in the place of titles of works and set phrases: `《昨日重现》`, `明天会更好`."""
+    return _TITLE.sub(_hidden, plain) if "《" in plain or "更" in plain else plain
+
+
+def without_repeated(plain: str) -> str:
+    """Return a text with `#` in the place of what comes again and again."""
+    return _EASTERN.sub(_hidden, _ENGLISH.sub(_hidden, plain)) if plain else plain
+
+
+def _hidden(match: re.Match[str]) -> str:
+    return _HIDDEN * len(match[0])
+
+
+_BEFORE: Final = caseless(
+    r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
+    r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z"
+)
+_BEHIND: Final = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
+_THIRD: Final = 10
+_EARLY: Final = ("early", "beginning", "start")
+_MID: Final = ("mid", "middle")
+_WEEKS: Final = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
+
+
+def part_of_month(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
+    """Return the part of a month that a text names with what stands around it, and what stands around that.
+
+    Where it names no part of a month, all stays as it is. Early and late are ten days, or what is left of them; weeks
+    are counted from the first of the month.
+    """
+    if span.is_open or span != month_of(span.first.year, span.first.month):
+        return before, span, behind
+    if (said := _BEFORE.search(before)) is not None:
+        week, part = said["week"], (said["part"] or "").lower()
+        third = 0 if part.startswith(_EARLY) else 1 if part.startswith(_MID) else 2
+        return before[: said.start()], _week(span, week.lower()) if week else _third(span, third), behind
+    if (shown := _BEHIND.match(behind)) is not None:
+        third = 0 if shown["early"] else 1 if shown["mid"] else 2
+        return before, _third(span, third), behind[shown.end() :]
+    return before, span, behind
+
+
+def _third(month: DaySpan, number: int) -> DaySpan:
+    first = shifted(month.first, _THIRD * number)
+    return DaySpan(first, month.last if number == 2 else shifted(first, _THIRD - 1))
+
+
+def _week(month: DaySpan, which: str) -> DaySpan:
+    if which not in _WEEKS:
+        return DaySpan(shifted(month.last, 1 - _WEEK), month.last)
+    first = shifted(month.first, _WEEK * _WEEKS[which])
+    return DaySpan(first, shifted(first, _WEEK - 1))
+
+
+class Lean(IntEnum):
+    """Where a bare weekday is looked for: what was, what is nearest, what will be."""
+
+    PAST = -1
+    NEAREST = 0
+    FUTURE = 1
+
+
+class Calendar(Struct, frozen=True):
+    """The day from which times are counted, where a weekday without a word to it lies, and how many days ahead a date
+    without a year may lie (None: any number)."""
+
+    day: date
+    lean: Lean = Lean.NEAREST
+    ahead: int | None = None
+
+    def weekday(self, number: int, lean: Lean) -> date:
+        """Return the nearest day of that number (Monday is 0), or the next one that has been, or will be."""
+        ahead = (number - self.day.weekday()) % 7
+        if lean is Lean.PAST:
+            return shifted(self.day, ahead - 7)
+        if lean is Lean.FUTURE:
+            return shifted(self.day, ahead or 7)
+        return shifted(self.day, ahead if ahead <= 3 else ahead - 7)
+
+    def day_of_month(self, number: int, *, is_past: bool) -> DaySpan | None:
+        """Return the nearest day of that number in a month, or the last one; None if no month near has it.
+
+        Two months have no 31st one after the other, so that one of three has.
+        """
+        months = (month_of(self.day.year, self.day.month + away) for away in (-2, -1, 0, 1))
+        found = (in_year(month.first.year, month.first.month, number) for month in months if month is not None)
+        days = [one for one in found if one is not None and not (is_past and one.first > self.day)]
+        return min(days, key=lambda one: (one.distance(self.day), one.first)) if days else None
+
+    def nearest(self, month: int, day: int | None) -> DaySpan | None:
+        """Return the nearest day or month without a year, not too far ahead; None if no calendar has it."""
+        span = nearest_year(self.day, month, day)
+        if span is not None and self.ahead is not None and (span.first - self.day).days > self.ahead:
+            span = in_year(span.first.year - 1, month, day) or span
+        return span
+
+    def weekend(self) -> DaySpan:
+        """Return the weekend of this week, or the last one that has begun if what was is meant."""
+        found = weekend_of(self.day)
+        return weekend_of(shifted(self.day, -7)) if self.lean is Lean.PAST and found.first > self.day else found
+
+
+class TimeMention(Struct, frozen=True):
+    """What stands from `start` to `end` names these days; `yearless` says month and day of one without a year."""
+
+    start: int
+    end: int
+    span: DaySpan
+    yearless: tuple[int, int | None] | None = None
+    is_weekday: bool = False
+
+
+TimeReading = TimeMention | DaySpan | None
+"""What a rule makes of a match: the days of all of it, or of a part; None: the calendar has none, or it is no time."""
+TimeRule = tuple[re.Pattern[str], Callable[[re.Match[str], Calendar], TimeReading]]
+
+
+def read_by(rules: Iterable[TimeRule], text: str, calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield the times that rules find in a text."""
+    for pattern, read in rules:
+        for match in pattern.finditer(text):
+            found = read(match, calendar)
+            if found is not None:
+                yield TimeMention(*match.span(), found) if isinstance(found, DaySpan) else found
+
+
+def dated(place: tuple[int, int], calendar: Calendar, month: int, day: int | None) -> TimeMention | None:
+    """Return the mention of a day or month without a year, if the calendar has it."""
+    span = calendar.nearest(month, day)
+    return None if span is None else TimeMention(*place, span, yearless=(month, day))
+
+
+def days_of_month(calendar: Calendar, year: str | None, month: int, first: int, last: int) -> DaySpan | None:
+    """Return the days of a month from one to another, of the nearest year where none is told."""
+    begins = in_year(int(year), month, first) if year else calendar.nearest(month, first)
+    ends = begins and in_year(begins.first.year, month, last)
+    return DaySpan(begins.first, ends.last) if begins and ends and first <= last else None
+
+
+_BEGINS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+_MONTHS: Final = 3
+_YEAR: Final = "(?:19|20)[0-9]{2}"
+ENGLISH_SEASON: Final = expression(
+    r"(?<!\bher\s)(?<!\bhis\s)(?<!\bmy\s)(?<!\btheir\s)(?<!\bour\s)(?<!\byour\s)\b(?:"
+    r"(?P<which>last|past|previous|this|next|coming)\s(?P<near>spring|summer|autumn|fall|winter)"
+    r"|the\s(?P<before>spring|summer|autumn|fall|winter)\sbefore\slast"
+    rf"|(?P<named>spring|summer|autumn|fall|winter)(?:\sof)?\s(?P<year>{_YEAR}))(?!\w|-\w|[.,:/][0-9])",
+    re.ASCII | re.IGNORECASE,
+)
+CHINESE_SEASON: Final = expression(
+    rf"(?:(?P<away>大前年|前年|去年|今年|明年|后年|後年)|(?<![0-9])(?P<year>{_YEAR})\s?年|(?P<which>上一?个|这个|下一?个))"
+    "的?(?P<season>[春夏秋冬])(?:天|季)"
+)
+YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "後年": 2}
+AWAY: Final = (
+    {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
+    | dict.fromkeys("这這本", 0)
+    | {"上上": -2, "上": -1, "下": 1, "下下": 2}
+)
+"""How far away is the week, month, season or year that a word before it names."""
+
+
+def english_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    """Return the season of `last summer`, `the winter before last` or `autumn 2024`."""
+    if match["year"]:
+        return _season(int(match["year"]), _BEGINS[match["named"].lower()])
+    away = AWAY[match["which"].lower()] if match["which"] else -2
+    return _near_season(calendar.day, away, _BEGINS[(match["near"] or match["before"]).lower()])
+
+
+def chinese_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    """Return the season of `去年夏天`, `2024年冬天` or `上个春天`."""
+    begins = _BEGINS[match["season"]]
+    if match["which"]:
+        return _near_season(calendar.day, AWAY[match["which"][0]], begins)
+    return _season(int(match["year"]) if match["year"] else calendar.day.year + YEARS_AWAY[match["away"]], begins)
+
+
+def _season(year: int, begins: int) -> DaySpan | None:
+    first, last = month_of(year, begins), month_of(year, begins + _MONTHS - 1)
+    return DaySpan(first.first, last.last) if first and last else None
+
+
+def _near_season(day: date, away: int, begins: int) -> DaySpan | None:
+    """Return a season near to a day: the last one is over, the next one has not begun, this one is of the year."""
+    around = [_season(day.year + offset, begins) for offset in range(-3, 3)]
+    found = [one for one in around if one is not None]
+    over, to_come = [one for one in found if one.last < day], [one for one in found if one.first > day]
+    if away < 0:
+        return over[away] if len(over) >= -away else None
+    if away > 0:
+        return to_come[0] if to_come else None
+    now = [one for one in found if one.first <= day <= one.last]
+    return now[0] if now else _season(day.year, begins)

@@ -77,7 +77,7 @@ def about(*lines: tuple[str, str]) -> Book:
 
 
 def planned(world: Book, steps: tuple[Step, ...] = (), run: str = "r1") -> tuple[Step, ...]:
-    return plan_steps(world, OpinionLabels(world).told, steps, run=run)
+    return plan_steps(world, OpinionLabels(world).stated, steps, run=run)
 
 
 def confidence(world: Book, steps: tuple[Step, ...], opinion: MemoryId = TEA_ID) -> float:
@@ -262,7 +262,7 @@ def test_explicit_word_counts_beside_a_neutral_label_of_a_model_and_before_one_t
     explicit = about(("01-02", against(1)))
     assert confidence(explicit, (*steps, *planned(explicit, steps, "r3"))) == 0.6
     both = plan_steps(
-        explicit, [*OpinionLabels(explicit).told, labels.by_model(pair, Label.REINFORCE, "tiny 1")], (), run="r1"
+        explicit, [*OpinionLabels(explicit).stated, labels.by_model(pair, Label.REINFORCE, "tiny 1")], (), run="r1"
     )
     assert [step.labelled_by for step in both] == ["contradicts"]
 
@@ -305,7 +305,7 @@ def test_scope_of_evidence_is_no_narrower_than_that_of_the_opinion() -> None:
 def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later: str) -> None:
     world = book(("01-01", opinion), ("01-02", later))
     found = OpinionLabels(world)
-    assert found.told == ()
+    assert found.stated == ()
     assert found.doubted == (DoubtedOpinion(line_of(opinion).id, line_of(later).id, day("01-02")),)
 
 
@@ -324,26 +324,26 @@ def test_negated_by_explicit_wording_is_put_before_a_person(opinion: str, later:
 )
 def test_what_is_no_negation_of_it_is_not(opinion: str, later: str) -> None:
     found = OpinionLabels(book(("01-01", opinion), ("01-02", later)))
-    assert not found.told
+    assert not found.stated
     assert not found.doubted
 
 
 def test_what_was_said_before_the_opinion_neither_restates_nor_negates_it() -> None:
     found = OpinionLabels(about(("01-01", "O @Peter: does not prefer tea"), ("01-01", "W @Peter: Prefers tea!")))
-    assert not found.told
+    assert not found.stated
     assert not found.doubted
 
 
 def test_alias_names_the_same_entity() -> None:
     pages = [EntityPage("bank/entities/peter.md", "Peter", ("Pete",))]
     world = book(("01-01", TEA), ("01-02", "O @Pete: prefers tea"), pages=pages)
-    assert [one.opinion for one in OpinionLabels(world).told] == [TEA_ID]
+    assert [one.opinion for one in OpinionLabels(world).stated] == [TEA_ID]
 
 
 def test_decided_by_attributes_is_not_doubted() -> None:
     world = about(("01-02", f"O(contradicts={short_id(TEA_ID)}) @Peter: does not prefer tea"))
     found = OpinionLabels(world)
-    assert [one.label for one in found.told] == [Label.CONTRADICT]
+    assert [one.label for one in found.stated] == [Label.CONTRADICT]
     assert found.doubted == ()
 
 
@@ -354,14 +354,6 @@ def test_a_model_is_asked_about_what_is_similar_and_not_decided() -> None:
     pairs = found.unlabelled(())
     assert pairs == (DoubtedOpinion(TEA_ID, line_of(text).id, day("01-02")),)
     assert found.unlabelled([found.by_model(pairs[0], Label.NEUTRAL, "tiny 1")]) == ()
-
-
-def test_what_is_near_by_meaning_is_asked_about_and_may_be_a_negation() -> None:
-    text = "O @Peter: does not want a hot leaf infusion"
-    world = about(("01-02", text))
-    assert OpinionLabels(world).doubted == ()
-    near = OpinionLabels(world, alike=lambda memory: [TEA_ID])
-    assert [one.opinion for one in near.doubted] == [TEA_ID]
 
 
 def test_changed_bits_are_told() -> None:

@@ -111,8 +111,8 @@ def test_page_without_one_clear_place_is_not_written(text: str) -> None:
 def test_block_names_its_memories_and_files() -> None:
     book = book_from({"memory/a (b) 2025.md": ["- W @X: one."], "memory/笔记#1.md": ["- W @X: two."]})
     cited = citations_in(text_of(book, "bank/entities/x.md"))
-    assert {one.path for one in cited} == {"memory/a (b) 2025.md", "memory/笔记#1.md"}
-    assert {one.memory for one in cited} == {one[:8] for one in book.memories}
+    assert {path for _, path in cited} == {"memory/a (b) 2025.md", "memory/笔记#1.md"}
+    assert {memory for memory, _ in cited} == {one[:8] for one in book.memories}
 
 
 def eight(*, without: int = 0, day: str = "2025-11-20") -> Book:

@@ -13,19 +13,17 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.changes.diffs import applied
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.reflect.core import CoreFile, core_changes
-from memoryd.domain.memories.reflect.inference import (
-    has_retain,
-    inferred_lines,
-    recurrences,
-    recurring_names,
-    sentences_of,
-)
 from memoryd.domain.memories.reflect.pages import shared_memories
 from memoryd.domain.memories.reflect.proposals import (
     ProposalKind,
     ProposalState,
     contradiction_change,
+    has_retain,
+    inferred_lines,
+    recurrences,
+    recurring_names,
     retain_change,
+    sentences_of,
     to_propose,
 )
 from memoryd.domain.memories.sections import memory_sections
@@ -39,8 +37,8 @@ CORE = "# Memory\n\n- The gate code is 1234.\n"
 
 def core(book: Book, text: str = CORE, room: int = 12_000) -> list[str]:
     """Return the core file as each proposal alone would make it."""
-    found = core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
-    return [applied(text, change.diff) or "" for change in found.changes]
+    found, _ = core_changes(CoreFile(RelativePath("MEMORY.md"), text, room), shared_memories(book, {}), SINCE)
+    return [applied(text, change.diff) or "" for change in found]
 
 
 def names_in(sentence: str) -> list[str]:
@@ -80,8 +78,7 @@ def test_what_was_said_on_three_days_is_durable() -> None:
 def test_core_file_that_is_full_gets_nothing_and_says_how_many() -> None:
     book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
     full = CoreFile(RelativePath("MEMORY.md"), CORE, len(CORE) + 10)
-    found = core_changes(full, shared_memories(book, {}), SINCE)
-    assert (found.changes, found.left_out) == ((), 1)
+    assert core_changes(full, shared_memories(book, {}), SINCE) == ([], 1)
 
 
 def test_superseded_line_makes_way_for_the_newer_one() -> None:
@@ -185,8 +182,8 @@ def test_denial_counts_on_the_line_of_its_day() -> None:
 def test_decided_proposals_do_not_come_back() -> None:
     book = book_from({"memory/2025-11-20.md": ["- W(i=0.9) @Peter: Peter is allergic to nuts."]})
     shared = shared_memories(book, {})
-    first = core_changes(CoreFile(RelativePath("MEMORY.md"), CORE, 12_000), shared, SINCE).changes
-    moved = core_changes(CoreFile(RelativePath("MEMORY.md"), f"{CORE}- more\n", 12_000), shared, SINCE).changes
+    first = core_changes(CoreFile(RelativePath("MEMORY.md"), CORE, 12_000), shared, SINCE)[0]
+    moved = core_changes(CoreFile(RelativePath("MEMORY.md"), f"{CORE}- more\n", 12_000), shared, SINCE)[0]
     assert first[0].diff != moved[0].diff
     for state in ProposalState:
         chosen = to_propose(moved, {first[0].id: state})
@@ -269,12 +266,12 @@ def torn(*days: int) -> Book:
 def test_what_recurs_on_three_days_is_an_observation_that_names_what_it_rests_on() -> None:
     assert not recurrences(torn(3, 4).memories.values(), SINCE)
     (found,) = recurrences(torn(3, 4, 5).memories.values(), SINCE)
-    assert (found.entity, len(found.ids)) == ("Wren", 3)
-    assert all(one[:8] in found.line.text for one in found.ids)
+    assert (found.entity, len(found.memories)) == ("Wren", 3)
+    assert all(one.id[:8] in found.line.text for one in found.memories)
     assert found.line.kind is Kind.OBSERVATION
     # it stays what it is until there are twice as many
     assert recurrences(torn(3, 4, 5, 6).memories.values(), SINCE)[0].line == found.line
-    assert len(recurrences(torn(3, 4, 5, 6, 7, 8).memories.values(), SINCE)[0].ids) == 6
+    assert len(recurrences(torn(3, 4, 5, 6, 7, 8).memories.values(), SINCE)[0].memories) == 6
 
 
 def test_what_recurred_before_the_window_is_not_told() -> None:
@@ -293,7 +290,7 @@ def test_copies_in_several_scopes_are_pairs_and_those_of_one_are_not() -> None:
     lines = ["- W @Anna: Anna has the key", "- W(scope=global) @Anna: Anna **has** the key"]
     book = book_from({"memory/2025-11-03.md": lines, "memory/2025-11-04.md": ["- W(scope=global) @Anna: nothing else"]})
     (pair,) = copies_across_scopes(book.memories.values())
-    assert {book.memories[one].line.attributes.scope for one in (pair.newer, pair.older)} == {"", "global"}
+    assert {one.line.attributes.scope for one in book.memories.values() if one.id in pair.values()} == {"", "global"}
 
 
 VIENNA = ZoneInfo("Europe/Vienna")

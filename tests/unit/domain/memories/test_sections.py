@@ -27,7 +27,7 @@ def texts(text: str, path: RelativePath = LOG) -> list[str]:
 
 
 def reasons(text: str, path: RelativePath = LOG) -> list[tuple[int, str]]:
-    return [(one.line, one.miss.reason) for one in sections(text, path).misses]
+    return [(one.line, one.reason) for one in sections(text, path).misses]
 
 
 def test_bullets_below_the_heading_are_memories_and_no_others() -> None:

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.edits import stray_of, strays_in, with_stray_read
 from memoryd.domain.memories.kinds import ShortId
 from memoryd.domain.memories.line import Attributes, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.memories.strays import stray_of, strays_in, with_stray_read
 from memoryd.domain.text.lines import padded
 
 ONE, TWO = ShortId("1a2b3c4d"), ShortId("22223333")
@@ -92,8 +92,8 @@ def test_what_is_read_once_has_nothing_behind_it_that_names_memories(text: str) 
 def test_notes_tell_of_them_by_their_lines() -> None:
     text = f"## Retain\n- W: fine\n- W: x supersedes={ONE}\n- W @NAS (supersedes={ONE}): y\n- W @NAS i=0.9: z\n"
     sections = memory_sections(padded(text), RelativePath("memory/2026-11-18.md"))
-    assert [(one.line, "W(supersedes=1a2b3c4d)" in one.miss.reason) for one in strays_in(sections)] == [(3, True)]
-    assert [(one.line, "behind the kind" in one.miss.reason) for one in sections.misses] == [(4, True), (5, True)]
+    assert [(one.line, "W(supersedes=1a2b3c4d)" in one.reason) for one in strays_in(sections)] == [(3, True)]
+    assert [(one.line, "behind the kind" in one.reason) for one in sections.misses] == [(4, True), (5, True)]
 
 
 def test_between_entities_and_colon_other_words_are_told_as_before() -> None:

@@ -5,8 +5,7 @@ from datetime import date
 import pytest
 
 from memoryd.domain.citations import parse
-from memoryd.domain.memories.book import Book, MemorySource, book_of
-from memoryd.domain.memories.changes.verification import CitedState, cite, verified
+from memoryd.domain.memories.book import Book, CitedState, MemorySource, book_of, cite, verified
 from memoryd.domain.memories.line import RetainedLine, parse_line
 
 LOG = "memory/2025-11-27.md"
