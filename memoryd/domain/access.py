@@ -88,11 +88,13 @@ class Match(Struct, frozen=True):
 
     def fits(self, key: SessionKey) -> bool:
         """Tell whether every field that is given fits; a `key_prefix` of `agent:…` is held against the raw key."""
+        prefix = _folded(self.key_prefix or "")
+        whole = key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised
         return (
             (self.channel is None or _folded(self.channel) == key.channel)
             and (self.chat_type is None or self.chat_type == key.chat_type)
             and (self.raw_key_prefix is None or _begins(key.raw, _folded(self.raw_key_prefix)))
-            and (self.key_prefix is None or _prefixed(key, _folded(self.key_prefix)))
+            and (self.key_prefix is None or _begins(whole, prefix))
         )
 
 
@@ -171,7 +173,7 @@ def read_key(text: str) -> SessionKey:
     found = _AGENT_KEY.fullmatch(raw)
     agent, rest = (found["agent"], found["rest"]) if found else (None, raw)
     parts = rest.split(":")
-    if _says_nothing(parts):
+    if _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts):
         return SessionKey(raw, rest, agent, None, None)
     has_channel = len(parts) > 1 and parts[1] in _CHAT_WORDS
     chat_type = _chat_type(parts, is_of_agent=found is not None)
@@ -205,7 +207,8 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
             return Decision(read_key(session_key), "this socket is bound to another session key")
         session_key = binding.session_key
     if session_key is None:
-        return Decision(None, _why_not_without_key(rules, binding))
+        reason = "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
+        return Decision(None, reason if binding.is_owners else "this socket needs a session key")
     key = read_key(session_key)
     return Decision(key, _why_not(rules, binding, key, agents))
 
@@ -215,12 +218,6 @@ def why_not_agent(binding: Binding, agent: str | None) -> str:
     if binding.is_owners or agent is None or folded_id(agent) == binding.agent:
         return ""
     return "this socket is bound to another agent"
-
-
-def _why_not_without_key(rules: AccessRules, binding: Binding) -> str:
-    if not binding.is_owners:
-        return "this socket needs a session key"
-    return "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
 
 
 def _why_not(rules: AccessRules, binding: Binding, key: SessionKey, agents: Collection[str]) -> str:
@@ -255,10 +252,6 @@ def _names(match: Match, key: SessionKey) -> bool:
     return bool(said.strip(":")) and prefix != _AGENT_PREFIX and match.fits(key)
 
 
-def _says_nothing(parts: Sequence[str]) -> bool:
-    return _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts)
-
-
 def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
     """Return the widest chat that the parts name; what names none is direct only where nobody else can listen."""
     if "group" in parts:
@@ -266,16 +259,9 @@ def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
     if "channel" in parts:
         return ChatType.CHANNEL
     is_without_chat = parts == [_MAIN] or (is_of_agent and (len(parts) == 1 or parts[0] in _NO_CHANNELS))
-    return ChatType.DIRECT if is_without_chat or _says_direct(parts) else None
-
-
-def _says_direct(parts: Sequence[str]) -> bool:
-    """Tell whether the chat type is direct: behind an account only before a peer, whose name might be taken for it."""
-    return bool(_DIRECT_WORDS & set(parts[:2])) or (len(parts) > _CHAT_PLACES and parts[2] in _DIRECT_WORDS)
-
-
-def _prefixed(key: SessionKey, prefix: str) -> bool:
-    return _begins(key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised, prefix)
+    # behind an account only before a peer, whose name might be taken for the chat type
+    places = _CHAT_PLACES if len(parts) > _CHAT_PLACES else _CHAT_PLACES - 1
+    return ChatType.DIRECT if is_without_chat or not _DIRECT_WORDS.isdisjoint(parts[:places]) else None
 
 
 def _begins(key: str, prefix: str) -> bool:

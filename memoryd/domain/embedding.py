@@ -72,7 +72,12 @@ class FirstModel(Struct, frozen=True):
 
 def proposed_model(here: ModelsHere) -> FirstModel:
     """Return what is taken unless somebody says otherwise: never a provider that notes would be sent to."""
-    return local_model(here) if here.has_llama and (here.stored or here.may_fetch) else _words_only(here)
+    if here.has_llama and (here.stored or here.may_fetch):
+        return local_model(here)
+    reason = "no model is here and none must be fetched, so search is by words"
+    if not here.has_llama:
+        reason = "llama-cpp-python is not installed, so search is by words; pip install 'memoryd[local]'"
+    return FirstModel(NONE, reason=reason)
 
 
 def named_model(provider: str, here: ModelsHere) -> FirstModel:
@@ -97,14 +102,6 @@ def local_model(here: ModelsHere) -> FirstModel:
     if here.may_fetch:
         return FirstModel(LOCAL, reason="memoryd fetches its model when it starts, once: a few hundred megabytes")
     return FirstModel(LOCAL, reason="its model is not here and must not be fetched; until it is, words")
-
-
-def _words_only(here: ModelsHere) -> FirstModel:
-    if not here.has_llama:
-        return FirstModel(
-            NONE, reason="llama-cpp-python is not installed, so search is by words; pip install 'memoryd[local]'"
-        )
-    return FirstModel(NONE, reason="no model is here and none must be fetched, so search is by words")
 
 
 LOCAL: Final = "local"

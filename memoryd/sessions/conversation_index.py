@@ -41,33 +41,30 @@ POLL_SECONDS = 1.0
 """How often whoever waits for a look sees whether it can be had at all."""
 
 
-class ConversationNews(Struct, frozen=True):
-    """Whom to tell that something was written, or that texts were purged."""
-
-    on_commit: Callable[[], None]
-    on_purge: Callable[[], None]
-
-
 class ConversationWriter:
-    """Writes to one index, and remembers what it holds; all of it raises StoreError."""
+    """Writes to one index, and remembers what it holds; all of it raises StoreError.
+
+    `on_commit` is called when something was written, `on_purge` when texts were removed.
+    """
 
     def __init__(
         self,
         *,
         database: Database,
         chunks: ChunkSettings,
-        news: ConversationNews,
+        on_commit: Callable[[], None],
+        on_purge: Callable[[], None],
         trouble: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.lock = asyncio.Lock()
         """Held while a step is read and written, and while something is forgotten."""
         self.chunks = chunks
         self.forgotten = Withdrawn()
-        """Those that nobody may be told of, though the index has them still."""
+        """Conversations that no answer may name, though the index still has them."""
         self._database = database
         self._trouble = trouble
         """What its keeper says of the file."""
-        self._news = news
+        self._on_commit, self._on_purge = on_commit, on_purge
         self._known: dict[RelativePath, KnownConversation] = {}
         self._epoch: int | None = None
         """Of the file that this is known of."""
@@ -109,7 +106,7 @@ class ConversationWriter:
         await self._database.conversations.put(row, parts, is_afresh=is_afresh)
         self._known[row.path] = KnownConversation(row.stamp, row.chunker, row.problem)
         if parts or is_afresh:
-            self._news.on_commit()
+            self._on_commit()
 
     async def purge(self, paths: Sequence[RelativePath]) -> None:
         """Remove conversations that are gone from their source."""
@@ -118,8 +115,8 @@ class ConversationWriter:
             await self.drop_remains()
 
     async def forget(self, path: RelativePath) -> int:
-        """Remove a conversation, at once for whoever asks; return how many parts it had."""
-        # if the index cannot be written now, it is told to nobody all the same
+        """Remove a conversation, at once for all answers; return how many parts it had."""
+        # no answer names it, even if the index cannot be written now
         self.forgotten.add([path])
         async with self.lock:
             removed = await self.erase([path])
@@ -136,14 +133,14 @@ class ConversationWriter:
         self.forgotten.release(paths)
         self._owes_purge = self._owes_purge or bool(removed)
         if removed:
-            self._news.on_purge()
+            self._on_purge()
         return removed
 
     async def drop_remains(self) -> None:
         """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it."""
         if self._owes_purge:
             await self._database.documents.drop_remains()
-            self._news.on_purge()
+            self._on_purge()
             # after the rewriting, which the log holds too; if it fails, all of it is still owed
             await self._database.checkpoint()
             self._owes_purge = False
@@ -156,10 +153,6 @@ class FeedSettings(Struct, frozen=True):
     hold: float = 2.0
     reconcile: float = 30.0
     retry: float = 1.0
-
-
-class UnreadableConversationError(Exception):
-    """One conversation cannot be read now; the index has nothing to do with it."""
 
 
 class ConversationFeeder:
@@ -261,14 +254,18 @@ class ConversationFeeder:
         """Wait for a demand, for the end of the debounce, or for the next look that comes by itself."""
         now = asyncio.get_running_loop().time
         looked_at = now()
+        again_at = math.inf if self._again_in is None else looked_at + self._again_in
         while self._asked <= self._answered:
-            at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
-            at += [] if self._debounce.due is None else [self._debounce.due]
-            at += [] if self._again_in is None else [looked_at + self._again_in]
-            if at and min(at) <= now():
+            at = min(self._due_at(looked_at), again_at)
+            if at <= now():
                 return
-            await self._pause(min(at) - now() if at else None)
+            await self._pause(None if at == math.inf else at - now())
             self._wake.clear()
+
+    def _due_at(self, looked_at: float) -> float:
+        """Return when the source is looked at again: for its hints, or because the last look is long ago."""
+        reconcile = looked_at + self._settings.reconcile if self._settings.reconcile else math.inf
+        return reconcile if self._debounce.due is None else min(reconcile, self._debounce.due)
 
     async def _pause(self, seconds: float | None) -> None:
         with contextlib.suppress(TimeoutError):
@@ -281,8 +278,8 @@ class ConversationFeeder:
         began = now()
         known = await self._writer.known()
         read = {
-            path: "" if one.chunker != self._writer.chunker else one.stamp
-            for path, one in known.items()
+            path: row.stamp if row.chunker == self._writer.chunker else ""
+            for path, row in known.items()
             if path.startswith(self.source.prefix)
         }
         look = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
@@ -295,62 +292,52 @@ class ConversationFeeder:
         until = now() + max(MIN_SECONDS, POLL_SHARE * (now() - began))
         order = ReadingOrder(path for path in look.due if read.get(path) != "")
         order.begun.extend(path for path in look.due if read.get(path) == "")
-        gone = [path for path in read if path not in look.present]
-        self._renaming.note(gone, order.fresh)
+        self._renaming.note([path for path in read if path not in look.present], order.fresh)
         while (path := order.next()) is not None:
             if not await self._read(path):
                 order.begun.append(path)
             await self._give_way()
-            if now() >= until and self._is_poll_due(ticket, began):
+            if now() >= until and (self._asked > ticket or self._due_at(began) <= now()):
                 break
         # what is new first: a conversation under another name keeps its vectors so
         await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))
         return order.is_empty
 
-    def _is_poll_due(self, ticket: int, looked_at: float) -> bool:
-        at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
-        at += [] if self._debounce.due is None else [self._debounce.due]
-        return self._asked > ticket or min(at, default=math.inf) <= asyncio.get_running_loop().time()
-
     async def _read(self, path: RelativePath) -> bool:
-        """Read some more of one conversation; what stands in its way does not stand in the way of others.
+        """Read some more of one conversation; one that fails does not stop the others.
 
         Return whether there is nothing more to be done for it now.
         """
         try:
-            if not await self._step(path):
-                return False
+            return await self._step(path)
         except StoreError:
             raise
-        except UnreadableConversationError as exc:
-            self.failures[path] = str(exc)
         except Exception as exc:
             if path not in self.failures:
                 log.error("a conversation cannot be indexed", path=path, exc_info=exc)
             self.failures[path] = SkipReason.NOT_INDEXABLE.format(type(exc).__name__)
-        else:
-            self.failures.pop(path, None)
-            self.last_read_at = datetime.now(UTC)
         return True
 
     async def _step(self, path: RelativePath) -> bool:
-        """Read some more and keep it; return whether that was the end."""
+        """Read some more and keep it; return whether that was the end, or it cannot be read now."""
         # held from the reading to the writing: what is forgotten meanwhile must not come back
         async with self._writer.lock:
             before = await self._writer.row(path)
             tail = "" if before is None else before.tail
-            step = await in_thread(self._executor, lambda: self._read_on(path, tail))
+            try:
+                step = await in_thread(self._executor, lambda: self.source.read_on(path, tail))
+            except (MemorydError, OSError) as exc:
+                self.failures[path] = str(exc)
+                return True
             if step is None:
                 await self._writer.erase([path])
-                return True
-            await self._keep(path, before, step)
-        return bool(step.stamp)
-
-    def _read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
-        try:
-            return self.source.read_on(path, tail)
-        except (MemorydError, OSError) as exc:
-            raise UnreadableConversationError(str(exc)) from exc
+            else:
+                await self._keep(path, before, step)
+        if step is not None and not step.stamp:
+            return False
+        self.failures.pop(path, None)
+        self.last_read_at = datetime.now(UTC)
+        return True
 
     async def _keep(self, path: RelativePath, before: ConversationRow | None, step: ReadStep) -> None:
         is_afresh = before is None or step.is_afresh

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import Entry, SessionStub, counted
+from memoryd.domain.sessions.documents import Entry, SessionStub, counted, stub_of
 from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
     NOTHING_SIMILAR,
@@ -269,7 +268,7 @@ class ArchivedSessions(Struct, frozen=True):
             self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:
-            stub = _stub_of(stored.session, self.files.folder)
+            stub = stub_of(stored.session, self.files.folder)
             self.known.take_archived(stub, stored.session, stored.stat)
             if self.files.stat(name) != stored.stat:
                 # forgotten while it was read, perhaps: nothing of it may stay; else it is due again
@@ -282,14 +281,3 @@ class ArchivedSessions(Struct, frozen=True):
 
 def _stat_of(known: Mapping[SessionId, KnownSession], name: SessionId) -> FileStat | None:
     return known[name].stat if name in known else None
-
-
-def _stub_of(session: Session, folder: str) -> SessionStub:
-    return SessionStub(
-        session=replace(session, turns=()),
-        file=f"{folder}/{session.id}.json",
-        turns=len(session.turns),
-        answers=session.answers,
-        last_activity=session.last_activity,
-        marks=(),
-    )

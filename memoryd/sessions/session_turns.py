@@ -34,8 +34,6 @@ from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 _TRIES: Final = 20
-Held = Callable[[SessionId, int], str]
-"""What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
 class _TakenError(Denied):

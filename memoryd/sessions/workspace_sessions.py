@@ -83,12 +83,12 @@ class WorkspaceSessions:
     def open(self) -> None:
         """Read the main file, and of the sessions those that changed since it was made."""
         with self.writing, unavailable():
-            state, stats = self.main.load(), self.files.stats()
-            for entry in state.document.entries:
+            (document, stamps), stats = self.main.load(), self.files.stats()
+            for entry in document.entries:
                 name = entry.head.id
-                if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
+                if name in stats and stamps.get(name) == stamp_of(stats[name]):
                     self.known.take(name, entry, stats[name])
-            if self.looking.look(contextlib.nullcontext) or len(stats) != len(state.document.entries):
+            if self.looking.look(contextlib.nullcontext) or len(stats) != len(document.entries):
                 self.note_change()
             self._is_open = True
 

@@ -252,7 +252,9 @@ def richest(table: Sequence[Line], within: range, room: Room) -> range:
     first = 0
     for last in telling:
         held.update(dict.fromkeys(table[last].weights.items(), 1))
-        while telling[first] < last and not _fits(sums, telling[first], last + 1, room):
+        while telling[first] < last and (
+            sums[last + 1] - sums[telling[first]] > room.characters or last - telling[first] >= room.lines
+        ):
             held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
             first += 1
         start = telling[first]
@@ -261,10 +263,6 @@ def richest(table: Sequence[Line], within: range, room: Room) -> range:
         if rank > best_rank:
             best, best_rank = range(start, last + 1), rank
     return best
-
-
-def _fits(sums: Sequence[int], start: int, stop: int, room: Room) -> bool:
-    return sums[stop] - sums[start] <= room.characters and stop - start <= room.lines
 
 
 def _told(held: Mapping[tuple[str, float], int]) -> float:

@@ -1,7 +1,7 @@
 """Take values out of a JSON document that anybody may have written, and name the place of what is wrong."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Final, NoReturn
@@ -96,7 +96,7 @@ def as_time(value: object, where: str) -> datetime:
     return instant
 
 
-def others(value: Mapping[str, object], known: frozenset[str]) -> Mapping[str, object]:
+def others(value: Mapping[str, object], known: Container[str]) -> Mapping[str, object]:
     """Return the keys of an object that are not ours; raises DamagedDocumentError where they are nested too deeply."""
     found = {key: one for key, one in value.items() if key not in known}
     _check_depth(found, _MAX_DEPTH)

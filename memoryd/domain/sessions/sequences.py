@@ -59,7 +59,6 @@ class TurnMatch(Struct, frozen=True):
     session: SessionId
     seq: int
     score: float
-    parse_instant: datetime
     last_seq: int
     """Of the run around the turn."""
     words: tuple[str, ...] = ()
@@ -128,20 +127,17 @@ def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequenc
         return SequenceChoice(current, None, Chosen.NO_MESSAGE if current else Chosen.NOTHING_KNOWN)
     own = next((match for match in matches if match.session == current), None)
     best = next((match for match in matches if match.session != current and match.score >= MIN_SCORE), None)
-    if best and (current is None or best.score > _margin(keys, own, best) + (own.score if own else 0.0)):
-        return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
+    if best:
+        has_words_here_alone = own is not None and bool(own.words) and not best.words
+        margin = CLEAR_MARGIN if keys.takes_up or has_words_here_alone else MARGIN
+        if current is None or best.score > margin + (own.score if own else 0.0):
+            return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
     if current is None:
         return SequenceChoice(None, None, Chosen.NOTHING_KNOWN)
     if own is None:
         return SequenceChoice(current, None, Chosen.NOTHING_MATCHES)
     is_further_back = own.score >= CLEAR_MARGIN and not keys.takes_up
     return SequenceChoice(current, own.last_seq if is_further_back else None, Chosen.CURRENT_MATCHES, own)
-
-
-def _margin(keys: MessageKeys, own: TurnMatch | None, best: TurnMatch) -> float:
-    """Return how much better than the current session another one must match."""
-    has_words_here_alone = own is not None and bool(own.words) and not best.words
-    return CLEAR_MARGIN if keys.takes_up or has_words_here_alone else MARGIN
 
 
 def sequence(
@@ -157,7 +153,9 @@ def sequence(
     No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is further from the
     turn `match`, else from the newest, goes first. The question of that is always there.
     """
-    reached = _up_to(session.in_order, last_seq, turns)
+    ordered = session.in_order
+    end = next((at for at, turn in enumerate(ordered, 1) if turn.seq == last_seq), len(ordered))
+    reached = ordered[max(0, end - turns) : end]
     wanted = next((at for at, turn in enumerate(reached) if turn.seq == match), len(reached) - 1)
     found: dict[int, Turn] = {}
     left = budget
@@ -172,12 +170,6 @@ def sequence(
         found[at] = turn
         left -= whole
     return tuple(found[at] for at in sorted(found))
-
-
-def _up_to(turns: Sequence[Turn], last_seq: int | None, count: int) -> Sequence[Turn]:
-    """Return the last `count` of some turns up to a number."""
-    end = next((at for at, turn in enumerate(turns, 1) if turn.seq == last_seq), len(turns))
-    return turns[max(0, end - count) : end]
 
 
 def _common(match: TurnMatch) -> str:
@@ -437,7 +429,6 @@ def _told(
         session=session,
         seq=turn.seq,
         score=min(best.score, 1.0),
-        parse_instant=turn.timestamp,
         last_seq=run[-1].seq,
         words=tuple(word for word in dict.fromkeys(keys.tokens) if word in said),
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),

@@ -108,7 +108,10 @@ def why_private(text: str) -> str:
         return SkipReason.MAY_BE_PRIVATE
     if form is _YAML and end is not None and len(block) < FRONT_MATTER_CHARS - 16:
         values = front_matter(f"---\n{block.strip()}\n---\n").values
-    return _why_by(values)
+    read = list(_of_memory(values, is_top=True))
+    if any(value is False or _bare(value) in _FALSE for _, value in read):
+        return SkipReason.SAYS_PRIVATE
+    return SkipReason.MAY_BE_PRIVATE if any(is_top and _bare(value) not in _TRUE for is_top, value in read) else ""
 
 
 def _beginning(raw: str) -> tuple[int, bool]:
@@ -181,14 +184,6 @@ def _each_said(block: str) -> Iterator[_Said]:
 
 def _bare(value: object) -> str:
     return str(value).strip(_WRAPPING).lower()
-
-
-def _why_by(read: object) -> str:
-    """Return the same by what a reader of the language made of the block."""
-    values = list(_of_memory(read, is_top=True))
-    if any(value is False or _bare(value) in _FALSE for _, value in values):
-        return SkipReason.SAYS_PRIVATE
-    return SkipReason.MAY_BE_PRIVATE if any(is_top and _bare(value) not in _TRUE for is_top, value in values) else ""
 
 
 def _of_memory(value: object, *, is_top: bool = False) -> Iterable[tuple[bool, object]]:

@@ -59,9 +59,6 @@ class Structure(Struct, frozen=True):
     fences: IndexArray
     """Of each line the one that opened the fence that is open behind it, else -1."""
 
-    def headings(self) -> IndexArray:
-        return np.flatnonzero(self.levels)
-
 
 def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
     """Rank every line. `front_matter_end` is a byte offset; lines before it are no Markdown."""
@@ -359,18 +356,14 @@ _LEVELS: tuple[tuple[Rank, Cuts], ...] = (
 
 
 def _keys(data: bytes, starts: IndexArray, ranks: RankArray) -> KeyArray:
-    content = np.fromiter(_checksums(data, starts), np.uint64, len(ranks))
+    blocks = (starts[base : base + (_BLOCK >> 4) + 1].tolist() for base in range(0, len(starts) - 1, _BLOCK >> 4))
+    checksums = (crc32(data[begin:end]) for bounds in blocks for begin, end in pairwise(bounds))
+    content = np.fromiter(checksums, np.uint64, len(ranks))
     near = _mixed(content, 0, 0) >> np.uint64(64 - _NEAR_BITS)
     wide = _mixed(content, -_WIDE_REACH, _WIDE_REACH) >> np.uint64(64 - _WIDE_BITS)
     rank = ranks.astype(np.uint64) << np.uint64(RANK_SHIFT)
     keys: KeyArray = rank | near << np.uint64(_WIDE_BITS) | wide
     return keys
-
-
-def _checksums(data: bytes, starts: IndexArray) -> Iterator[int]:
-    for base in range(0, len(starts) - 1, _BLOCK >> 4):
-        bounds = starts[base : base + (_BLOCK >> 4) + 1].tolist()
-        yield from (crc32(data[begin:end]) for begin, end in pairwise(bounds))
 
 
 def _mixed(content: KeyArray, first: int, last: int) -> KeyArray:
