@@ -136,8 +136,11 @@ class QaConversations(Struct, eq=False):
         name = session_of(path)
         # before the session is read: one that changes meanwhile is read again
         state = _states(self.sessions, self.agent).get(name)
-        session = self._session(name)
-        if session is None or state is None:
+        try:
+            session = self.sessions.read(name, agent=self.agent)
+        except NotFound:
+            session = None
+        if session is None or not session.is_remembered or state is None:
             with self._lock:
                 self._others[path] = state or ""
             return None
@@ -151,13 +154,6 @@ class QaConversations(Struct, eq=False):
             stamp=state if end == len(lines) else "",
             is_afresh=not begun,
         )
-
-    def _session(self, name: SessionId) -> Session | None:
-        try:
-            session = self.sessions.read(name, agent=self.agent)
-        except NotFound:
-            return None
-        return session if session.is_remembered else None
 
 
 def spoken_lines(session: Session) -> Iterator[ConversationLine]:

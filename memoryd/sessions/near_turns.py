@@ -71,13 +71,8 @@ def _turns(rows: list[ChunkRow], rising: Mapping[int, list[PassageMatch]], match
         turns = near[session_of(row.path)]
         for passage in rising[row.id]:
             rise = standout(passage.cosine, matches.noise)
-            for seq in _seqs(row, passage):
+            first = row.start_line + row.text.count("\n", 0, passage.start)
+            last = first + row.text[passage.start : passage.stop].rstrip("\n").count("\n")
+            for seq in range(-(-first // TURN_LINES), -(-last // TURN_LINES) + 1):
                 turns[seq] = max(rise, turns.get(seq, 0.0))
     return near
-
-
-def _seqs(row: ChunkRow, passage: PassageMatch) -> range:
-    """Return the numbers of the turns that a passage is of."""
-    first = row.start_line + row.text.count("\n", 0, passage.start)
-    last = first + row.text[passage.start : passage.stop].rstrip("\n").count("\n")
-    return range(-(-first // TURN_LINES), -(-last // TURN_LINES) + 1)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -164,9 +165,7 @@ class ForgettingSessions(Struct, frozen=True):
         return (session for session in self._all() if turns_with(session, said))
 
     def _cut(self, name: SessionId, said: TextMatcher) -> None:
-        def without(session: Session) -> Session | None:
-            return without_words(session, said, self.commonness)
-
+        without = partial(without_words, said=said, commonness=self.commonness)
         if self.sessions.files.has(name):
             self.sessions.change(name, without)
         # a kill may have left it in both places
@@ -275,17 +274,16 @@ class SessionSequences(Struct, frozen=True):
             self.sessions.refresh(here)
         keys = None if message is None else message_keys(message, self.commonness)
         choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
-        known = self.sessions.known.told(choice.session) if choice.session else None
+        known = self.sessions.known.visible(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
-        if isinstance(known.entry, Session):
-            whole = known.entry
-        else:
-            try:
-                whole = self.sessions.read(known.entry.session.id, agent=agent)
-            except (NotFound, StoreError):
-                # gone or damaged since it was seen; `session_problems` tells
-                return FoundSequence(choice)
+        whole = known.entry
+        try:
+            if not isinstance(whole, Session):
+                whole = self.sessions.read(whole.session.id, agent=agent)
+        except (NotFound, StoreError):
+            # deleted or damaged since it was seen; `session_problems` names it
+            return FoundSequence(choice)
         match = None if choice.match is None or choice.last_seq is None else choice.match.seq
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, match=match, turns=turns, budget=budget))
 

@@ -83,19 +83,17 @@ class SessionArchive:
         known = self._sessions.known.all().values()
         entries = (one.entry for one in known if one.entry is not None and not one.problem)
         old = [entry.head.id for entry in entries if self._usual.is_old(entry.last_activity, now)]
-        moved = [name for name in old if self._moved(name, now)]
+        moved = list[SessionId]()
+        for name in old:
+            with self._sessions.writing:
+                if self._sessions.changes.put_away(name, lambda one: self._usual.is_old(one.last_activity, now)):
+                    self._sessions.known.drop(name)
+                    # found from there at once
+                    self._sessions.archived.see(name)
+                    moved.append(name)
         if moved:
             self._sessions.note_change()
         return moved
-
-    def _moved(self, name: SessionId, now: datetime) -> bool:
-        with self._sessions.writing:
-            is_moved = self._sessions.changes.put_away(name, lambda one: self._usual.is_old(one.last_activity, now))
-            if is_moved:
-                self._sessions.known.drop(name)
-                # found from there at once
-                self._sessions.archived.see(name)
-        return is_moved
 
     def make_room(self) -> None:
         """Measure the files, and prune the archive as far as they are too large; raises StoreError."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, joined_answer, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, joined_answer, made_turn
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (
     FoundTurn,
@@ -98,12 +98,10 @@ class SessionTurns(Struct, frozen=True):
         the files are as large as they may be.
         """
         identity = self.sessions.named(name)
-        made: list[MadeTurn] = []
-        same: list[Turn] = []
+        added = list[AddedTurn]()
 
-        def added(session: Session) -> Session | None:
-            made.clear()
-            same.clear()
+        def add(session: Session) -> Session | None:
+            added.clear()
             if session.agent != agent or not session.may_be_written(key, is_owners=is_owners):
                 raise _TakenError(identity)
             if place_of(session) is not None or (not session.turns and is_transcript_session(identity)):
@@ -112,25 +110,22 @@ class SessionTurns(Struct, frozen=True):
             if not session.is_remembered:
                 return None
             if (before := repeated(session)) is not None:
-                same.append(before)
+                added.append(AddedTurn(identity, before, is_repeated=True))
                 return None
             self.archive.check_open()
-            made.append(
-                made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
-            )
+            made = made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+            added.append(AddedTurn(identity, made.turn, made.dropped_answer))
             # one that was opened without a key is found by that of whoever goes on with it
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
-            return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key, end=end)
+            return replace(session, turns=(*session.turns, made.turn), key=session.key or key, end=end)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
         # it was added also where somebody forgets the session at once
-        self.sessions.change(identity, added, fresh=fresh)
-        if same:
-            return AddedTurn(identity, same[0], is_repeated=True)
-        if not made:
-            return None
-        self.archive.note(made[0].turn)
-        return AddedTurn(identity, made[0].turn, made[0].dropped_answer)
+        self.sessions.change(identity, add, fresh=fresh)
+        for turn in added:
+            if not turn.is_repeated:
+                self.archive.note(turn.turn)
+        return added[0] if added else None
 
     def append_by_key(
         self,
@@ -167,11 +162,8 @@ class SessionTurns(Struct, frozen=True):
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
         """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
-        newest = self._going_on(key, agent, at)
-        if newest is None:
-            # another process may have begun it
-            self.sessions.look()
-            newest = self._going_on(key, agent, at)
+        # another process may have begun it
+        newest = self._going_on(key, agent, at) or self.current_session(key, agent, at)
         return newest or session_id(
             key, at.date(), lambda name: not (self.sessions.has(name) or is_transcript_session(name))
         )

@@ -183,20 +183,14 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             # not to be remembered: nothing of it before it changes
             self._settled[transcript.name] = transcript.stat
             return True
-        if step.is_more:
-            self._remember(transcript, buffer)
-            return False
-        self.problems.pop(transcript.name, None)
-        is_done = await self._at_end(transcript, buffer)
-        if is_done and transcript.is_as(step.tail.stat):
-            self._settled[transcript.name] = transcript.stat
-        self._remember(transcript, buffer)
-        return True
-
-    def _remember(self, transcript: TranscriptFile, buffer: TranscriptBuffer) -> None:
+        if not step.is_more:
+            self.problems.pop(transcript.name, None)
+            if await self._at_end(transcript, buffer) and transcript.is_as(step.tail.stat):
+                self._settled[transcript.name] = transcript.stat
         self._buffers[transcript.name] = buffer
         if len(self._buffers) > _MAX_HEARINGS:
             del self._buffers[next(iter(self._buffers))]
+        return not step.is_more
 
     async def _from_store(self, transcript: TranscriptFile) -> TranscriptBuffer:
         place = await self.store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self.agent))

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import FileStat, SessionId
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Entry
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
@@ -56,12 +56,8 @@ class WorkspaceSessions:
         self._flushing = threading.Lock()
         """Held while the main file is read or written, which takes long: nobody who adds a turn waits for it."""
         self._listeners = [on_change]
-        self._is_open = False
-
-    @property
-    def is_open(self) -> bool:
+        self.is_open = False
         """Whether it is known which sessions there are."""
-        return self._is_open
 
     @property
     def main_problems(self) -> list[str]:
@@ -90,7 +86,7 @@ class WorkspaceSessions:
                     self.known.take(name, entry, stats[name])
             if self.looking.look(contextlib.nullcontext) or len(stats) != len(document.entries):
                 self.note_change()
-            self._is_open = True
+            self.is_open = True
 
     def look(self) -> None:
         """See what others have written, so that it is found; costs a stat for each session."""
@@ -228,34 +224,25 @@ class SessionWatch(Struct, frozen=True):
 
         `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
         """
-        before = self.known.all()
-        stats = self.files.stats()
-        gone = [name for name in before.keys() - stats.keys() if self._dropped(name, behind)]
-        changed = [name for name, stat in stats.items() if name not in before or before[name].stat != stat]
-        seen = [name for name in changed if self._seen(name, behind)]
-        return bool(gone or seen)
+        before, stats = self.known.all(), self.files.stats()
+        has_changed = False
+        for name in before.keys() - stats.keys():
+            with behind():
+                # it may have come back since its folder was listed
+                if self.files.stat(name) is None:
+                    self.known.drop(name)
+                    has_changed = True
+        for name, stat in stats.items():
+            if name not in before or before[name].stat != stat:
+                with behind():
+                    # as it is now: another thread may have changed it, or moved it away
+                    has_changed |= self.refresh(name)
+        return has_changed
 
     def refresh(self, name: SessionId) -> bool:
         """Read one session if its file has changed; return whether it had."""
-        stat = self.files.stat(name)
-        return stat is not None and self._read(name, stat)
-
-    def _dropped(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
-        with behind():
-            if self.files.stat(name) is not None:
-                # it came back since its folder was listed
-                return False
-            self.known.drop(name)
-        return True
-
-    def _seen(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
-        with behind():
-            # as it is now: whoever had the lock may have changed it, or moved it away
-            return self.refresh(name)
-
-    def _read(self, name: SessionId, stat: FileStat) -> bool:
-        known = self.known.get(name)
-        if known is not None and known.stat == stat:
+        stat, known = self.files.stat(name), self.known.get(name)
+        if stat is None or (known is not None and known.stat == stat):
             return False
         try:
             stored = self.files.read(name)

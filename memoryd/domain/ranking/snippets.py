@@ -292,12 +292,8 @@ def widened(table: Sequence[Line], run: range, within: range, room: Room) -> ran
 
 def without_blank_edges(table: Sequence[Line], run: range) -> range:
     """Return the run without the blank lines at its edges, at least one line."""
-    start, stop = run.start, run.stop
-    while stop - start > 1 and table[start].is_blank:
-        start += 1
-    while stop - start > 1 and table[stop - 1].is_blank:
-        stop -= 1
-    return range(start, stop)
+    filled = [at for at in run if not table[at].is_blank]
+    return range(filled[0], filled[-1] + 1) if filled else run[-1:]
 
 
 MESSAGE: Final = Room(characters=700, lines=1)

@@ -5,6 +5,7 @@ for an instruction or for us; control characters and marks that reorder a line a
 """
 
 import html
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
@@ -97,9 +98,6 @@ def _harmless(text: str) -> str:
 
 
 def _cut(text: str, budget: int) -> str:
-    """Return the beginning of a text that fits, by halves; empty if next to nothing does."""
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate(text[:middle] + _LEFT_OUT) <= budget else (low, middle - 1)
-    return f"{text[:low].rstrip()}{_LEFT_OUT}\n" if low else ""
+    """Return the beginning of a text that fits; empty if next to nothing does."""
+    end = bisect_right(range(len(text) + 1), budget, key=lambda end: estimate(text[:end] + _LEFT_OUT)) - 1
+    return f"{text[:end].rstrip()}{_LEFT_OUT}\n" if end > 0 else ""

@@ -114,7 +114,8 @@ def session_summary(
     """
     turns = [turn for turn in session.in_order if turn.seq > after]
     found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
-    is_chinese = _is_chinese(turns)
+    text = "".join(turn.question for turn in turns)
+    is_chinese = 0 < len(_LETTER.findall(text)) <= 2 * len(_CHINESE.findall(text))
     if not any(one.said > SentenceRole.ASKED for one in found):
         return _short(turns, is_left_out, is_chinese=is_chinese)
     return SessionSummary(tuple(_chosen(found, is_chinese)), len(turns), is_chinese)
@@ -166,8 +167,10 @@ def _sentences_of(
     questions, answers = visible_sentences(turn, is_left_out)
     asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in questions]
     for place, (sentence, said) in enumerate((*asked, *((one, SentenceRole.ANSWERED) for one in answers))):
+        # more than a greeting or the politeness of every assistant
+        least = 1 if is_short and said is SentenceRole.ASKED else 4 if _CHINESE.search(sentence) else 12
         text = _clipped(sentence)
-        if text and _says_something(sentence, is_short=is_short and said is SentenceRole.ASKED):
+        if text and len(_SIGN.findall(without_formulas(sentence))) >= least:
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
 
 
@@ -184,12 +187,6 @@ def _worth(turn: Turn, sentence: str, said: SentenceRole) -> float:
     signs = answer_signs("", sentence)
     parts = (user_action(signs), context_density(signs), emotional_weight(told, ""))
     return turn.significance / 2 + max(parts) / 2 + _WEIGHTS[said]
-
-
-def _says_something(sentence: str, *, is_short: bool) -> bool:
-    """Tell whether more stands in a sentence than a greeting or the politeness of every assistant."""
-    least = 1 if is_short else 4 if _CHINESE.search(sentence) else 12
-    return len(_SIGN.findall(without_formulas(sentence))) >= least
 
 
 def _chosen(found: Sequence[SummarySentence], is_chinese: bool) -> list[SummarySentence]:
@@ -226,9 +223,3 @@ def _clipped(sentence: str) -> str:
         return ""
     told = harmless_text(sentence)
     return told if len(told) <= _SENTENCE_CHARS else f"{told[: _SENTENCE_CHARS - 1].rstrip()}…"
-
-
-def _is_chinese(turns: Sequence[Turn]) -> bool:
-    text = "".join(turn.question for turn in turns)
-    letters = len(_LETTER.findall(text))
-    return letters > 0 and len(_CHINESE.findall(text)) * 2 >= letters

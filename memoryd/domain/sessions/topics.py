@@ -108,14 +108,11 @@ def _names(text: str) -> Iterable[str]:
     for found in _NAME.finditer(text):
         name = found.group()
         small = name.lower()
-        if small not in ASPECTS and (not name[1:].islower() or not _starts(text, found.start())):
+        # at the start of a sentence a capital says nothing
+        before = text[: found.start()].rstrip(" \t\"'“(*#-")
+        is_inside = bool(before) and before[-1] not in ".!?。！？\n:："
+        if small not in ASPECTS and (is_inside or not name[1:].islower()):
             yield SUBJECTS.get(small, small)
-
-
-def _starts(text: str, at: int) -> bool:
-    """Tell whether a word stands where a capital says nothing: at the start of a sentence."""
-    before = text[:at].rstrip(" \t\"'“(*#-")
-    return not before or before[-1] in ".!?。！？\n:："
 
 
 def _found(text: str, table: Mapping[str, str]) -> list[str]:

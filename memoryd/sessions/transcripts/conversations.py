@@ -6,6 +6,7 @@ Line n of the conversation is line n of the file. Nothing is ever written to the
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -115,7 +116,7 @@ class TranscriptConversations:
             max_bytes=self._max_bytes,
             withheld=len(withheld),
             skipped=skipped,
-            ids=dict(folder_ids(found.folders)),
+            ids=folder_ids(found.folders),
         )
         # of one that was read already something is told that may be so no more
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
@@ -171,12 +172,9 @@ class TranscriptConversations:
 
 def _over_limit(places: Mapping[RelativePath, TranscriptFile], max_bytes: int) -> set[RelativePath]:
     """Return the transcripts for which there is no room: those that were written longest ago."""
-    left, beyond = max_bytes, set[RelativePath]()
-    for path, place in sorted(places.items(), key=lambda item: -item[1].stat.mtime_ns):
-        left -= place.stat.size
-        if left < 0:
-            beyond.add(path)
-    return beyond
+    newest = sorted(places, key=lambda path: -places[path].stat.mtime_ns)
+    sums = accumulate(places[path].stat.size for path in newest)
+    return {path for path, size in zip(newest, sums, strict=True) if size > max_bytes}
 
 
 def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
@@ -238,15 +236,13 @@ class GrowingFiles(Struct, eq=False):
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
-        now = self.clock()
         seen = self._seen.get(file)
+        changed_at = self.clock() if seen is None or seen.stat != stat else seen.changed_at
         if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
-            changed_at = now if seen is None or seen.stat != stat else seen.changed_at
             seen = self._seen[file] = _Seen(stat, changed_at, read_bytes, read_bytes)
-        if seen.stat != stat:
-            seen.stat, seen.changed_at = stat, now
+        seen.stat, seen.changed_at = stat, changed_at
         self._count(file, seen)
-        return Growth(max(0, stat.size - read_bytes), seen.lines, now - seen.changed_at, seen.is_compacted)
+        return Growth(max(0, stat.size - read_bytes), seen.lines, self.clock() - changed_at, seen.is_compacted)
 
     def keep(self, files: Collection[Path]) -> None:
         """Forget all but these."""

@@ -6,7 +6,7 @@ Transcripts are regular files directly in a folder, found by name; no symlink is
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
@@ -118,14 +118,14 @@ class TranscriptFolders(Struct, eq=False):
         return self.clock() - self._missing.setdefault(folder, self.clock()) < self.grace
 
 
-def folder_ids(folders: Sequence[SeenFolder]) -> Iterator[tuple[str, FolderId]]:
-    """Yield the folders that are there, each with what tells it from another under its name."""
+def folder_ids(folders: Sequence[SeenFolder]) -> dict[str, FolderId]:
+    """Return the folders that are there, each with what tells it from another under its name."""
+    ids = dict[str, FolderId]()
     for seen in folders:
-        try:
+        with suppress(OSError):
             info = seen.path.stat()
-        except OSError:
-            continue
-        yield str(seen.path), (info.st_dev, info.st_ino)
+            ids[str(seen.path)] = info.st_dev, info.st_ino
+    return ids
 
 
 def state_of(stat: FileStat, folder: Path) -> str:
