@@ -14,17 +14,16 @@ A document of many megabytes is divided in that way from its beginning, where ab
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.text.lines import PADDING, IndexArray, padded, tabulate
+from memoryd.domain.text.lines import PADDING, IndexArray, tabulate
 from memoryd.domain.text.markdown import Headings, front_matter_bytes
-from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces, sums
-from memoryd.domain.text.tokens import UNIT, ByteArray
+from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces
+from memoryd.domain.text.tokens import UNIT
 
 CHUNKER_VERSION = 2
 """Part of a chunk's identity: goes up whenever the same text would be cut differently."""
@@ -46,7 +45,7 @@ class Span(Struct, frozen=True):
 
 
 class Chunk(Struct, frozen=True):
-    """A slice of a document: offsets end-exclusive, in characters or bytes; lines from 1, both inclusive."""
+    """A slice of a document: offsets in bytes, end-exclusive; lines from 1, both inclusive."""
 
     start: int
     end: int
@@ -65,13 +64,6 @@ class Apart(Struct, frozen=True):
     start: int
     end: int
     is_left_out: bool = False
-
-
-def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> list[Chunk]:
-    """Return the chunks of a document as `each_chunk` cuts them, with offsets in characters."""
-    data = padded(text)
-    cut = list(each_chunk(data, tokens=tokens, overlap=overlap, passage_tokens=passage_tokens))
-    return cut if data.isascii() else _in_characters(cut, data)
 
 
 def each_chunk(
@@ -220,32 +212,6 @@ class _Document:
         starts = list(map(self.offset, self.divide(at, behind, sizes.passage_tokens))) if is_large else [one.start]
         passages = tuple(Span(*span) for span in pairwise([*(start for start in starts if start < end), end]))
         return Chunk(one.start, end, line, last_line, self.headings.path(self.offset(at)), passages, one.start)
-
-
-def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
-    """Turn byte offsets, which begin characters, into character offsets."""
-    edges = np.unique(
-        [at for part in cut for at in (part.start, *(it for one in part.passages for it in (one.start, one.end)))]
-    )
-    counts = np.insert(np.cumsum(sums(partial(_begun, data), edges, len(data))), 0, 0)
-    first = len(data[: int(edges[0])].decode("utf-8", "surrogatepass")) if len(edges) else 0
-    at = dict(zip(edges.tolist(), (first + counts).tolist(), strict=False))
-    return [
-        replace(
-            part,
-            start=at[part.start],
-            end=at[part.end],
-            own_start=at[part.own_start],
-            passages=tuple(Span(at[span.start], at[span.end]) for span in part.passages),
-        )
-        for part in cut
-    ]
-
-
-def _begun(data: bytes, start: int, stop: int) -> ByteArray:
-    """Mark the bytes that begin a character."""
-    begins: ByteArray = (np.frombuffer(data[start:stop], np.uint8) & 0xC0 != 0x80).view(np.uint8)
-    return begins
 
 
 def _chunks(document: _Document, first: int, last: int, line: int, sizes: _Sizes) -> Iterator[Chunk]:

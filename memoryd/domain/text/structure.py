@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.lines import PADDING, IndexArray, Lines, Mask
-from memoryd.domain.text.tokens import ByteArray, weigh
+from memoryd.domain.text.tokens import weigh
 
 RankArray = NDArray[np.uint8]
 
@@ -262,34 +262,30 @@ def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
     """
     data = structure.lines.data
     size = len(data) - len(PADDING)
-    weights = partial(weigh, data)
     behind = int(np.searchsorted(structure.lines.starts, begin))
     starts, ranks = structure.lines.starts[behind:], structure.ranks[behind:]
     if not len(starts) or starts[0] > begin:
         starts, ranks = np.insert(starts, 0, begin), np.insert(ranks, 0, Rank.LINE)
     for rank, cuts in _LEVELS:
-        long = np.flatnonzero(sums(weights, starts, size) > limit)
+        long = np.flatnonzero(_weights(data, starts) > limit)
         if not len(long):
             break
         ends = np.append(starts[1:], size)
         found = [at for i in long.tolist() for at in cuts(data, int(starts[i]), int(ends[i]))]
         starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
-    costs = np.insert(np.cumsum(sums(weights, starts, size)), 0, 0)
+    costs = np.insert(np.cumsum(_weights(data, starts)), 0, 0)
     starts = np.append(starts, size)
     return Pieces(starts, costs, _keys(data, starts, ranks))
 
 
-def sums(values: Callable[[int, int], ByteArray], starts: IndexArray, size: int) -> IndexArray:
-    """Add up from each start to the next, the last one to `size`, what `values` gives for a stretch of bytes.
-
-    In blocks, since that is as much as the text, and is widened.
-    """
+def _weights(data: bytes, starts: IndexArray) -> IndexArray:
+    """Return the weight of each piece; block by block, since the weights of the bytes are as large as the text."""
+    ends = np.append(starts[1:], len(data) - len(PADDING))
     result = np.empty(len(starts), np.int64)
     base = 0
     while base < len(starts):
         end = max(int(np.searchsorted(starts, starts[base] + _BLOCK)), base + 1)
-        stop = int(starts[end]) if end < len(starts) else size
-        block = values(int(starts[base]), stop)
+        block = weigh(data, int(starts[base]), int(ends[end - 1]))
         result[base:end] = np.add.reduceat(block, starts[base:end] - starts[base], dtype=np.int64)
         base = end
     return result
