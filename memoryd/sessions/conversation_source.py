@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
 from memoryd.domain.documents import FileStat, RelativePath, SessionId, Source
-from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded
 from memoryd.domain.sessions.turns import Session
@@ -78,15 +78,15 @@ class ConversationSource(Protocol):
 
 def cut(conversation: RelativePath, parts: Sequence[ConversationPart], settings: ChunkSettings) -> list[FileContent]:
     """Return the documents of these parts, with their chunks on the lines of the conversation."""
-    return [FileContent(_row(conversation, part, settings), _entries(part, settings)) for part in parts]
-
-
-def _entries(part: ConversationPart, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
-    shift = part.first_line - 1
-    return tuple(
-        replace(entry, start_line=entry.start_line + shift, end_line=entry.end_line + shift)
-        for entry in chunk_entries(part.text, settings)
-    )
+    contents = list[FileContent]()
+    for part in parts:
+        shift = part.first_line - 1
+        entries = (
+            replace(entry, start_line=entry.start_line + shift, end_line=entry.end_line + shift)
+            for entry in chunk_entries(part.text, settings)
+        )
+        contents.append(FileContent(_row(conversation, part, settings), tuple(entries)))
+    return contents
 
 
 def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSettings) -> FileRow:

@@ -160,15 +160,12 @@ class MainFile:
             document = parse_document(content.data)
         except DamagedDocumentError:
             if content.data.strip():
-                self._set_aside(content)
+                # a person may know what the bytes of a damaged file are
+                path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
+                with contextlib.suppress(FileChangedError):
+                    replace_file(path, content.data, expected="absent", is_durable=True)
             return QaDocument()
         return replace(document, entries=())
-
-    def _set_aside(self, content: FileSnapshot) -> None:
-        """Keep the bytes of a damaged file under another name: a person may know what they are."""
-        path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
-        with contextlib.suppress(FileChangedError):
-            replace_file(path, content.data, expected="absent", is_durable=True)
 
     def _texts(self, entries: Iterable[Entry]) -> Mapping[SessionId, str]:
         """Return the text of each session, made anew only for those that changed."""

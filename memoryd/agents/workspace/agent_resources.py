@@ -1,5 +1,8 @@
 """The parts that one agent has for itself, put together: conversations, questions and answers, and its qmd."""
 
+from collections.abc import Callable
+from functools import partial
+
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
@@ -15,10 +18,12 @@ from memoryd.agents.workspace.settings import transcript_folders
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import transcript_path
 from memoryd.qmd.agent import AgentQmd, Dependencies
-from memoryd.sessions.transcripts.conversations import TranscriptListing
+from memoryd.sessions.transcripts.conversations import visible_transcripts
 from memoryd.sessions.transcripts.exports import SessionExports
-from memoryd.sessions.transcripts.folders import TranscriptFolders
+from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFolders
 from memoryd.sessions.turn_taking import TurnTaking
+
+TranscriptsNow = Callable[[], AgentTranscripts]
 
 
 class AgentResources(Struct, frozen=True, kw_only=True):
@@ -37,15 +42,15 @@ class AgentResources(Struct, frozen=True, kw_only=True):
 def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
     """Wire what an agent has for itself."""
     qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
-    listing = TranscriptListing(agent.id, transcripts_of(agent), talks.withheld)
-    qmd = agent_qmd(agent, shared, listing)
+    look = partial(visible_transcripts, agent.id, transcripts_of(agent), talks.withheld)
+    qmd = agent_qmd(agent, shared, look)
     qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
     return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
         conversations=talks,
         qmd=qmd,
         qa=qa,
-        taking=_taking(agent, shared, listing, qa),
+        taking=_taking(agent, shared, look, qa),
         kept=_kept(agent, shared, qmd),
     )
 
@@ -55,11 +60,11 @@ def transcripts_of(agent: Agent) -> TranscriptFolders:
     return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
 
 
-def _taking(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing, qa: AgentQa) -> TurnTaking | None:
+def _taking(agent: Agent, shared: WorkspaceResources, look: TranscriptsNow, qa: AgentQa) -> TurnTaking | None:
     store = shared.around.qas.get(agent.id)
     if store is None or not agent.takes_turns:
         return None
-    return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=qa.hold)
+    return TurnTaking(agent=agent.id, look=look, store=store, hold=qa.hold)
 
 
 def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
@@ -87,7 +92,7 @@ def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> Sto
     )
 
 
-def agent_qmd(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing) -> AgentQmd | None:
+def agent_qmd(agent: Agent, shared: WorkspaceResources, look: TranscriptsNow) -> AgentQmd | None:
     """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
     if agent.memory.backend != "qmd":
         return None
@@ -105,7 +110,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceResources, listing: TranscriptListi
             ruling=rules.ruling,
             roots=rules.roots,
             max_file_bytes=rules.max_file_bytes,
-            exports=SessionExports(export_settings(agent, shared.around.agents), listing.look),
+            exports=SessionExports(export_settings(agent, shared.around.agents), look),
         ),
     )
     index.followers.append(qmd)

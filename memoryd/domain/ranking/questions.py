@@ -182,7 +182,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     # keywords: beside its parts no question mark, and no word that says nothing alone
     is_keyword_query = not _QUESTION_MARK.search(rest) and STOP_WORDS.isdisjoint(spoken_words(rest))
     parts = _Parts(limit=limit, can_exclude=is_keyword_query)
-    bare = _PART.sub(lambda match: _left_of(match, parts, now), text)
+    bare = _PART.sub(lambda match: parts.left_of(match, now), text)
     asked = _SPACE.sub(" ", bare).strip()
     if not spoken_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
@@ -222,20 +222,22 @@ class _Parts:
         self.since: datetime | None = None
         self.until: datetime | None = None
 
-    def take(self, match: re.Match[str], now: datetime) -> bool:
-        """Keep what was matched; False if it is no filter after all."""
+    def left_of(self, match: re.Match[str], now: datetime) -> str:
+        """Keep a part of the question; return what it leaves there: all of it if it is no filter, else a phrase."""
         if match["quoted"]:
             phrase = match["quoted"][1:-1].strip()
-            is_taken = len(self.phrases) < self._limit and bool(spoken_words(phrase))
-            self.phrases += [phrase] if is_taken else []
-            return is_taken
-        if match["excluded"] or match["unwanted"]:
-            word = match["excluded"] or match["unwanted"][1:-1].strip()
-            has_room = self._can_exclude and len(self.excluded) < self._limit
-            is_taken = has_room and 0 < len(phrase_words(word)) <= MAX_EXCLUDED_WORDS
-            self.excluded += [word] if is_taken else []
-            return is_taken
-        return self._take_value(match["key"], match["value"].strip('"'), now)
+            if len(self.phrases) == self._limit or not spoken_words(phrase):
+                return match[0]
+            self.phrases.append(phrase)
+            return f" {phrase} "
+        if match["key"]:
+            return " " if self._take_value(match["key"], match["value"].strip('"'), now) else match[0]
+        word = match["excluded"] or match["unwanted"][1:-1].strip()
+        has_room = self._can_exclude and len(self.excluded) < self._limit
+        if not has_room or not 0 < len(phrase_words(word)) <= MAX_EXCLUDED_WORDS:
+            return match[0]
+        self.excluded.append(word)
+        return " "
 
     def _take_value(self, key: str, value: str, now: datetime) -> bool:
         try:
@@ -253,13 +255,6 @@ class _Parts:
         except (ValueError, OverflowError):
             return False
         return True
-
-
-def _left_of(match: re.Match[str], parts: _Parts, now: datetime) -> str:
-    """Return what a part leaves in the question: all of it, the words of a phrase, or nothing."""
-    if not parts.take(match, now):
-        return match[0]
-    return f" {parts.phrases[-1]} " if match["quoted"] else " "
 
 
 def _narrowed(filters: Filters, parts: _Parts) -> Filters:

@@ -112,17 +112,13 @@ def _run(table: Sequence[Line], within: range, room: Room) -> range:
         return without_blank_edges(table, within)
     run = richest(table, within, room)
     if table[run.start].is_heading:
-        run = _with_text(table, run, within, room)
+        # with all the lines below it that fit
+        last = min(within.stop, run.start + room.lines)
+        sizes = accumulate(line.size for line in table[run.start : last])
+        run = range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
         if not any(line.is_text for line in table[run.start : run.stop]) and run.stop < within.stop:
             return range(run.start, run.stop + 1)
     return without_blank_edges(table, widened(table, run, within, room))
-
-
-def _with_text(table: Sequence[Line], run: range, within: range, room: Room) -> range:
-    """Return the run with all the lines below it that fit."""
-    last = min(within.stop, run.start + room.lines)
-    sizes = accumulate(line.size for line in table[run.start : last])
-    return range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
 
 
 def _focus(
@@ -195,9 +191,12 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
     another.
     """
     plain = folded("".join(lines)).split("\n")
-    stems = [(term, _stem(term), _weight(term, weight)) for term, weight in weights.items()]
+    numbers = {term for term in weights if _NUMBER.match(term)}
+    stems = [
+        (term, _stem(term), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
+        for term, weight in weights.items()
+    ]
     total = sum(weight for _, _, weight in stems) or 1.0
-    numbers = [term for term in weights if _NUMBER.match(term)]
     has_number = any(number in words for words in plain for number in numbers if not _HEADING.match(words))
     standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
     held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
@@ -205,10 +204,6 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
         _line(line, terms, total, NEAR_SHARE * total * standout)
         for line, terms, standout in zip(lines, held, standouts, strict=True)
     )
-
-
-def _weight(term: str, weight: float) -> float:
-    return max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if _NUMBER.match(term) else 1.0)
 
 
 def _stem(term: str) -> str:

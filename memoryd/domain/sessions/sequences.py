@@ -246,10 +246,6 @@ _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 FloatArray = NDArray[np.float64]
 
 
-_Scores = tuple[FloatArray, FloatArray]
-"""Of each place: what it has in common with a message that is not of words, and all of it, alone."""
-
-
 class IndexedTurns:
     """The turns of one agent, to be looked up; about 700 bytes for a turn without its text."""
 
@@ -307,11 +303,11 @@ class IndexedTurns:
         if keys.is_empty or not self._places:
             return []
         worth = self._worth(keys.tokens)
-        scores = self._scores(keys, worth, near)
-        names = self._likely(scores[1])
-        if always in self._at and always not in names and scores[1][self._at[always]].any():
+        rest, alone = self._scores(keys, worth, near)
+        names = self._likely(alone)
+        if always in self._at and always not in names and alone[self._at[always]].any():
             names.append(always)
-        runs = [(name, self._run(name, worth, scores, run)) for name in names]
+        runs = [(name, self._run(name, worth, rest, alone, run)) for name in names]
         runs.sort(key=self._order, reverse=True)
         wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
         return [_told(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
@@ -337,10 +333,16 @@ class IndexedTurns:
         whole = max(sum(weights.values()), _FEWEST_WORDS * rarest)
         return {word: _WORDS * weight / whole for word, weight in weights.items() if word in self._by_word}
 
-    def _scores(self, keys: MessageKeys, worth: Mapping[str, float], near: SimilarTurns) -> _Scores:
+    def _scores(
+        self, keys: MessageKeys, worth: Mapping[str, float], near: SimilarTurns
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each place has in common with a message: all but the words, and everything."""
         rest = np.zeros(len(self._places))
         self._add_nearness(rest, keys.question_hash)
-        self._add_meaning(rest, near)
+        # what is near may have been said since these turns were taken in, or be deleted
+        for session in near.keys() & self._at.keys():
+            for at, turn in zip(self._at[session], self._turns[session], strict=True):
+                rest[at] += _MEANING * near[session].get(turn.seq, 0.0)
         parts = _parts(keys.topics)
         for part in parts:
             if part in self._by_topic:
@@ -350,8 +352,10 @@ class IndexedTurns:
             alone[np.array(self._by_word[word])] += share
         return rest, alone
 
-    def _run(self, session: SessionId, worth: Mapping[str, float], scores: _Scores, run: int) -> BestRun:
-        at, (rest, alone) = self._at[session], scores
+    def _run(
+        self, session: SessionId, worth: Mapping[str, float], rest: FloatArray, alone: FloatArray, run: int
+    ) -> BestRun:
+        at = self._at[session]
         return best_run([turn.tokens for turn in self._turns[session]], worth, rest[at], alone[at], run)
 
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
@@ -361,12 +365,6 @@ class IndexedTurns:
         bits = _ONES[apart.view(np.uint8)].reshape(-1, 8).sum(1)
         near = bits <= NEAR
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
-
-    def _add_meaning(self, scores: FloatArray, near: SimilarTurns) -> None:
-        # what is near may have been said since these turns were taken in, or be gone
-        for session in near.keys() & self._at.keys():
-            for at, turn in zip(self._at[session], self._turns[session], strict=True):
-                scores[at] += _MEANING * near[session].get(turn.seq, 0.0)
 
     def _weight(self, word: str) -> float:
         """Return how much a word tells: the rarer it is here and in its language, the more."""

@@ -4,6 +4,7 @@ Headings count front matter as a part of the text behind it.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import yaml
@@ -79,22 +80,15 @@ def _block(head: str) -> tuple[int, int]:
 
 def _parse(block: str) -> dict[str, object]:
     body = block.rstrip()[:-3]
-    try:
-        values = _load(body)
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
-        values = None
+    values: object = None
+    if body.count("[") + body.count("{") <= _MAX_BRACKETS:
+        with suppress(yaml.YAMLError, ValueError, OverflowError, RecursionError):
+            values = yaml.load(body, _PlainLoader)
     if isinstance(values, dict):
         return {str(key): value for key, value in values.items()}
     pairs = (line.partition(":") for line in body.split("\n") if line[:1].isalpha())
     found = ((key.strip(), value.strip().lower()) for key, _, value in pairs)
     return {key: _TRUTH[value] for key, value in found if value in _TRUTH}
-
-
-def _load(body: str) -> object:
-    if body.count("[") + body.count("{") > _MAX_BRACKETS:
-        raise yaml.YAMLError("too many brackets")
-    value: object = yaml.load(body, _PlainLoader)  # a SafeLoader, which refuses more
-    return value
 
 
 class Headings:

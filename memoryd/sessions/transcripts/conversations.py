@@ -187,35 +187,31 @@ def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]
         yield ConversationLine(line.number, line.utterance.line, at_ns)
 
 
-class TranscriptListing(Struct, frozen=True):
-    """The transcripts of one agent that may be told, for whoever exports them or takes their turns."""
+def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: ExcludedConversations) -> AgentTranscripts:
+    """Return the transcripts of an agent that are not withheld, to be exported or read for their turns.
 
-    agent: str
-    folders: TranscriptFolders
-    withheld: ExcludedConversations
-
-    def look(self) -> AgentTranscripts:
-        """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises."""
-        # before the look: what changes meanwhile is looked at once more
-        marks = self.withheld.version
-        found = self.folders.look()
-        try:
-            # who forgot one of a name means every file of it
-            like = {path for path, file in found.twins if self.withheld.withholds(path, file)}
-            files = {
-                one.name: one
-                for path, one in found.transcripts.items()
-                if path not in like and not self.withheld.withholds(path, one.path)
-            }
-        except StoreUnavailable as exc:
-            return AgentTranscripts(problem=str(exc))
-        hidden = {one.name for one in found.transcripts.values()} - files.keys()
-        return AgentTranscripts(
-            tuple(files.values()),
-            "; ".join(found.troubles),
-            lambda name: name in hidden or self.withheld.names(transcript_path(self.agent, name)),
-            marks,
-        )
+    None while it is not known which are withheld. Blocks, and never raises.
+    """
+    # before the look: what changes meanwhile is looked at once more
+    marks = withheld.version
+    found = folders.look()
+    try:
+        # a name that was forgotten hides every file of it
+        like = {path for path, file in found.twins if withheld.withholds(path, file)}
+        files = {
+            transcript.name: transcript
+            for path, transcript in found.transcripts.items()
+            if path not in like and not withheld.withholds(path, transcript.path)
+        }
+    except StoreUnavailable as exc:
+        return AgentTranscripts(problem=str(exc))
+    hidden = {transcript.name for transcript in found.transcripts.values()} - files.keys()
+    return AgentTranscripts(
+        tuple(files.values()),
+        "; ".join(found.troubles),
+        lambda name: name in hidden or withheld.names(transcript_path(agent, name)),
+        marks,
+    )
 
 
 class _Seen(Struct):

@@ -344,7 +344,8 @@ class SessionExports:
     def _round(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> bool:
         found = self._transcripts()
         files.prepare()
-        wanted = self._wanted(found)
+        newest_first = sorted(found.files, key=lambda transcript: transcript.stat.mtime_ns, reverse=True)
+        wanted = {export_name(one.name): one for one in newest_first if not self._is_excluded(one.name, found)}
         self._withdraw(files, self._orphans(files, found, wanted), on_withdraw)
         left, is_done = ROUND_BYTES, True
         problems = [found.problem] if found.problem else []
@@ -367,12 +368,6 @@ class SessionExports:
         replace_file(self._settings.record, msgspec.json.encode(ExportRecord(self._folder, self._exported)))
         self._report(problems)
         return is_done
-
-    def _wanted(self, found: AgentTranscripts) -> dict[str, TranscriptFile]:
-        """Return the transcripts by the names of their exports, what was said last first."""
-        remembered = [one for one in found.files if not self._is_excluded(one.name, found)]
-        ordered = sorted(remembered, key=lambda one: one.stat.mtime_ns, reverse=True)
-        return {export_name(one.name): one for one in ordered}
 
     def _orphans(self, files: ExportFiles, found: AgentTranscripts, wanted: dict[str, TranscriptFile]) -> set[str]:
         orphans = (files.ours() | self._exported.keys()) - wanted.keys()

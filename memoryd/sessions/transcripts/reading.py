@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
+from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session
 from memoryd.domain.sessions.transcripts.reading import (
     LOOKED_AT,
     START,
@@ -34,7 +35,6 @@ from memoryd.domain.sessions.transcripts.reading import (
     SpokenLine,
     Tail,
     TranscriptState,
-    is_generated_from,
     recognised,
     record_of,
     said,
@@ -323,8 +323,10 @@ class _Reading(Struct):
         what: Utterance | LeftOut | None = None
         if line.data is not None and whose is not None:
             record = record_of(line.data)
-            self.is_generated |= not isinstance(record, LeftOut) and is_generated_from(record, whose)
             what = record if isinstance(record, LeftOut) else said(record, whose)
+            if whose is TranscriptFormat.OPENCLAW and not isinstance(record, LeftOut):
+                # nobody speaks in what comes behind such a record
+                self.is_generated |= is_of_generated_session(record)
         if isinstance(what, Utterance):
             if self.is_generated:
                 what = LeftOut.DROPPED
