@@ -88,12 +88,12 @@ class Match(Struct, frozen=True):
 
     def fits(self, key: SessionKey) -> bool:
         """Tell whether every field that is given fits; a `key_prefix` of `agent:…` is held against the raw key."""
-        prefix = _folded(self.key_prefix or "")
+        prefix = _fold(self.key_prefix or "")
         whole = key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised
         return (
-            (self.channel is None or _folded(self.channel) == key.channel)
+            (self.channel is None or _fold(self.channel) == key.channel)
             and (self.chat_type is None or self.chat_type == key.chat_type)
-            and (self.raw_key_prefix is None or _begins(key.raw, _folded(self.raw_key_prefix)))
+            and (self.raw_key_prefix is None or _begins(key.raw, _fold(self.raw_key_prefix)))
             and (self.key_prefix is None or _begins(whole, prefix))
         )
 
@@ -169,7 +169,7 @@ def read_key(text: str) -> SessionKey:
     channel among its parts, or direct or dm where a chat type stands: first, second, or third behind an account. The
     channel is the part before such a word, where that is the second part. A key that says both is of the wider chat.
     """
-    raw = _folded(text)
+    raw = _fold(text)
     found = _AGENT_KEY.fullmatch(raw)
     agent, rest = (found["agent"], found["rest"]) if found else (None, raw)
     parts = rest.split(":")
@@ -203,7 +203,7 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
     to none of the configured `agents`.
     """
     if binding.session_key is not None:
-        if session_key is not None and _folded(session_key) != _folded(binding.session_key):
+        if session_key is not None and _fold(session_key) != _fold(binding.session_key):
             return Decision(read_key(session_key), "this socket is bound to another session key")
         session_key = binding.session_key
     if session_key is None:
@@ -246,7 +246,7 @@ def _is_named(rules: AccessRules, key: SessionKey) -> bool:
 
 
 def _names(match: Match, key: SessionKey) -> bool:
-    prefix = _folded(match.raw_key_prefix or match.key_prefix or "")
+    prefix = _fold(match.raw_key_prefix or match.key_prefix or "")
     # what says no more than the agent names none of its chats
     said = prefix.removeprefix(f"{_AGENT_PREFIX}{key.agent}") if key.agent else prefix
     return bool(said.strip(":")) and prefix != _AGENT_PREFIX and match.fits(key)
@@ -274,7 +274,7 @@ def folded_id(text: str) -> str:
     return text.strip().lower()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return a key, or the beginning of one, as it is compared: no letter that nobody sees makes another word of one.
 
     Format characters and the spaces around each part go, and compatibility forms (NFKC) are one with the usual ones.

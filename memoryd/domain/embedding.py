@@ -267,12 +267,12 @@ def _provider(options: ProviderOptions) -> tuple[str, str]:
     if not options.named_by:
         return LOCAL, "memorySearch.provider is not set: the local model"
     if options.provider == AUTO:
-        return _found(options, f"{options.named_by} is auto")
+        return _choose_automatically(options, f"{options.named_by} is auto")
     what = "no provider: words only" if options.provider == NONE else options.provider
     return options.provider, f"{options.named_by} names {what}"
 
 
-def _found(options: ProviderOptions, start: str) -> tuple[str, str]:
+def _choose_automatically(options: ProviderOptions, start: str) -> tuple[str, str]:
     if options.is_model_here:
         return LOCAL, f"{start}: the model of local.modelPath is here"
     for name in BY_KEY:

@@ -228,7 +228,7 @@ class Patterns:
         """Of each line, all that it may mean."""
         refused: list[Refused] = []
         for number, line in enumerate(lines, 1):
-            pattern = _trimmed(line.lstrip("\ufeff"))
+            pattern = _trim(line.lstrip("\ufeff"))
             if not pattern or pattern.startswith("#"):
                 continue
             try:
@@ -271,10 +271,10 @@ class Patterns:
         if answer is None:
             if len(self._answers) >= _REMEMBERED:
                 self._answers.clear()
-            answer = self._answers[path] = self._decided(path)
+            answer = self._answers[path] = self._decide(path)
         return answer
 
-    def _decided(self, path: str) -> bool:
+    def _decide(self, path: str) -> bool:
         whole = path.removesuffix("/")
         name = whole.rpartition("/")[2]
         if name in ("", "..", "."):
@@ -297,7 +297,7 @@ def _from_the_top(path: str) -> Iterator[str]:
     yield path
 
 
-def _trimmed(line: str) -> str:
+def _trim(line: str) -> str:
     """Return the line without its end and the spaces before it, unless a backslash keeps one."""
     line = line.removesuffix("\r")
     bare = line.rstrip(" ")

@@ -87,7 +87,7 @@ def secrets_in(text: str) -> list[FoundSecret]:
 def _without(text: str, secrets: Iterable[FoundSecret]) -> str:
     pieces, at = [], 0
     for secret in secrets:
-        pieces += [text[at : secret.start], _masked(text[secret.start : secret.end], secret.kind)]
+        pieces += [text[at : secret.start], _mask(text[secret.start : secret.end], secret.kind)]
         at = secret.end
     return "".join([*pieces, text[at:]])
 
@@ -108,7 +108,7 @@ def _apart(secrets: Iterable[FoundSecret]) -> Iterable[FoundSecret]:
         yield last
 
 
-def _masked(secret: str, kind: SecretKind) -> str:
+def _mask(secret: str, kind: SecretKind) -> str:
     if kind is SecretKind.PRIVATE_KEY:
         return "…"
     if kind is SecretKind.CARD:

@@ -187,9 +187,9 @@ class ConversationFeeder:
         self._is_busy = is_busy
         self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
-        self._asked = 1
+        self._demanded = 1
         """The start is a demand: what changed while nobody looked is read at once."""
-        self._answered = self._failed = 0
+        self._served = self._failed = 0
         self._renaming = Renaming()
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
@@ -197,7 +197,7 @@ class ConversationFeeder:
     @property
     def is_settled(self) -> bool:
         """Whether all that was there at the last demand is in the index."""
-        return self._answered >= self._asked
+        return self._served >= self._demanded
 
     def hint(self) -> None:
         """Say that something may have changed: looked at after the debounce."""
@@ -206,14 +206,14 @@ class ConversationFeeder:
 
     def demand(self) -> int:
         """Ask for a look now, at all that changed; return the ticket that `settled` takes."""
-        self._asked += 1
+        self._demanded += 1
         self._wake.set()
-        return self._asked
+        return self._demanded
 
     async def settled(self, ticket: int) -> str:
         """Wait until all that a look after this demand found was read; return why that cannot be, empty if it was."""
         async with self._progress:
-            while self._answered < ticket:
+            while self._served < ticket:
                 if reason := self._writer.why_closed() or (self.trouble if self._failed >= ticket else ""):
                     return reason
                 # the file may be given up without a word to the loop
@@ -226,12 +226,12 @@ class ConversationFeeder:
     async def run(self) -> None:
         """Follow the source until cancelled."""
         while True:
-            ticket, is_forced = self._asked, self._asked > self._answered
+            ticket, is_forced = self._demanded, self._demanded > self._served
             self._debounce.clear()
             self._wake.clear()
             try:
                 self.is_reading = True
-                if not await self._round(ticket, is_forced=is_forced):
+                if not await self._read_due(ticket, is_forced=is_forced):
                     continue
             except (MemorydError, OSError) as exc:
                 # a file that is being opened yet is no trouble
@@ -247,7 +247,7 @@ class ConversationFeeder:
 
     async def _answer(self, *, answered: int = 0, failed: int = 0) -> None:
         async with self._progress:
-            self._answered, self._failed = max(self._answered, answered), max(self._failed, failed)
+            self._served, self._failed = max(self._served, answered), max(self._failed, failed)
             self._progress.notify_all()
 
     async def _until_due(self) -> None:
@@ -255,7 +255,7 @@ class ConversationFeeder:
         now = asyncio.get_running_loop().time
         looked_at = now()
         again_at = math.inf if self._again_in is None else looked_at + self._again_in
-        while self._asked <= self._answered:
+        while self._demanded <= self._served:
             at = min(self._due_at(looked_at), again_at)
             if at <= now():
                 return
@@ -272,7 +272,7 @@ class ConversationFeeder:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
 
-    async def _round(self, ticket: int, *, is_forced: bool) -> bool:
+    async def _read_due(self, ticket: int, *, is_forced: bool) -> bool:
         """Look at the source and read what is due; return False if another look is, before all of it was read."""
         now = asyncio.get_running_loop().time
         began = now()
@@ -297,7 +297,7 @@ class ConversationFeeder:
             if not await self._read(path):
                 order.begun.append(path)
             await self._give_way()
-            if now() >= until and (self._asked > ticket or self._due_at(began) <= now()):
+            if now() >= until and (self._demanded > ticket or self._due_at(began) <= now()):
                 break
         # what is new first: a conversation under another name keeps its vectors so
         await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))

@@ -145,7 +145,7 @@ class QaConversations(Struct, eq=False):
                 self._others[path] = state or ""
             return None
         lines = tuple(spoken_lines(session))
-        begun = _begun(lines, tail)
+        begun = _unchanged_lines(lines, tail)
         step = tuple(islice(lines, begun, begun + STEP_LINES))
         end = begun + len(step)
         return ReadStep(
@@ -183,7 +183,7 @@ def _state(stat: FileStat) -> str:
     return f"{stat.inode}:{':'.join(map(str, stamp_of(stat)))}"
 
 
-def _begun(lines: Sequence[ConversationLine], tail: str) -> int:
+def _unchanged_lines(lines: Sequence[ConversationLine], tail: str) -> int:
     """Return how many of the lines were read and are still so; 0 if any of them is another now."""
     if not tail:
         return 0

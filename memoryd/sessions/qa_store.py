@@ -93,15 +93,15 @@ class ForgettingSessions(Struct, frozen=True):
         A kill in between leaves what `finish` ends.
         """
         self.sessions.check_writable()
-        return self._forgotten(self._stored(session, agent, datetime.now(UTC)))
+        return self._forget(self._read_or_known(session, agent, datetime.now(UTC)))
 
     def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
         """End what a kill ended; a session of the same name that began after it was asked for stays."""
         self.sessions.check_writable()
         with contextlib.suppress(NotFound):
-            stored = self._stored(session, agent, asked_at)
+            stored = self._read_or_known(session, agent, asked_at)
             if stored.created <= asked_at:
-                self._forgotten(stored)
+                self._forget(stored)
         self._forget_remains(Session(session, asked_at))
 
     def sweep(self) -> None:
@@ -111,7 +111,7 @@ class ForgettingSessions(Struct, frozen=True):
             self.sessions.changes.sweep()
             self.sessions.main.sweep()
 
-    def _stored(self, session: SessionId, agent: str, now: datetime) -> Session:
+    def _read_or_known(self, session: SessionId, agent: str, now: datetime) -> Session:
         """Return a session; of a damaged one what was known of it before, be it nothing."""
         try:
             return self.sessions.read(session, agent=agent)
@@ -124,12 +124,12 @@ class ForgettingSessions(Struct, frozen=True):
                 raise NotFound(f"there is no session {session}") from None
             return entry.head if entry is not None else Session(session, now)
 
-    def _forgotten(self, session: Session) -> ForgottenFiles:
+    def _forget(self, session: Session) -> ForgottenFiles:
         self.sessions.flush()
         with self.sessions.alone(), unavailable():
-            gone = self.sessions.main.forget(session) + self.sessions.changes.forget(session.id)
+            removed = self.sessions.main.forget(session) + self.sessions.changes.forget(session.id)
             self.sessions.known.drop(session.id)
-        return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
+        return ForgottenFiles(removed + self._forget_remains(session), len(session.turns), session.answers)
 
     def _forget_remains(self, session: Session) -> int:
         """Remove what is left of a session that has no file any more; return how many files went."""
@@ -137,19 +137,19 @@ class ForgettingSessions(Struct, frozen=True):
         self.sessions.flush()
         with self.sessions.alone(), unavailable():
             # the writing may just have set aside a main file that was damaged meanwhile
-            gone = self.sessions.main.forget(session)
+            removed = self.sessions.main.forget(session)
         # nobody who looks sees a difference, but there is more room
         self.sessions.note_change()
-        return gone
+        return removed
 
     def find(self, said: TextMatcher) -> list[MatchingTurns]:
         """Return where words stand, whatever agent a session is of; reads every one. Raises StoreUnavailable."""
-        return _each_once(self._holding(said), said)
+        return _matching_turns(self._sessions_with(said), said)
 
     def cut(self, said: TextMatcher) -> list[MatchingTurns]:
         """Take the words out, and return where they stood; raises Denied, StoreError. Once more is nothing."""
         self.sessions.check_writable()
-        found = list(self._holding(said))
+        found = list(self._sessions_with(said))
         for session in found:
             self._cut(session.id, said)
         if found:
@@ -159,9 +159,9 @@ class ForgettingSessions(Struct, frozen=True):
             self.sessions.changes.sweep()
             for session in found:
                 self.sessions.main.forget(session)
-        return _each_once(found, said)
+        return _matching_turns(found, said)
 
-    def _holding(self, said: TextMatcher) -> Iterator[Session]:
+    def _sessions_with(self, said: TextMatcher) -> Iterator[Session]:
         return (session for session in self._all() if turns_with(session, said))
 
     def _cut(self, name: SessionId, said: TextMatcher) -> None:
@@ -186,7 +186,7 @@ class ForgettingSessions(Struct, frozen=True):
                         yield stored.session
 
 
-def _each_once(sessions: Iterable[Session], said: TextMatcher) -> list[MatchingTurns]:
+def _matching_turns(sessions: Iterable[Session], said: TextMatcher) -> list[MatchingTurns]:
     found: dict[SessionId, MatchingTurns] = {}
     for session in sessions:
         addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, said))

@@ -98,10 +98,10 @@ class SessionArchive:
     def make_room(self) -> None:
         """Measure the files, and prune the archive as far as they are too large; raises StoreError."""
         # the lock is let go after each: who adds a turn must not wait for all of them
-        while self._made_room():
+        while self._prune_one():
             pass
 
-    def _made_room(self) -> bool:
+    def _prune_one(self) -> bool:
         """Prune one session of the archive if that must be, and return whether one was."""
         with unavailable():
             others = self._sessions.main.size() + sum(stat.size for stat in self._sessions.files.stats().values())

@@ -214,7 +214,7 @@ class SessionChanges(Struct, frozen=True):
                 stored = _read(self.files, name)
                 try:
                     if stored is None and self.archive.has(name):
-                        return self._brought_back(name, change)
+                        return self._bring_back(name, change)
                     before = stored.session if stored else fresh
                     if before is None:
                         raise NotFound(f"there is no session {name}")
@@ -228,7 +228,7 @@ class SessionChanges(Struct, frozen=True):
                 return written or _read(self.files, name)
         raise StoreUnavailable(f"others write to session {name} all the time")
 
-    def _brought_back(self, name: SessionId, change: Change) -> StoredSession | None:
+    def _bring_back(self, name: SessionId, change: Change) -> StoredSession | None:
         """Change a session that lies in the archive, which it leaves; raises FileChangedError where it does not."""
         with self._moving():
             archived = _read(self.archive, name)

@@ -198,7 +198,7 @@ class SessionTurns(Struct, frozen=True):
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's, Denied."""
         clean, session = None if answer is None else harmless_text(answer), safe_id(session)
 
-        def marked(stored: Session) -> Session:
+        def change_mark(stored: Session) -> Session:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn {turn_address(session, seq)}")
             self._check_writable(stored, key, is_owners)
@@ -209,18 +209,18 @@ class SessionTurns(Struct, frozen=True):
             )
             return replace(stored, turns=tuple(turns))
 
-        self.sessions.change(session, marked)
+        self.sessions.change(session, change_mark)
 
     def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
         """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
         session = safe_id(session)
 
-        def marked(stored: Session) -> Session:
+        def change_mark(stored: Session) -> Session:
             if stored.agent != agent:
                 raise NotFound(f"there is no session {session}")
             return replace(stored, is_remembered=is_remembered)
 
-        self.sessions.change(session, marked)
+        self.sessions.change(session, change_mark)
 
     def _check_writable(self, session: Session, key: str, is_owners: bool) -> None:
         if not session.may_be_written(key, is_owners=is_owners):
@@ -257,7 +257,7 @@ class SessionTurns(Struct, frozen=True):
         clean = harmless_text(text)
         made: list[AddedTurn] = []
 
-        def answered(stored: Session) -> Session | None:
+        def add_answer(stored: Session) -> Session | None:
             made.clear()
             last = stored.turns[-1] if stored.turns else None
             if stored.agent != agent or not stored.is_remembered or last is None or last.seq != seq:
@@ -267,13 +267,13 @@ class SessionTurns(Struct, frozen=True):
                 made.append(AddedTurn(session, last, is_repeated=True))
                 return None
             before = replace(stored, turns=stored.turns[:-1])
-            made.append(self._made(before, last, whole))
+            made.append(self._with_answer(before, last, whole))
             return replace(stored, turns=(*before.turns, made[0].turn))
 
-        self.sessions.change(session, answered)
+        self.sessions.change(session, add_answer)
         return made[0] if made else None
 
-    def _made(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
+    def _with_answer(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
         raw = RawTurn(turn.question, answer, turn.timestamp)
         made = made_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
         kept = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
@@ -305,7 +305,7 @@ class SessionTurns(Struct, frozen=True):
         name, key = transcript_session(agent, place.file), transcript_key(place.file)
         taken: list[TakenTurns] = []
 
-        def taken_in(session: Session) -> Session | None:
+        def take_turns(session: Session) -> Session | None:
             taken.clear()
             if (session.agent, session.key) != (agent, key):
                 raise Denied(f"session {name} is of no transcript {place.file!r} of this agent")
@@ -318,7 +318,7 @@ class SessionTurns(Struct, frozen=True):
             taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 
-        self.sessions.change(name, taken_in, fresh=Session(name, found[0].at, agent=agent, key=key))
+        self.sessions.change(name, take_turns, fresh=Session(name, found[0].at, agent=agent, key=key))
         for made in taken[0].made if taken else ():
             self.archive.note(made.turn)
         return taken[0] if taken else None

@@ -141,14 +141,14 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             # of no more than so many is remembered what was heard
             is_new = bool(due) and len(begun) < _MAX_BEGUN
             one = due.popleft() if is_new else begun.popleft()
-            if not found.is_excluded(one.name) and not await self._tried(one):
+            if not found.is_excluded(one.name) and not await self._try_to_follow(one):
                 begun.append(one)
             # small ones that are never done must not keep the large ones from a step
             if not is_new and time.monotonic() - began > self.poll_seconds:
                 return not due and not begun
         return True
 
-    async def _tried(self, transcript: TranscriptFile) -> bool:
+    async def _try_to_follow(self, transcript: TranscriptFile) -> bool:
         """Read some more of one transcript; what stands in its way does not stand in the way of others.
 
         Return whether there is nothing more to be done for it in this round.

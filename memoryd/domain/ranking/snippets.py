@@ -253,14 +253,14 @@ def richest(table: Sequence[Line], within: range, room: Room) -> range:
             held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
             first += 1
         start = telling[first]
-        told = _told(held) + nearness[last + 1] - nearness[start]
+        told = _weight_of_run(held) + nearness[last + 1] - nearness[start]
         rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
         if rank > best_rank:
             best, best_rank = range(start, last + 1), rank
     return best
 
 
-def _told(held: Mapping[tuple[str, float], int]) -> float:
+def _weight_of_run(held: Mapping[tuple[str, float], int]) -> float:
     """Return what a run tells, by the lines for each term and weight: each term once, and a share for each line."""
     once: dict[str, float] = {}
     for (term, weight), lines in held.items():

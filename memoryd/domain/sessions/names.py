@@ -90,7 +90,7 @@ def safe_id(name: str) -> SessionId:
     """
     slug = _slug(name, MAX_BYTES)
     is_same = slug == name != "" and _RESERVED.match(slug) is None
-    return SessionId(slug if is_same else _marked(slug, name))
+    return SessionId(slug if is_same else _with_hash(slug, name))
 
 
 def named_id(name: str) -> SessionId:
@@ -110,7 +110,7 @@ def session_id(key: str, day: date, is_free: Callable[[SessionId], bool]) -> Ses
     plain = "-".join(parts)
     slug = _slug(plain, MAX_BYTES - 24)
     # without the hash only if each part stands in the name as it is
-    name = f"{slug if slug == plain and slug else _marked(slug, key)}-{day:%Y%m%d}"
+    name = f"{slug if slug == plain and slug else _with_hash(slug, key)}-{day:%Y%m%d}"
     candidates = (safe_id(f"{name}-{number}" if number > 1 else name) for number in count(1))
     return next(filter(is_free, candidates))
 
@@ -126,7 +126,7 @@ def _cut(text: str, max_bytes: int) -> str:
     return text.encode("utf-8", "replace")[:max_bytes].decode("utf-8", "ignore")
 
 
-def _marked(slug: str, name: str) -> str:
+def _with_hash(slug: str, name: str) -> str:
     """Return a slug with the hash of what it was made from."""
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     return "-".join(filter(None, (_cut(slug, MAX_BYTES - _DIGEST - 1).strip("-_"), digest)))

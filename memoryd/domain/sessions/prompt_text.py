@@ -34,11 +34,11 @@ def excerpt(
 
     The word may stand in question, answer or topics, in small letters or capitals.
     """
-    wanted = _folded(word)
+    wanted = _fold(word)
     found = [
         turn
         for turn in session.turns
-        if turn.seq in seqs and wanted in _folded("\n".join((turn.question, turn.answer or "", *turn.topics)))
+        if turn.seq in seqs and wanted in _fold("\n".join((turn.question, turn.answer or "", *turn.topics)))
     ]
     taken: list[Turn] = []
     chars = 0
@@ -52,7 +52,7 @@ def excerpt(
     return SessionExcerpt(tuple(said), len(found), left[0].seq if left else None)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return normalised(text).casefold()
 
 
@@ -74,25 +74,25 @@ def recalled(session: SessionId, turns: Sequence[Turn], *, budget: int, is_curre
     head = f'<recalled-conversation session="{html.escape(session)}">\n{_HERE if is_current else _ELSEWHERE}'
     tail = "</recalled-conversation>"
     left = budget - estimate(f"{head}\n{tail}\n")
-    told: list[str] = []
+    rendered: list[str] = []
     for turn in reversed(turns):
-        text = next((text for text in _tellings(session, turn) if estimate(text) <= left), "")
-        if not text and not told and left > _MIN:
-            text = _cut(_tellings(session, turn)[-1], left)
+        text = next((text for text in _renderings(session, turn) if estimate(text) <= left), "")
+        if not text and not rendered and left > _MIN:
+            text = _cut(_renderings(session, turn)[-1], left)
         if not text:
             break
-        told.append(text)
+        rendered.append(text)
         left -= estimate(text)
-    return "\n".join([head, *(text.rstrip("\n") for text in reversed(told)), tail]) + "\n" if told else ""
+    return "\n".join([head, *(text.rstrip("\n") for text in reversed(rendered)), tail]) + "\n" if rendered else ""
 
 
-def _tellings(session: SessionId, turn: Turn) -> list[str]:
+def _renderings(session: SessionId, turn: Turn) -> list[str]:
     """Return the ways to tell a turn, the fullest first."""
-    asked = f"[{turn_address(session, turn.seq)}, {turn.timestamp:%Y-%m-%d %H:%M}] Q: {_harmless(turn.question)}\n"
-    return [asked] if turn.answer is None else [f"{asked}  A: {_harmless(turn.answer)}\n", asked]
+    asked = f"[{turn_address(session, turn.seq)}, {turn.timestamp:%Y-%m-%d %H:%M}] Q: {_escape(turn.question)}\n"
+    return [asked] if turn.answer is None else [f"{asked}  A: {_escape(turn.answer)}\n", asked]
 
 
-def _harmless(text: str) -> str:
+def _escape(text: str) -> str:
     lines = html.escape(_UNSEEN.sub("", text.replace("\r\n", "\n")), quote=False).split("\n")
     return "\n    ".join(lines)
 

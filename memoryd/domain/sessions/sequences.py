@@ -310,7 +310,7 @@ class IndexedTurns:
         runs = [(name, self._run(name, worth, rest, alone, run)) for name in names]
         runs.sort(key=self._order, reverse=True)
         wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
-        return [_told(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
+        return [_turn_match(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
 
     def _order(self, one: tuple[SessionId, BestRun]) -> tuple[float, datetime]:
         name, best = one
@@ -416,7 +416,7 @@ def _parts(topics: Iterable[str]) -> frozenset[str]:
     return frozenset(part for topic in topics for part in (topic, *topic.split("_")))
 
 
-def _told(
+def _turn_match(
     keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: BestRun, near: Mapping[int, float]
 ) -> TurnMatch:
     turn, run = turns[best.at], turns[best.first : best.last + 1]

@@ -90,7 +90,7 @@ def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit:
     of the answer; further subjects of the question stand for themselves.
     """
     subjects = _subjects(question)
-    aspects = _found(question, ASPECTS) or _found(answer or "", ASPECTS)[:1]
+    aspects = _tags_in(question, ASPECTS) or _tags_in(answer or "", ASPECTS)[:1]
     if not subjects and not aspects:
         return ()
     if not subjects:
@@ -100,7 +100,7 @@ def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit:
 
 
 def _subjects(text: str) -> list[str]:
-    return list(dict.fromkeys([*_names(text), *_found(text, SUBJECTS)]))
+    return list(dict.fromkeys([*_names(text), *_tags_in(text, SUBJECTS)]))
 
 
 def _names(text: str) -> Iterable[str]:
@@ -115,7 +115,7 @@ def _names(text: str) -> Iterable[str]:
             yield SUBJECTS.get(small, small)
 
 
-def _found(text: str, table: Mapping[str, str]) -> list[str]:
+def _tags_in(text: str, table: Mapping[str, str]) -> list[str]:
     """Return the tags whose words stand in a text, in the order in which they do."""
     small = normalised(text).lower()
     places: dict[str, int] = {}

@@ -145,7 +145,7 @@ class _Layout:
         # code begins four places in, also within an item, whose mark takes two places
         elif "\t" in line or (not self._open and indent >= max((each + 6 for each in outer), default=4)):
             self._close()
-            self._tell(line.rstrip(" "))
+            self._add_block(line.rstrip(" "))
         else:
             if not self._open:
                 # a paragraph belongs to the items that it is indented below
@@ -159,10 +159,10 @@ class _Layout:
     def _close(self, *, level: int = 0) -> None:
         if self._open:
             told = WRAP.join(_SPACES.sub(" ", line) for line in self._open)
-            self._tell(f"{self._mark or ''}{told}", level=level, is_prose=self._mark is None and not level)
+            self._add_block(f"{self._mark or ''}{told}", level=level, is_prose=self._mark is None and not level)
         self._open, self._mark = [], None
 
-    def _tell(self, block: str, *, level: int = 0, is_prose: bool = False) -> None:
+    def _add_block(self, block: str, *, level: int = 0, is_prose: bool = False) -> None:
         # a sign alone is an empty item where nothing stands below it; else it may belong to the number there
         if self._signs and not level:
             self._blocks += self._signs
