@@ -233,24 +233,20 @@ class ArchivedSessions(Struct, frozen=True):
     known: KnownSessions
 
     def look(self) -> list[SessionStub]:
-        """Read what has changed; return all that can be read, the longest left first; raises OSError."""
-        for name in self.due():
-            self.see(name)
-        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
-        return sorted(stubs, key=lambda stub: stub.last_activity)
-
-    def due(self) -> list[SessionId]:
-        """Return the sessions that are to be seen: new, changed or gone; those that were written last come first.
+        """Read what has changed, what was written last first; return all that can be read, the longest left first.
 
         Raises OSError.
         """
         stats, known = self.files.stats(), self.known.archived()
         live = self.known.all().keys()
         changed = [
-            name for name, stat in stats.items() if name not in live and (name not in known or known[name].stat != stat)
+            name for name in stats if name not in live and (name not in known or known[name].stat != stats[name])
         ]
         changed.sort(key=lambda name: stats[name].mtime_ns, reverse=True)
-        return [*changed, *(known.keys() - stats.keys())]
+        for name in (*changed, *(known.keys() - stats.keys())):
+            self.see(name)
+        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
+        return sorted(stubs, key=lambda stub: stub.last_activity)
 
     def see(self, name: SessionId) -> None:
         """Read a session if its file has changed; forget one that is gone."""
@@ -273,7 +269,3 @@ class ArchivedSessions(Struct, frozen=True):
             if self.files.stat(name) != stored.stat:
                 # forgotten while it was read, perhaps: nothing of it may stay; else it is due again
                 self.known.drop_archived(name)
-
-    def size(self) -> int:
-        """Return the bytes of all of them; raises OSError."""
-        return sum(stat.size for stat in self.files.stats().values())

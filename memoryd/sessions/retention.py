@@ -104,7 +104,7 @@ class SessionArchive:
     def _prune_one(self) -> bool:
         """Prune one session of the archive if that must be, and return whether one was."""
         with unavailable():
-            others = self._sessions.main.size() + sum(stat.size for stat in self._sessions.files.stats().values())
+            others = self._sessions.main.size() + self._sessions.files.size()
         with self._sessions.writing, unavailable():
             self._measure(others)
             nothing = _questions_alone(self._usual)
@@ -119,7 +119,7 @@ class SessionArchive:
 
     def _measure(self, others: int) -> None:
         """See how large the files are; `others` are the bytes of those that are not in the archive."""
-        self.usage = replace(self.usage, bytes=others + self._sessions.archived.size())
+        self.usage = replace(self.usage, bytes=others + self._sessions.archive.size())
 
     def _prune(self, name: SessionId, answer_retention: AnswerRetention, drops_marked: bool) -> int:
         lost = 0

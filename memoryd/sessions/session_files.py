@@ -84,6 +84,10 @@ class SessionFiles:
         except FileNotFoundError:
             return {}
 
+    def size(self) -> int:
+        """Return the bytes of all of them."""
+        return sum(stat.size for stat in self.stats().values())
+
     def has(self, session: SessionId) -> bool:
         """Tell whether anything stands where the file of a session would, whatever it is."""
         return os.path.lexists(self.path / f"{session}{SUFFIX}")

@@ -205,12 +205,12 @@ class QaDiskUsage(Struct, frozen=True):
 
 def disk_usage(workspace: Path) -> QaDiskUsage:
     """Measure the files of a workspace; raises OSError where the disk stands in the way."""
-    sessions, archive = (SessionFiles(workspace, folder).stats().values() for folder in (SESSIONS, ARCHIVE))
-    others = 0
+    archive = SessionFiles(workspace, ARCHIVE).stats().values()
+    others = SessionFiles(workspace, SESSIONS).size()
     for name in (MAIN, TOPICS, STAMPS):
         with contextlib.suppress(FileNotFoundError):
             others += (workspace / name).lstat().st_size
-    return QaDiskUsage(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
+    return QaDiskUsage(len(archive), others, sum(stat.size for stat in archive))
 
 
 class SessionWatch(Struct, frozen=True):
