@@ -39,7 +39,7 @@ class Who(StrEnum):
     OWNER = "owner"
     """The owner's socket alone."""
     AGENT = "agent"
-    """Also an agent's socket, about its own agent; nothing of the notes is told or changed."""
+    """Also an agent's socket, about its own agent; the notes are neither shown nor changed."""
     SESSION = "session"
     """Whom the access rules let in: the call tells or changes what the notes say."""
     ANYONE = "anyone"
@@ -253,7 +253,7 @@ def _names(match: Match, key: SessionKey) -> bool:
 
 
 def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
-    """Return the widest chat that the parts name; what names none is direct only where nobody else can listen."""
+    """Return the widest chat that the parts name; what names none is direct only where no one else can listen."""
     if "group" in parts:
         return ChatType.GROUP
     if "channel" in parts:
@@ -284,7 +284,7 @@ def _fold(text: str) -> str:
 
 
 class Admitted(Struct, frozen=True):
-    """A request that may see memory text: of this agent (None: the owner named nobody), in a direct chat or another."""
+    """A request that may see memory text: of this agent (None: the owner named none), in a direct chat or another."""
 
     agent: str | None
     is_direct: bool
@@ -293,4 +293,4 @@ class Admitted(Struct, frozen=True):
     is_owner: bool = False
     """Whether the owner asks, and no session."""
     is_sandboxed: bool = False
-    """Whether it came by an agent's socket: nobody but the agent speaks there."""
+    """Whether it came by an agent's socket: only the agent speaks there."""

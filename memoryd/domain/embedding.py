@@ -36,7 +36,7 @@ class PausePolicy(Struct, frozen=True):
 
     @property
     def why(self) -> str | None:
-        """Why none are made, for whoever would wait for them; None if they are."""
+        """Why none are made, as the text for a caller that waits; None if they are."""
         if self.is_asked:
             return None
         if self.is_configured:
@@ -49,7 +49,7 @@ class ModelsHere(Struct, frozen=True):
 
     has_llama: bool
     default_spec: str
-    """The model that is taken if nobody names one."""
+    """The model that is taken if none is named."""
     stored: tuple[str, ...] = ()
     """Embedding models that are here whole, by their specs."""
     may_fetch: bool = True
@@ -66,12 +66,12 @@ class FirstModel(Struct, frozen=True):
 
     @property
     def leaves_machine(self) -> bool:
-        """Whether the text of notes would be sent to somebody."""
+        """Whether the text of notes would be sent to a provider."""
         return self.provider in BY_KEY
 
 
 def proposed_model(here: ModelsHere) -> FirstModel:
-    """Return what is taken unless somebody says otherwise: never a provider that notes would be sent to."""
+    """Return the default: never a provider that notes would be sent to."""
     if here.has_llama and (here.stored or here.may_fetch):
         return local_model(here)
     reason = "no model is here and none must be fetched, so search is by words"
@@ -81,7 +81,7 @@ def proposed_model(here: ModelsHere) -> FirstModel:
 
 
 def named_model(provider: str, here: ModelsHere) -> FirstModel:
-    """Return the provider that somebody named, with what is still missing for it."""
+    """Return the provider that was named, with what is still missing for it."""
     if provider == LOCAL:
         return local_model(here)
     if provider == NONE:

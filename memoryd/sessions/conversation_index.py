@@ -38,7 +38,7 @@ MIN_SECONDS = 0.5
 POLL_SHARE = 10.0
 """And so many times as long as a look takes."""
 POLL_SECONDS = 1.0
-"""How often whoever waits for a look sees whether it can be had at all."""
+"""How often a waiting caller checks whether a look is possible at all."""
 
 
 class ConversationWriter:
@@ -188,7 +188,7 @@ class ConversationFeeder:
         self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
         self._demanded = 1
-        """The start is a demand: what changed while nobody looked is read at once."""
+        """The start is a demand: changes from before it are read at once."""
         self._served = self._failed = 0
         self._renaming = Renaming()
         self._wake = asyncio.Event()

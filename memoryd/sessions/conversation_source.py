@@ -41,7 +41,7 @@ class SourceListing(Struct, frozen=True):
     trouble: str = ""
     """What of it cannot be told, and why; empty if nothing."""
     again_in: float | None = None
-    """In how many seconds another look is worth it though nothing happens; None: nobody knows of a reason."""
+    """Seconds until another look is worth it without any event; None if it is not."""
 
 
 class ReadStep(Struct, frozen=True):
@@ -118,7 +118,7 @@ class QaConversations(Struct, eq=False):
         if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self.sessions.workspace.is_dir():
-            # not mounted, perhaps: that its sessions are gone is not believed; that it is missing is told of the notes
+            # not mounted, perhaps: its sessions are not taken for deleted; the status of the notes says that it is missing
             return SourceListing(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway

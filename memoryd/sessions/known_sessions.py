@@ -219,7 +219,7 @@ def _with_turns(entry: Entry) -> Session:
     if isinstance(entry, Session):
         return entry
     turns = tuple(
-        # whether it was answered nobody knows here
+        # a stub does not say whether it was answered
         Turn(mark.seq, "", entry.last_activity, answer="", question_hash=mark.question_hash, topics=mark.topics)
         for mark in entry.marks
     )
@@ -260,7 +260,7 @@ class ArchivedSessions(Struct, frozen=True):
         try:
             stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
-            # told when somebody asks for it
+            # reported when the session is asked for
             self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:

@@ -1,7 +1,7 @@
-"""The main file and `topics.txt`: made from the sessions, for whoever reads them with `jq` and `grep`.
+"""The main file and `topics.txt`: made from the sessions, to be read with `jq` and `grep`.
 
 A file at their place that is not ours is reported and left. A damaged main file is kept beside the new one. What a
-start need not read again stands in a hidden file: size and times of every session's file when the main file was made.
+start need not read again is in a hidden file: size and times of every session's file when the main file was made.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ class MainFile:
         self._written: tuple[FileStat, QaDocument] | None = None
         self._topics = ""
         self.problems: list[str] = []
-        """What stands at the place of a file of ours, as of the last look."""
+        """Files of others at the place of ours, or damaged ones, as of the last look."""
 
     def load(self) -> tuple[QaDocument, Mapping[SessionId, FileStamp]]:
         """Return the document of the main file, and the stamps of the files that it was made from.
@@ -78,7 +78,7 @@ class MainFile:
     def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
         """Make the main file, `topics.txt` and the stamps from the sessions; `problems` says what could not be written.
 
-        Raises OSError where the disk stands in the way.
+        Raises OSError where the disk refuses.
         """
         ordered = sorted(entries, key=lambda entry: (entry.head.created, entry.head.id))
         problems = []
@@ -145,7 +145,7 @@ class MainFile:
                     continue
                 content = self._read(MAIN)
             if content is not None:
-                # the extra keys of whoever comes after us are read again
+                # extra keys of the next writer are read again
                 self._written = (content.stat, others) if content.data == data else None
             return sha256(data).hexdigest()
         raise FileChangedError("others write to it all the time")

@@ -30,7 +30,7 @@ CHUNKS: Final = 24
 
 
 class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
-    """Asks one conversation index; `withdrawn` are the conversations that nobody may be told of."""
+    """Asks one conversation index; `withdrawn` are the conversations that no answer may name."""
 
     database: Database
     vector_arm: VectorArm

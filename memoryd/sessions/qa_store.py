@@ -138,7 +138,7 @@ class ForgettingSessions(Struct, frozen=True):
         with self.sessions.alone(), unavailable():
             # the writing may just have set aside a main file that was damaged meanwhile
             removed = self.sessions.main.forget(session)
-        # nobody who looks sees a difference, but there is more room
+        # the files look the same, but there is more room
         self.sessions.note_change()
         return removed
 
@@ -236,7 +236,7 @@ class SessionEnds(Struct, frozen=True):
         self._note(session, lambda one: replace(one, summed_up=max(one.summed_up, seq)))
 
     def _note(self, session: SessionId, change: Callable[[Session], Session]) -> None:
-        # what stands there already is not written again
+        # the same value is not written again
         self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
 
 
@@ -266,7 +266,7 @@ class SessionSequences(Struct, frozen=True):
     ) -> FoundSequence:
         """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
 
-        Of those that are marked "do not remember", or `hidden`, nothing is told.
+        Sessions that are marked "do not remember", or `hidden`, are left out.
         """
         here = self.sessions.named(current) if current else None
         if here is not None:
@@ -288,7 +288,7 @@ class SessionSequences(Struct, frozen=True):
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, match=match, turns=turns, budget=budget))
 
     def learn(self) -> None:
-        """Read what is looked up and stands not in the main file, so that words find it: the archive, long sessions."""
+        """Read the archive and long sessions, which the main file does not hold, so that words find them."""
         self.sessions.learn()
         for name in self.sessions.known.unlearned():
             # gone or damaged since it was seen; `session_problems` tells
@@ -362,7 +362,7 @@ class QaMaintenance:
                 if name not in self._troubles:
                     log.warning("the question-and-answer files are behind", step=name, reason=str(exc))
                 self._troubles[name] = str(exc)
-                # nobody may ever add another turn, which would be the next occasion
+                # there may never be another turn, which would be the next occasion
                 asyncio.get_running_loop().call_later(self._retry_seconds, self._changed.set)
             else:
                 self._troubles.pop(name, None)

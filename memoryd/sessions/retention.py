@@ -67,7 +67,7 @@ class SessionArchive:
 
     def note(self, turn: Turn) -> None:
         """Count a turn that was added, until the files are measured again."""
-        # it stands in the main file as well
+        # the main file has it as well
         added = 2 * (len(turn.question.encode()) + len((turn.answer or "").encode()))
         self.usage = replace(self.usage, bytes=self.usage.bytes + added)
 

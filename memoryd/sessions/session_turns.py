@@ -37,7 +37,7 @@ _TRIES: Final = 20
 
 
 class _TakenError(Denied):
-    """The name of a session cannot be had: it is another's, or kept free. Which of these nobody is told."""
+    """The name of a session cannot be used: it is another's, or reserved. The text does not say which."""
 
     def __init__(self, name: SessionId) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ def never_repeated(_session: Session) -> Turn | None:
 
 
 def check_remembered(session: Session) -> None:
-    """Raise NotFound for a session that is marked "do not remember": nothing of it is told or changed."""
+    """Raise NotFound for a session that is marked "do not remember": nothing of it is shown or changed."""
     if not session.is_remembered:
         again = f"memoryctl sessions remember session:{session.id} --yes"
         raise NotFound(f'session {session.id} is marked "do not remember"', hint=again)
@@ -105,7 +105,7 @@ class SessionTurns(Struct, frozen=True):
             if session.agent != agent or not session.may_be_written(key, is_owners=is_owners):
                 raise _TakenError(identity)
             if place_of(session) is not None or (not session.turns and is_transcript_session(identity)):
-                # whoever takes its turns counts on being alone with them
+                # the reader of its transcript is its only writer
                 raise _TakenError(identity)
             if not session.is_remembered:
                 return None
@@ -115,12 +115,12 @@ class SessionTurns(Struct, frozen=True):
             self.archive.check_open()
             made = made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
             added.append(AddedTurn(identity, made.turn, made.dropped_answer))
-            # one that was opened without a key is found by that of whoever goes on with it
+            # one that was opened without a key gets that of its next turn
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
             return replace(session, turns=(*session.turns, made.turn), key=session.key or key, end=end)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
-        # it was added also where somebody forgets the session at once
+        # it counts as added even if the session is forgotten at once
         self.sessions.change(identity, add, fresh=fresh)
         for turn in added:
             if not turn.is_repeated:
@@ -189,7 +189,7 @@ class SessionTurns(Struct, frozen=True):
         return newest is not None and not newest.head.is_remembered
 
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
-        """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
+        """Raise Denied if a session is of another session key, NotFound if the agent has none of this name."""
         self._check_writable(self.sessions.read(session, agent=agent), key, is_owners)
 
     def mark(

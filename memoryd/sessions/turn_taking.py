@@ -127,7 +127,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         found = await asyncio.to_thread(self.look)
         self._is_excluded, self.trouble = found.is_excluded, found.problem
         if found.marks != self._marks:
-            # what was forgotten may be wanted again: where it was left off tells the store, or nobody
+            # a forgotten transcript may be wanted again: only the store knows how far it was taken
             self._marks = found.marks
             self._settled.clear()
             self._buffers.clear()
@@ -149,7 +149,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         return True
 
     async def _try_to_follow(self, transcript: TranscriptFile) -> bool:
-        """Read some more of one transcript; what stands in its way does not stand in the way of others.
+        """Read some more of one transcript; one that fails does not stop the others.
 
         Return whether there is nothing more to be done for it in this round.
         """

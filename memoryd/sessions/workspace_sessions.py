@@ -54,7 +54,7 @@ class WorkspaceSessions:
         self.writing = threading.Lock()
         """Held while a file is changed; a question never waits for it."""
         self._flushing = threading.Lock()
-        """Held while the main file is read or written, which takes long: nobody who adds a turn waits for it."""
+        """Held while the main file is read or written, which takes long: adding a turn does not wait for it."""
         self._listeners = [on_change]
         self.is_open = False
         """Whether it is known which sessions there are."""
@@ -65,7 +65,7 @@ class WorkspaceSessions:
         return list(self.main.problems)
 
     def session_problems(self) -> list[tuple[str, str, str]]:
-        """Return path and reason of such files of single sessions, and whose they are: empty if nobody knows."""
+        """Return path and reason of such files of single sessions, and whose they are: empty if that is unknown."""
         return [
             (f"{SESSIONS}/{name}.json", one.problem, one.entry.head.agent if one.entry else "")
             for name, one in sorted(self.known.all().items())
@@ -147,7 +147,7 @@ class WorkspaceSessions:
             return self.files.has(session) or self.archive.has(session)
 
     def knows(self, session: SessionId, *, agent: str) -> bool:
-        """Tell whether there is a session of an agent, or was when its folder was there; or one that nobody can read.
+        """Tell whether an agent has a session, or had when its folder was there; true for one that cannot be read.
 
         Raises StoreUnavailable.
         """
@@ -161,7 +161,7 @@ class WorkspaceSessions:
         except StoreUnavailable:
             raise
         except StoreError:
-            # damaged: whose it is nobody knows
+            # damaged: it may be this agent's
             return True
         return True
 
@@ -204,7 +204,7 @@ class QaDiskUsage(Struct, frozen=True):
 
 
 def disk_usage(workspace: Path) -> QaDiskUsage:
-    """Measure the files of a workspace; raises OSError where the disk stands in the way."""
+    """Measure the files of a workspace; raises OSError where the disk refuses."""
     archive = SessionFiles(workspace, ARCHIVE).stats().values()
     others = SessionFiles(workspace, SESSIONS).size()
     for name in (MAIN, TOPICS, STAMPS):

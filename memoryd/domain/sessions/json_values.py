@@ -12,7 +12,7 @@ from memoryd.domain.sessions.turns import EARLIEST, LATEST
 MAX_COUNT: Final = 999_999_999
 """So far counts of turns and of what they have go: what an address can name, and a third program can hold."""
 _MAX_DEPTH: Final = 64
-"""So deep may be nested what others wrote: it is written back, and whoever reads it has a bound of his own."""
+"""Depth to which keys of others may be nested: they are written back, and readers have bounds of their own."""
 _HALF: Final = expression("[\ud800-\udfff]")
 
 

@@ -120,10 +120,10 @@ class TranscriptPlace(Struct, frozen=True):
     """Turns asked on a line up to `line` are taken for good; reading goes on behind `tail`, which is not later."""
 
     file: str
-    """The name that the transcript is told by."""
+    """The name of the transcript, as replies give it."""
     tail: Tail = START
     seen: Tail = START
-    """How far it was read: by this is told whether what was taken is still what the transcript says."""
+    """How far it was read, to see whether the transcript still says what was taken."""
     line: int = 0
     open_seq: int = 0
     """The turn of the first question behind `line`, which was taken before it ended, and is replaced; 0: none was."""

@@ -149,7 +149,7 @@ _UNKNOWN, _KNOWN = 0.1, 1.0
 
 
 def never_common(_: str) -> float:
-    """Return 0, for whoever knows nothing of a language."""
+    """Return 0, where nothing is known of a language."""
     return 0.0
 
 

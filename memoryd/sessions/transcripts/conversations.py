@@ -118,7 +118,7 @@ class TranscriptConversations:
             skipped=skipped,
             ids=folder_ids(found.folders),
         )
-        # of one that was read already something is told that may be so no more
+        # first those of which the index may hold what is no longer so
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
         return SourceListing(present, newest_first, "; ".join(found.troubles), again_in)
@@ -160,7 +160,7 @@ class TranscriptConversations:
             return True
         inode, size = identity_of(stamp) if stamp else (place.stat.inode, 0)
         if inode != place.stat.inode or place.stat.size < size:
-            # another file under its name: what was read of the old one is told until it is read
+            # another file under its name: the index shows the old one until it is read
             return True
         growth = self._growing.growth(place.path, place.stat, size)
         if is_due(growth, self._rule):
@@ -178,7 +178,7 @@ def _over_limit(places: Mapping[RelativePath, TranscriptFile], max_bytes: int) -
 
 
 def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
-    """Yield what was said; until somebody told a time, that of the file stands for it."""
+    """Yield what was said; before the first line with a time, the time of the file is taken."""
     known = 0 if not is_first else int(time_of_file(step.tail.stat.mtime_ns).timestamp() * 1e9)
     for line in step.lines:
         when = line.utterance.time

@@ -46,7 +46,7 @@ _BLOCK_BYTES: Final = 1 << 20
 
 
 class ExportFiles(Struct, frozen=True):
-    """Exports below one folder, by name. Its methods wait for the disk and raise OSError where it stands in the way."""
+    """Exports below one folder, by name. Its methods wait for the disk and raise OSError where it refuses."""
 
     folder: Path
 
@@ -208,7 +208,7 @@ class _Reading:
         return max(0, self._step.tail.offset - self._start)
 
     def reaches_words(self) -> bool:
-        """Read up to a step in which somebody says something; return False if there is none."""
+        """Read up to the first step with a spoken line; return False if there is none."""
         while not self._step.lines:
             self._note()
             if not self._goes_on():
@@ -272,7 +272,7 @@ class SessionExports:
         self._transcripts = transcripts
         self._now_ns = now_ns
         self._refusal: str | None = None
-        """Why none may be made where they are to lie; None: nobody has looked yet."""
+        """Why none may be made where they are to lie; None before the first look."""
         self._withheld: set[str] = set()
         self._lock = threading.Lock()
         self._folder = ""
@@ -312,7 +312,7 @@ class SessionExports:
                 ExportFiles(Path(self._folder)).remove(export_name(transcript))
 
     def release(self, transcript: str) -> None:
-        """Let a transcript be exported again, unless whoever lists the transcripts withholds it."""
+        """Let a transcript be exported again, unless the list of transcripts withholds it."""
         self._withheld.discard(transcript)
 
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
@@ -359,7 +359,7 @@ class SessionExports:
             left -= step.read_bytes
             problems += [step.problem] if step.problem else []
             if step.exported is None or step.exported.written is None:
-                # nothing is said any more in what is there, or nobody can read it
+                # the transcript says nothing any more, or cannot be read
                 self._withdraw(files, {name}, on_withdraw)
             self._note(name, step.exported)
             is_done &= step.exported is None or not step.exported.is_more
@@ -395,7 +395,7 @@ class SessionExports:
 
     def _expire(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> None:
         """Delete what is too old; how far it was read stays known, so that it is not read again."""
-        # of what is not read to its end nobody knows when its last message was said
+        # the time of the last message is unknown before all is read
         whole = {name: one for name, one in self._exported.items() if one.written and not one.is_more}
         for name in [name for name, one in whole.items() if self._is_old(one)]:
             known = replace(self._exported[name], written=None)
@@ -405,7 +405,7 @@ class SessionExports:
     def _withdraw(self, files: ExportFiles, names: set[str], on_withdraw: Callable[[], None]) -> None:
         known = filter(None, map(self._exported.get, names))
         if any(exported.written for exported in known) or any(map(files.is_ours, names)):
-            # first: after a kill in between qmd would keep what nobody else has
+            # first: after a kill in between qmd would keep what is deleted
             on_withdraw()
         for name in names:
             files.remove(name)

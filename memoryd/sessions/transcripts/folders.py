@@ -209,7 +209,7 @@ def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
         content = read_snapshot(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
         return generated_sessions(json.loads(content.data))
     except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
-        # what a timer's session says is indexed then, which harms nobody
+        # what a timer's session says is indexed then, which does no harm
         return frozenset()
 
 
