@@ -39,7 +39,7 @@ class Who(StrEnum):
     OWNER = "owner"
     """The owner's socket alone."""
     AGENT = "agent"
-    """Also an agent's socket, about its own agent; nothing of the notes is told or changed."""
+    """Also an agent's socket, about its own agent; the notes are neither shown nor changed."""
     SESSION = "session"
     """Whom the access rules let in: the call tells or changes what the notes say."""
     ANYONE = "anyone"
@@ -88,11 +88,13 @@ class Match(Struct, frozen=True):
 
     def fits(self, key: SessionKey) -> bool:
         """Tell whether every field that is given fits; a `key_prefix` of `agent:…` is held against the raw key."""
+        prefix = _fold(self.key_prefix or "")
+        whole = key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised
         return (
-            (self.channel is None or _folded(self.channel) == key.channel)
+            (self.channel is None or _fold(self.channel) == key.channel)
             and (self.chat_type is None or self.chat_type == key.chat_type)
-            and (self.raw_key_prefix is None or _begins(key.raw, _folded(self.raw_key_prefix)))
-            and (self.key_prefix is None or _prefixed(key, _folded(self.key_prefix)))
+            and (self.raw_key_prefix is None or _begins(key.raw, _fold(self.raw_key_prefix)))
+            and (self.key_prefix is None or _begins(whole, prefix))
         )
 
 
@@ -167,11 +169,11 @@ def read_key(text: str) -> SessionKey:
     channel among its parts, or direct or dm where a chat type stands: first, second, or third behind an account. The
     channel is the part before such a word, where that is the second part. A key that says both is of the wider chat.
     """
-    raw = _folded(text)
+    raw = _fold(text)
     found = _AGENT_KEY.fullmatch(raw)
     agent, rest = (found["agent"], found["rest"]) if found else (None, raw)
     parts = rest.split(":")
-    if _says_nothing(parts):
+    if _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts):
         return SessionKey(raw, rest, agent, None, None)
     has_channel = len(parts) > 1 and parts[1] in _CHAT_WORDS
     chat_type = _chat_type(parts, is_of_agent=found is not None)
@@ -201,11 +203,12 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
     to none of the configured `agents`.
     """
     if binding.session_key is not None:
-        if session_key is not None and _folded(session_key) != _folded(binding.session_key):
+        if session_key is not None and _fold(session_key) != _fold(binding.session_key):
             return Decision(read_key(session_key), "this socket is bound to another session key")
         session_key = binding.session_key
     if session_key is None:
-        return Decision(None, _why_not_without_key(rules, binding))
+        reason = "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
+        return Decision(None, reason if binding.is_owners else "this socket needs a session key")
     key = read_key(session_key)
     return Decision(key, _why_not(rules, binding, key, agents))
 
@@ -215,12 +218,6 @@ def why_not_agent(binding: Binding, agent: str | None) -> str:
     if binding.is_owners or agent is None or folded_id(agent) == binding.agent:
         return ""
     return "this socket is bound to another agent"
-
-
-def _why_not_without_key(rules: AccessRules, binding: Binding) -> str:
-    if not binding.is_owners:
-        return "this socket needs a session key"
-    return "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
 
 
 def _why_not(rules: AccessRules, binding: Binding, key: SessionKey, agents: Collection[str]) -> str:
@@ -249,33 +246,22 @@ def _is_named(rules: AccessRules, key: SessionKey) -> bool:
 
 
 def _names(match: Match, key: SessionKey) -> bool:
-    prefix = _folded(match.raw_key_prefix or match.key_prefix or "")
+    prefix = _fold(match.raw_key_prefix or match.key_prefix or "")
     # what says no more than the agent names none of its chats
     said = prefix.removeprefix(f"{_AGENT_PREFIX}{key.agent}") if key.agent else prefix
     return bool(said.strip(":")) and prefix != _AGENT_PREFIX and match.fits(key)
 
 
-def _says_nothing(parts: Sequence[str]) -> bool:
-    return _SUBAGENT in parts or parts[0] in ("", "agent") or not any(parts)
-
-
 def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
-    """Return the widest chat that the parts name; what names none is direct only where nobody else can listen."""
+    """Return the widest chat that the parts name; what names none is direct only where no one else can listen."""
     if "group" in parts:
         return ChatType.GROUP
     if "channel" in parts:
         return ChatType.CHANNEL
     is_without_chat = parts == [_MAIN] or (is_of_agent and (len(parts) == 1 or parts[0] in _NO_CHANNELS))
-    return ChatType.DIRECT if is_without_chat or _says_direct(parts) else None
-
-
-def _says_direct(parts: Sequence[str]) -> bool:
-    """Tell whether the chat type is direct: behind an account only before a peer, whose name might be taken for it."""
-    return bool(_DIRECT_WORDS & set(parts[:2])) or (len(parts) > _CHAT_PLACES and parts[2] in _DIRECT_WORDS)
-
-
-def _prefixed(key: SessionKey, prefix: str) -> bool:
-    return _begins(key.raw if prefix.startswith(_AGENT_PREFIX) else key.normalised, prefix)
+    # behind an account only before a peer, whose name might be taken for the chat type
+    places = _CHAT_PLACES if len(parts) > _CHAT_PLACES else _CHAT_PLACES - 1
+    return ChatType.DIRECT if is_without_chat or not _DIRECT_WORDS.isdisjoint(parts[:places]) else None
 
 
 def _begins(key: str, prefix: str) -> bool:
@@ -288,7 +274,7 @@ def folded_id(text: str) -> str:
     return text.strip().lower()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return a key, or the beginning of one, as it is compared: no letter that nobody sees makes another word of one.
 
     Format characters and the spaces around each part go, and compatibility forms (NFKC) are one with the usual ones.
@@ -298,7 +284,7 @@ def _folded(text: str) -> str:
 
 
 class Admitted(Struct, frozen=True):
-    """A request that may see memory text: of this agent (None: the owner named nobody), in a direct chat or another."""
+    """A request that may see memory text: of this agent (None: the owner named none), in a direct chat or another."""
 
     agent: str | None
     is_direct: bool
@@ -307,4 +293,4 @@ class Admitted(Struct, frozen=True):
     is_owner: bool = False
     """Whether the owner asks, and no session."""
     is_sandboxed: bool = False
-    """Whether it came by an agent's socket: nobody but the agent speaks there."""
+    """Whether it came by an agent's socket: only the agent speaks there."""

@@ -159,7 +159,6 @@ def is_conversation(path: str) -> bool:
     return modality_of(name) is None and not is_document_name(name)
 
 
-_SCHEME: Final = turns_path("")
 _RANGE: Final = expression(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
 
 
@@ -201,10 +200,11 @@ def parse_address(text: str) -> TurnAddress:
 
     Raises ValueError for turns that run backwards.
     """
-    found = parse(_SCHEME + text.strip().removeprefix(_SCHEME))
-    name = found.path.removeprefix(_SCHEME)
+    bare = text.strip().removeprefix(TURNS)
+    found = parse(TURNS + bare)
     if found.start_line is None or found.end_line is None or not found.place.startswith("Q"):
-        return TurnAddress(text.strip().removeprefix(_SCHEME))
+        return TurnAddress(bare)
+    name = found.path.removeprefix(TURNS)
     return TurnAddress(name, SeqRange(-(-found.start_line // TURN_LINES), -(-found.end_line // TURN_LINES)))
 
 

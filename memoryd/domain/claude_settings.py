@@ -50,13 +50,13 @@ def with_hooks(text: str, commands: Mapping[str, str]) -> str:
     for event, command in commands.items():
         handler = {"type": "command", "command": command, "timeout": _TIMEOUT_SECONDS}
         hooks[event] = [*hooks.get(event, ()), {"hooks": [handler]}]
-    return _written(settings, hooks)
+    return _render(settings, hooks)
 
 
 def without_hooks(text: str) -> str:
     """Return settings without our hooks, and without the lists that were left empty by that; raises ValueError."""
     settings = _read(text)
-    return _written(settings, _without_ours(settings.hooks)) if our_commands(settings.text) else settings.text
+    return _render(settings, _without_ours(settings.hooks)) if our_commands(settings.text) else settings.text
 
 
 def our_commands(text: str) -> dict[str, str]:
@@ -137,7 +137,7 @@ def _others(group: Any) -> list[Any]:
     return [{**group, "hooks": others}] if others else []
 
 
-def _written(settings: _Settings, hooks: Mapping[str, list[Any]]) -> str:
+def _render(settings: _Settings, hooks: Mapping[str, list[Any]]) -> str:
     """Return the text with these hooks in the place of its own, in its indentation; no hooks are no member."""
     text, members = settings.text, settings.members
     at = next((number for number, one in enumerate(members) if one.key == "hooks"), len(members))

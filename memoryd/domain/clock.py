@@ -30,7 +30,7 @@ class Clocks(Struct, frozen=True):
 
 
 class Jump(Struct, frozen=True):
-    """Something happened between two looks, and nobody may have seen what changed meanwhile."""
+    """Something happened between two looks, so that changes may have been missed."""
 
     reason: str
     was_set_back: bool = False

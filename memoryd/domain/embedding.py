@@ -36,7 +36,7 @@ class PausePolicy(Struct, frozen=True):
 
     @property
     def why(self) -> str | None:
-        """Why none are made, for whoever would wait for them; None if they are."""
+        """Why none are made, as the text for a caller that waits; None if they are."""
         if self.is_asked:
             return None
         if self.is_configured:
@@ -49,7 +49,7 @@ class ModelsHere(Struct, frozen=True):
 
     has_llama: bool
     default_spec: str
-    """The model that is taken if nobody names one."""
+    """The model that is taken if none is named."""
     stored: tuple[str, ...] = ()
     """Embedding models that are here whole, by their specs."""
     may_fetch: bool = True
@@ -66,17 +66,22 @@ class FirstModel(Struct, frozen=True):
 
     @property
     def leaves_machine(self) -> bool:
-        """Whether the text of notes would be sent to somebody."""
+        """Whether the text of notes would be sent to a provider."""
         return self.provider in BY_KEY
 
 
 def proposed_model(here: ModelsHere) -> FirstModel:
-    """Return what is taken unless somebody says otherwise: never a provider that notes would be sent to."""
-    return local_model(here) if here.has_llama and (here.stored or here.may_fetch) else _words_only(here)
+    """Return the default: never a provider that notes would be sent to."""
+    if here.has_llama and (here.stored or here.may_fetch):
+        return local_model(here)
+    reason = "no model is here and none must be fetched, so search is by words"
+    if not here.has_llama:
+        reason = "llama-cpp-python is not installed, so search is by words; pip install 'memoryd[local]'"
+    return FirstModel(NONE, reason=reason)
 
 
 def named_model(provider: str, here: ModelsHere) -> FirstModel:
-    """Return the provider that somebody named, with what is still missing for it."""
+    """Return the provider that was named, with what is still missing for it."""
     if provider == LOCAL:
         return local_model(here)
     if provider == NONE:
@@ -97,14 +102,6 @@ def local_model(here: ModelsHere) -> FirstModel:
     if here.may_fetch:
         return FirstModel(LOCAL, reason="memoryd fetches its model when it starts, once: a few hundred megabytes")
     return FirstModel(LOCAL, reason="its model is not here and must not be fetched; until it is, words")
-
-
-def _words_only(here: ModelsHere) -> FirstModel:
-    if not here.has_llama:
-        return FirstModel(
-            NONE, reason="llama-cpp-python is not installed, so search is by words; pip install 'memoryd[local]'"
-        )
-    return FirstModel(NONE, reason="no model is here and none must be fetched, so search is by words")
 
 
 LOCAL: Final = "local"
@@ -270,12 +267,12 @@ def _provider(options: ProviderOptions) -> tuple[str, str]:
     if not options.named_by:
         return LOCAL, "memorySearch.provider is not set: the local model"
     if options.provider == AUTO:
-        return _found(options, f"{options.named_by} is auto")
+        return _choose_automatically(options, f"{options.named_by} is auto")
     what = "no provider: words only" if options.provider == NONE else options.provider
     return options.provider, f"{options.named_by} names {what}"
 
 
-def _found(options: ProviderOptions, start: str) -> tuple[str, str]:
+def _choose_automatically(options: ProviderOptions, start: str) -> tuple[str, str]:
     if options.is_model_here:
         return LOCAL, f"{start}: the model of local.modelPath is here"
     for name in BY_KEY:

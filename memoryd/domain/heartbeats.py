@@ -83,31 +83,23 @@ class Heartbeat(Struct, frozen=True):
     limit_seconds: float
 
 
-class _Pulse(Struct, frozen=True):
-    signs: int
-    silent_seconds: float
-
-
 class Stethoscope:
     """Compares each look at the parts with the one before."""
 
     def __init__(self) -> None:
-        self._heard: dict[Pulse, _Pulse] = {}
+        self._heard: dict[Pulse, tuple[int, float]] = {}
+        """The signs that each had given at the last look, and for how many seconds it was silent by then."""
 
     def listen(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
         """Return how the parts do, `seconds` of running time after the last look."""
-        self._heard = {part.pulse: self._pulse_of(part.pulse, seconds) for part in parts}
-        return [self._told(part) for part in parts]
+        before, self._heard = self._heard, {}
+        return [self._heartbeat(part, before.get(part.pulse), seconds) for part in parts]
 
-    def _pulse_of(self, pulse: Pulse, seconds: float) -> _Pulse:
-        before, signs = self._heard.get(pulse), pulse.signs
-        is_silent = pulse.tasks > 0 and before is not None and before.signs == signs
-        return _Pulse(signs, before.silent_seconds + seconds if is_silent and before else 0.0)
-
-    def _told(self, part: LivingPart) -> Heartbeat:
-        silent, limit = self._heard[part.pulse].silent_seconds, part.limit_seconds
-        if silent > limit:
-            state = HeartState.STALLED
-        else:
-            state = HeartState.WORKING if part.pulse.tasks > 0 else HeartState.IDLE
-        return Heartbeat(part.name, state, silent, limit)
+    def _heartbeat(self, part: LivingPart, before: tuple[int, float] | None, seconds: float) -> Heartbeat:
+        signs, is_at_work = part.pulse.signs, part.pulse.tasks > 0
+        silent = before[1] + seconds if is_at_work and before is not None and before[0] == signs else 0.0
+        self._heard[part.pulse] = signs, silent
+        state = HeartState.WORKING if is_at_work else HeartState.IDLE
+        return Heartbeat(
+            part.name, HeartState.STALLED if silent > part.limit_seconds else state, silent, part.limit_seconds
+        )

@@ -109,9 +109,12 @@ def sniff(head: bytes) -> str | None:
             return mime
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12])
-    if head[4:8] == b"ftyp":
-        return _brand(head)
-    return _mpeg_frame(head)
+    if head[4:8] != b"ftyp":
+        return _mpeg_frame(head)
+    # the first known brand: the major one, then those that the file is compatible with
+    size = min(int.from_bytes(head[:4], "big"), len(head))
+    brands = (head[8:12], *(head[start : start + 4] for start in range(16, size, 4)))
+    return next(filter(None, map(_BRANDS.get, brands)), None)
 
 
 def checked(name: str, head: bytes) -> str | None:
@@ -129,13 +132,6 @@ def label(path: str) -> str:
     modality = modality_of(path)
     name = "".join(sign if sign.isprintable() else " " for sign in path.rpartition("/")[2])
     return f"{LABELS[modality]}: {name}" if modality else ""
-
-
-def _brand(head: bytes) -> str | None:
-    """Return the first known brand: the major one, then those that the file is compatible with."""
-    size = min(int.from_bytes(head[:4], "big"), len(head))
-    brands = [head[8:12], *(head[start : start + 4] for start in range(16, size, 4))]
-    return next((_BRANDS[brand] for brand in brands if brand in _BRANDS), None)
 
 
 def _mpeg_frame(head: bytes) -> str | None:

@@ -14,7 +14,7 @@ import posixpath
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -97,54 +97,46 @@ class Places:
         return (self.end - 1) & ~self.at("/")
 
 
-class Literal(Struct, frozen=True):
-    """This character."""
-
-    character: str
-
-    def step(self, reached: int, text: Places) -> int:
-        return (reached & text.at(self.character)) << 1
+Step = Callable[[int, Places], int]
+"""A piece of a pattern: takes the places reached before it, as bits, and returns those reached behind it."""
 
 
-class CharacterClass(Struct, frozen=True):
-    """One character in (or, negated, outside) the ranges; `?` is what is outside of none. Never a `/`."""
-
-    ranges: tuple[tuple[str, str], ...] = ()
-    is_negated: bool = True
-
-    def step(self, reached: int, text: Places) -> int:
-        inside = text.inside(self.ranges)
-        return (reached & text.within & (~inside if self.is_negated else inside)) << 1
+def literal(character: str) -> Step:
+    """Match this character."""
+    return lambda reached, text: (reached & text.at(character)) << 1
 
 
-class Star(Struct, frozen=True):
-    """Any run of characters: within a name, or, if `crosses`, over `/` too."""
+def one_of(ranges: Sequence[tuple[str, str]], *, is_negated: bool) -> Step:
+    """Match one character in (or, negated, outside) the ranges, but never a `/`."""
 
-    crosses: bool
+    def step(reached: int, text: Places) -> int:
+        inside = text.inside(ranges)
+        return (reached & text.within & (~inside if is_negated else inside)) << 1
 
-    def step(self, reached: int, text: Places) -> int:
-        if self.crosses:
-            return ((text.end << 1) - 1) & -(reached & -reached)
-        # the carry of the sum runs on from each place to the end of its name
-        return (((reached & text.within) + text.within) ^ text.within) | reached
+    return step
 
 
-class Folders(Struct, frozen=True):
-    """`**/`: no folder, or any number of them."""
-
-    def step(self, reached: int, text: Places) -> int:
-        return reached | Literal("/").step(Star(crosses=True).step(reached, text), text)
-
-
-Token = Literal | CharacterClass | Star | Folders
-"""A piece of a pattern. `step` takes the places reached before it, as bits, and returns those reached behind it."""
+def any_run(reached: int, text: Places) -> int:
+    """Match any run of characters within a name."""
+    # the carry of the sum runs on from each place to the end of its name
+    return (((reached & text.within) + text.within) ^ text.within) | reached
 
 
-def reaches_end(tokens: Sequence[Token], text: Places, *, start: int = 0) -> bool:
+def anything(reached: int, text: Places) -> int:
+    """Match any run of characters, over `/` too."""
+    return ((text.end << 1) - 1) & -(reached & -reached)
+
+
+def folders(reached: int, text: Places) -> int:
+    """Match `**/`: no folder, or any number of them."""
+    return reached | (anything(reached, text) & text.at("/")) << 1
+
+
+def reaches_end(steps: Sequence[Step], text: Places, *, start: int = 0) -> bool:
     """Tell whether a pattern matches the text from this place on to its end."""
     reached = 1 << start
-    for token in tokens:
-        reached = token.step(reached, text)
+    for step in steps:
+        reached = step(reached, text)
         if not reached:
             return False
     return bool(reached & text.end)
@@ -197,21 +189,21 @@ class _MalformedError(Exception):
 
 
 class _Pattern(Struct, frozen=True):
-    """One line: the characters that must lead, then the tokens of the rest."""
+    """One line: the characters that must lead, then the steps of the rest."""
 
     lead: str
-    tokens: tuple[Token, ...]
+    steps: tuple[Step, ...]
     is_negated: bool
     is_folder: bool
     is_name: bool
     """Whether it is compared with the last name of a path only, and not with the whole."""
 
     def matches(self, places: Places) -> bool:
-        if not self.tokens:
+        if not self.steps:
             return places.text == self.lead
         if not places.text.startswith(self.lead):
             return False
-        return reaches_end(self.tokens, places, start=len(self.lead))
+        return reaches_end(self.steps, places, start=len(self.lead))
 
 
 class Patterns:
@@ -228,7 +220,7 @@ class Patterns:
         """Of each line, all that it may mean."""
         refused: list[Refused] = []
         for number, line in enumerate(lines, 1):
-            pattern = _trimmed(line.lstrip("\ufeff"))
+            pattern = _trim(line.lstrip("\ufeff"))
             if not pattern or pattern.startswith("#"):
                 continue
             try:
@@ -271,10 +263,10 @@ class Patterns:
         if answer is None:
             if len(self._answers) >= _REMEMBERED:
                 self._answers.clear()
-            answer = self._answers[path] = self._decided(path)
+            answer = self._answers[path] = self._decide(path)
         return answer
 
-    def _decided(self, path: str) -> bool:
+    def _decide(self, path: str) -> bool:
         whole = path.removesuffix("/")
         name = whole.rpartition("/")[2]
         if name in ("", "..", "."):
@@ -297,7 +289,7 @@ def _from_the_top(path: str) -> Iterator[str]:
     yield path
 
 
-def _trimmed(line: str) -> str:
+def _trim(line: str) -> str:
     """Return the line without its end and the spaces before it, unless a backslash keeps one."""
     line = line.removesuffix("\r")
     bare = line.rstrip(" ")
@@ -369,19 +361,19 @@ def _parse(pattern: str) -> _Pattern:
     is_name = "/" not in body
     body = body.removeprefix("/")
     lead = next((at for at, character in enumerate(body) if character in _SPECIAL), len(body))
-    tokens = tuple(_Scanner(body[lead:], is_name=is_name).tokens())
-    return _Pattern(body[:lead], tokens, is_negated, is_folder, is_name)
+    steps = tuple(_Scanner(body[lead:], is_name=is_name).steps())
+    return _Pattern(body[:lead], steps, is_negated, is_folder, is_name)
 
 
 class _Scanner:
-    """Reads the tokens of a pattern from its first special character on."""
+    """Reads the steps of a pattern from its first special character on."""
 
     def __init__(self, text: str, *, is_name: bool) -> None:
         self._text = text
         self._at = 0
         self._is_name = is_name
 
-    def tokens(self) -> Iterator[Token]:
+    def steps(self) -> Iterator[Step]:
         while self._at < len(self._text):
             character = self._text[self._at]
             if character == "*":
@@ -389,11 +381,11 @@ class _Scanner:
                 continue
             self._at += 1
             if character == "?":
-                yield CharacterClass()
+                yield one_of((), is_negated=True)
             elif character == "[":
                 yield self._class()
             else:
-                yield Literal(self._next() if character == "\\" else character)
+                yield literal(self._next() if character == "\\" else character)
 
     def _next(self) -> str:
         if self._at >= len(self._text):
@@ -404,7 +396,7 @@ class _Scanner:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _star(self) -> Token:
+    def _star(self) -> Step:
         begin = self._at
         while self._peek() == "*":
             self._at += 1
@@ -412,11 +404,11 @@ class _Scanner:
         is_part = begin == 0 or self._text[begin - 1] == "/"
         crosses = is_part and self._at - begin > 1 and (not rest or rest.startswith(("/", "\\/")))
         if self._is_name or not crosses or not rest.startswith("/"):
-            return Star(crosses=crosses)
+            return anything if crosses else any_run
         self._at += 1
-        return Folders()
+        return folders
 
-    def _class(self) -> CharacterClass:
+    def _class(self) -> Step:
         """Read behind `[`. A `]` that comes first is a member, and so is a `-` at either end."""
         is_negated = self._peek() in ("!", "^")
         self._at += is_negated
@@ -425,7 +417,7 @@ class _Scanner:
         while self._peek() != "]":
             before = self._member(before, ranges)
         self._at += 1
-        return CharacterClass(tuple(ranges), is_negated)
+        return one_of(ranges, is_negated=is_negated)
 
     def _member(self, before: str, ranges: list[tuple[str, str]]) -> str:
         """Add one member of a class, and return the character that a range might begin with."""

@@ -87,7 +87,7 @@ def secrets_in(text: str) -> list[FoundSecret]:
 def _without(text: str, secrets: Iterable[FoundSecret]) -> str:
     pieces, at = [], 0
     for secret in secrets:
-        pieces += [text[at : secret.start], _masked(text[secret.start : secret.end], secret.kind)]
+        pieces += [text[at : secret.start], _mask(text[secret.start : secret.end], secret.kind)]
         at = secret.end
     return "".join([*pieces, text[at:]])
 
@@ -108,7 +108,7 @@ def _apart(secrets: Iterable[FoundSecret]) -> Iterable[FoundSecret]:
         yield last
 
 
-def _masked(secret: str, kind: SecretKind) -> str:
+def _mask(secret: str, kind: SecretKind) -> str:
     if kind is SecretKind.PRIVATE_KEY:
         return "…"
     if kind is SecretKind.CARD:
@@ -189,7 +189,7 @@ _CHANCE: Final = expression(r"[A-Za-z0-9]{10,}+")
 
 def is_random(text: str) -> bool:
     """Tell whether a part of a text looks as chance made it: ten letters with digits in a row, or twenty of either."""
-    return any(_is_mixed(run) or len(run) >= 20 for run in _CHANCE.findall(text))
+    return any(len(run) >= 20 or _is_mixed(run) for run in _CHANCE.findall(text))
 
 
 def known_secrets(text: str) -> Iterator[FoundSecret]:
@@ -203,7 +203,10 @@ def known_secrets(text: str) -> Iterator[FoundSecret]:
         if is_random(found["secret"]):
             yield FoundSecret(*found.span("secret"), SecretKind.TOKEN)
     yield from _private_keys(text)
-    yield from _cards(text)
+    for found in _CARD.finditer(text):
+        digits = re.sub("[ -]", "", found.group())
+        if _CARD_STARTS.match(digits) and _is_checked(digits):
+            yield FoundSecret(*found.span(), SecretKind.CARD)
 
 
 def _tokens(text: str) -> Iterator[FoundSecret]:
@@ -222,16 +225,14 @@ def _broken_tokens(text: str) -> Iterator[FoundSecret]:
         for found in pattern.finditer(text):
             end = found.end()
             # one that stands in the lines of another was looked at with that
-            while found.start() >= reached and (more := _NEXT_LINE.match(text, end)) and _goes_on(more):
+            while found.start() >= reached and (more := _NEXT_LINE.match(text, end)) and is_random(more["rest"]):
+                if _KNOWN.match(text, more.start("rest")):
+                    # a list of keys has one in each line
+                    break
                 end = more.end()
             if end > found.end():
                 reached = end
                 yield FoundSecret(found.start(), end, SecretKind.TOKEN)
-
-
-def _goes_on(line: re.Match[str]) -> bool:
-    # a list of keys has one in each line
-    return is_random(line["rest"]) and _KNOWN.match(line.string, line.start("rest")) is None
 
 
 def is_masked(value: str) -> bool:
@@ -252,7 +253,7 @@ def _secret(found: re.Match[str]) -> tuple[int, int]:
 
 
 def _is_mixed(text: str) -> bool:
-    return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def _private_keys(text: str) -> Iterator[FoundSecret]:
@@ -261,23 +262,13 @@ def _private_keys(text: str) -> Iterator[FoundSecret]:
     while begin := _BEGIN.search(text, at):
         end = _END.search(text, begin.end())
         if end is None:
-            yield from (_cut_key(text, cut.end()) for cut in _BEGIN.finditer(text, begin.start()))
+            for cut in _BEGIN.finditer(text, begin.start()):
+                lines = _KEY_LINES.match(text, start := cut.end())
+                stop = start + len(lines.group().rstrip()) if lines else start
+                yield FoundSecret(start, stop, SecretKind.PRIVATE_KEY)
             return
         yield FoundSecret(begin.end(), end.start(), SecretKind.PRIVATE_KEY)
         at = end.end()
-
-
-def _cut_key(text: str, start: int) -> FoundSecret:
-    """Return the lines of a key whose last line is missing."""
-    lines = _KEY_LINES.match(text, start)
-    return FoundSecret(start, start + len(lines.group().rstrip()) if lines else start, SecretKind.PRIVATE_KEY)
-
-
-def _cards(text: str) -> Iterator[FoundSecret]:
-    for found in _CARD.finditer(text):
-        digits = re.sub("[ -]", "", found.group())
-        if _CARD_STARTS.match(digits) and _is_checked(digits):
-            yield FoundSecret(*found.span(), SecretKind.CARD)
 
 
 def _is_checked(digits: str) -> bool:
@@ -327,32 +318,17 @@ _CHARS: Final = expression(r"[!@#$%^&*+~?=]")
 _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 
 
-class _Named(Struct, frozen=True):
-    """A value with the name before it: in small letters, what kind of name it is, and what stands between."""
-
-    name: str
-    is_password: bool
-    is_any_key: bool
-    sign: str
-    value: str
-
-
 def named_secrets(text: str) -> Iterator[FoundSecret]:
     """Yield the values behind the names of secrets, in no order; they may overlap."""
     for found in _NAMED.finditer(_small(text)):
-        group = "bare" if found["quoted"] is None else "quoted"
-        start, end = found.span(group)
-        named = _Named(
-            name=found["password"] or found["token"] or "",
-            is_password=found["password"] is not None,
-            is_any_key=found["password"] is None and found["token"] is None,
-            sign=found["sign"],
+        start, end = found.span("bare" if found["quoted"] is None else "quoted")
+        value = text[start:end]
+        if found["quoted"] is None:
             # right behind an equals sign no sentence ends
-            value=text[start:end].rstrip({"quoted": "", "bare": _ENCLOSING if found["sign"] == "=" else _TAIL}[group]),
-        )
-        if _is_quoted_secret(named) if group == "quoted" else _is_bare_secret(named):
-            kind = SecretKind.PASSWORD if named.is_password else SecretKind.TOKEN
-            yield FoundSecret(start, start + len(named.value), kind)
+            value = value.rstrip(_ENCLOSING if found["sign"] == "=" else _TAIL)
+        if not is_masked(value) and (_is_bare_secret if found["quoted"] is None else _is_quoted_secret)(value, found):
+            kind = SecretKind.PASSWORD if found["password"] else SecretKind.TOKEN
+            yield FoundSecret(start, start + len(value), kind)
     yield from _spoken(text)
 
 
@@ -376,32 +352,27 @@ def _spoken(text: str) -> Iterator[FoundSecret]:
             yield FoundSecret(found.start("bare"), found.start("bare") + len(value), SecretKind.PASSWORD)
 
 
-def _is_quoted_secret(named: _Named) -> bool:
-    value = named.value
-    if is_masked(value) or value.lower() == named.name:
-        return False
-    if named.is_any_key:
+def _is_quoted_secret(value: str, found: re.Match[str]) -> bool:
+    if not (name := found["password"] or found["token"]):
         return is_random(value)
-    return len(value) >= _MIN_PASSWORD if named.is_password else len(value) >= _MIN_TOKEN and " " not in value
+    if value.lower() == name:
+        return False
+    return len(value) >= _MIN_PASSWORD if found["password"] else len(value) >= _MIN_TOKEN and " " not in value
 
 
-def _is_bare_secret(named: _Named) -> bool:
-    value = named.value
-    if is_masked(value) or _CALL.match(value):
+def _is_bare_secret(value: str, found: re.Match[str]) -> bool:
+    name, is_password = found["password"] or found["token"], found["password"] is not None
+    if _CALL.match(value) or (name == "pwd" and value.startswith(("/", "~"))):
+        # a call, or the folder that a shell is in
         return False
-    if named.name == "pwd" and value.startswith(("/", "~")):
-        # the folder that a shell is in
-        return False
-    if named.is_any_key:
+    if not name:
         return is_random(value)
-    if named.sign != "=":
-        return _is_password(value) if named.is_password else _is_token(value)
-    if _CODE.match(value) and ("." in value or named.name in value.lower()):
+    if found["sign"] != "=":
+        return _is_password(value) if is_password else _is_token(value)
+    if _CODE.match(value) and ("." in value or name in value.lower()):
         # an argument that is handed on: `password=self.password`, `token=token`
         return False
-    return len(value) >= (_MIN_PASSWORD if named.is_password else _MIN_TOKEN) and not (
-        value.isdigit() and not named.is_password
-    )
+    return len(value) >= _MIN_PASSWORD if is_password else len(value) >= _MIN_TOKEN and not value.isdigit()
 
 
 def _is_password(value: str) -> bool:

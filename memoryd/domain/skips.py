@@ -4,7 +4,7 @@ The texts are part of the API, and stand nowhere else; `{}` is filled in where t
 """
 
 from enum import StrEnum
-from typing import Final, Self
+from typing import Self
 
 
 class SkipReason(StrEnum):
@@ -121,6 +121,3 @@ class SkipReason(StrEnum):
     NOT_READ_YET = "index", "not read yet"
     SESSION_MARKED = "index", 'marked "do not remember"'
     SESSION_FORGOTTEN = "index", "forgotten"
-
-
-SKIP_REASONS: Final = tuple(SkipReason)

@@ -25,7 +25,7 @@ from memoryd.config.qmd import QmdPathSection
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
-from memoryd.domain.patterns import CharacterClass, Folders, Literal, Places, Star, Token, reaches_end
+from memoryd.domain.patterns import Places, Step, any_run, anything, folders, literal, one_of, reaches_end
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
@@ -38,11 +38,11 @@ _NOT_IN_NAMES: Final = expression(r"[^a-z0-9-]+")
 _BRACES: Final = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
 _PIECES: Final = expression(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
 _RANGES: Final = expression(r"(.)-(.)|(.)", re.DOTALL)
-_WILD: Final[Mapping[str, Token]] = {
-    "**/": Folders(),
-    "**": Star(crosses=True),
-    "*": Star(crosses=False),
-    "?": CharacterClass(),
+_WILD: Final[Mapping[str, Step]] = {
+    "**/": folders,
+    "**": anything,
+    "*": any_run,
+    "?": one_of((), is_negated=True),
 }
 _SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
 _MAX_ALTERNATIVES: Final = 64
@@ -108,8 +108,8 @@ def matches(pattern: str, relative: str) -> bool:
     """Tell whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a list of globs with commas."""
     text = Places(relative)
     for glob in _alternatives(pattern):
-        lead, tokens = _compiled(glob)
-        if relative.startswith(lead) and reaches_end(tokens, text, start=len(lead)):
+        lead, steps = _compiled(glob)
+        if relative.startswith(lead) and reaches_end(steps, text, start=len(lead)):
             return True
     return False
 
@@ -137,21 +137,25 @@ def _alternatives(pattern: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(glob: str) -> tuple[str, tuple[Token, ...]]:
+def _compiled(glob: str) -> tuple[str, tuple[Step, ...]]:
     """Return the characters that must lead, by which most paths are told apart at once, and the rest of a glob."""
-    tokens = [_token(found) for found in _PIECES.findall(glob.removeprefix("./"))]
-    lead = list(takewhile(lambda token: isinstance(token, Literal), tokens))
-    return "".join(token.character for token in lead if isinstance(token, Literal)), tuple(tokens[len(lead) :])
+    pieces = _PIECES.findall(glob.removeprefix("./"))
+    lead = "".join(piece[-1] for piece in takewhile(lambda piece: piece not in _WILD and not _is_class(piece), pieces))
+    return lead, tuple(map(_step, pieces[len(lead) :]))
 
 
-def _token(piece: str) -> Token:
+def _is_class(piece: str) -> bool:
+    return len(piece) > 2 and piece[0] == "["
+
+
+def _step(piece: str) -> Step:
     if piece in _WILD:
         return _WILD[piece]
-    if len(piece) > 2 and piece[0] == "[":
-        is_negated = piece[1] in "!^" and len(piece) > 3
-        ranges = _RANGES.findall(piece[1 + is_negated : -1])
-        return CharacterClass(tuple((first or only, last or only) for first, last, only in ranges), is_negated)
-    return Literal(piece[-1])
+    if not _is_class(piece):
+        return literal(piece[-1])
+    is_negated = piece[1] in "!^" and len(piece) > 3
+    ranges = _RANGES.findall(piece[1 + is_negated : -1])
+    return one_of([(first or only, last or only) for first, last, only in ranges], is_negated=is_negated)
 
 
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:

@@ -18,7 +18,8 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX, export_name
-from memoryd.domain.text.chunking import chunk
+from memoryd.domain.text.chunking import each_chunk
+from memoryd.domain.text.lines import padded
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.engine import NAME, arms_of, ask, best_row, terms_in
@@ -158,9 +159,11 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         return best_row(rows, query.question, terms, hit.line - HEADING_LINES)
 
     def _rows(self, path: RelativePath, first: int, text: str, mtime_ns: int) -> Iterator[ChunkRow]:
-        for part in chunk(text, tokens=self.chunking.tokens, overlap=self.chunking.overlap):
+        data = padded(text)
+        for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap):
             lines = first + part.start_line - 1, first + part.end_line - 1
-            yield ChunkRow(0, path, Source.SESSIONS, *lines, "", text[part.start : part.end], mtime_ns)
+            shown = data[part.start : part.end].decode("utf-8", "surrogatepass")
+            yield ChunkRow(0, path, Source.SESSIONS, *lines, "", shown, mtime_ns)
 
 
 def _window(path: Path, line: int) -> tuple[int, str]:

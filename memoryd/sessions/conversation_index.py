@@ -38,36 +38,33 @@ MIN_SECONDS = 0.5
 POLL_SHARE = 10.0
 """And so many times as long as a look takes."""
 POLL_SECONDS = 1.0
-"""How often whoever waits for a look sees whether it can be had at all."""
-
-
-class ConversationNews(Struct, frozen=True):
-    """Whom to tell that something was written, or that texts were purged."""
-
-    on_commit: Callable[[], None]
-    on_purge: Callable[[], None]
+"""How often a waiting caller checks whether a look is possible at all."""
 
 
 class ConversationWriter:
-    """Writes to one index, and remembers what it holds; all of it raises StoreError."""
+    """Writes to one index, and remembers what it holds; all of it raises StoreError.
+
+    `on_commit` is called when something was written, `on_purge` when texts were removed.
+    """
 
     def __init__(
         self,
         *,
         database: Database,
         chunks: ChunkSettings,
-        news: ConversationNews,
+        on_commit: Callable[[], None],
+        on_purge: Callable[[], None],
         trouble: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.lock = asyncio.Lock()
         """Held while a step is read and written, and while something is forgotten."""
         self.chunks = chunks
         self.forgotten = Withdrawn()
-        """Those that nobody may be told of, though the index has them still."""
+        """Conversations that no answer may name, though the index still has them."""
         self._database = database
         self._trouble = trouble
         """What its keeper says of the file."""
-        self._news = news
+        self._on_commit, self._on_purge = on_commit, on_purge
         self._known: dict[RelativePath, KnownConversation] = {}
         self._epoch: int | None = None
         """Of the file that this is known of."""
@@ -109,7 +106,7 @@ class ConversationWriter:
         await self._database.conversations.put(row, parts, is_afresh=is_afresh)
         self._known[row.path] = KnownConversation(row.stamp, row.chunker, row.problem)
         if parts or is_afresh:
-            self._news.on_commit()
+            self._on_commit()
 
     async def purge(self, paths: Sequence[RelativePath]) -> None:
         """Remove conversations that are gone from their source."""
@@ -118,8 +115,8 @@ class ConversationWriter:
             await self.drop_remains()
 
     async def forget(self, path: RelativePath) -> int:
-        """Remove a conversation, at once for whoever asks; return how many parts it had."""
-        # if the index cannot be written now, it is told to nobody all the same
+        """Remove a conversation, at once for all answers; return how many parts it had."""
+        # no answer names it, even if the index cannot be written now
         self.forgotten.add([path])
         async with self.lock:
             removed = await self.erase([path])
@@ -136,14 +133,14 @@ class ConversationWriter:
         self.forgotten.release(paths)
         self._owes_purge = self._owes_purge or bool(removed)
         if removed:
-            self._news.on_purge()
+            self._on_purge()
         return removed
 
     async def drop_remains(self) -> None:
         """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it."""
         if self._owes_purge:
             await self._database.documents.drop_remains()
-            self._news.on_purge()
+            self._on_purge()
             # after the rewriting, which the log holds too; if it fails, all of it is still owed
             await self._database.checkpoint()
             self._owes_purge = False
@@ -156,10 +153,6 @@ class FeedSettings(Struct, frozen=True):
     hold: float = 2.0
     reconcile: float = 30.0
     retry: float = 1.0
-
-
-class UnreadableConversationError(Exception):
-    """One conversation cannot be read now; the index has nothing to do with it."""
 
 
 class ConversationFeeder:
@@ -194,9 +187,9 @@ class ConversationFeeder:
         self._is_busy = is_busy
         self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
-        self._asked = 1
-        """The start is a demand: what changed while nobody looked is read at once."""
-        self._answered = self._failed = 0
+        self._demanded = 1
+        """The start is a demand: changes from before it are read at once."""
+        self._served = self._failed = 0
         self._renaming = Renaming()
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
@@ -204,7 +197,7 @@ class ConversationFeeder:
     @property
     def is_settled(self) -> bool:
         """Whether all that was there at the last demand is in the index."""
-        return self._answered >= self._asked
+        return self._served >= self._demanded
 
     def hint(self) -> None:
         """Say that something may have changed: looked at after the debounce."""
@@ -213,14 +206,14 @@ class ConversationFeeder:
 
     def demand(self) -> int:
         """Ask for a look now, at all that changed; return the ticket that `settled` takes."""
-        self._asked += 1
+        self._demanded += 1
         self._wake.set()
-        return self._asked
+        return self._demanded
 
     async def settled(self, ticket: int) -> str:
         """Wait until all that a look after this demand found was read; return why that cannot be, empty if it was."""
         async with self._progress:
-            while self._answered < ticket:
+            while self._served < ticket:
                 if reason := self._writer.why_closed() or (self.trouble if self._failed >= ticket else ""):
                     return reason
                 # the file may be given up without a word to the loop
@@ -233,12 +226,12 @@ class ConversationFeeder:
     async def run(self) -> None:
         """Follow the source until cancelled."""
         while True:
-            ticket, is_forced = self._asked, self._asked > self._answered
+            ticket, is_forced = self._demanded, self._demanded > self._served
             self._debounce.clear()
             self._wake.clear()
             try:
                 self.is_reading = True
-                if not await self._round(ticket, is_forced=is_forced):
+                if not await self._read_due(ticket, is_forced=is_forced):
                     continue
             except (MemorydError, OSError) as exc:
                 # a file that is being opened yet is no trouble
@@ -254,35 +247,39 @@ class ConversationFeeder:
 
     async def _answer(self, *, answered: int = 0, failed: int = 0) -> None:
         async with self._progress:
-            self._answered, self._failed = max(self._answered, answered), max(self._failed, failed)
+            self._served, self._failed = max(self._served, answered), max(self._failed, failed)
             self._progress.notify_all()
 
     async def _until_due(self) -> None:
         """Wait for a demand, for the end of the debounce, or for the next look that comes by itself."""
         now = asyncio.get_running_loop().time
         looked_at = now()
-        while self._asked <= self._answered:
-            at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
-            at += [] if self._debounce.due is None else [self._debounce.due]
-            at += [] if self._again_in is None else [looked_at + self._again_in]
-            if at and min(at) <= now():
+        again_at = math.inf if self._again_in is None else looked_at + self._again_in
+        while self._demanded <= self._served:
+            at = min(self._due_at(looked_at), again_at)
+            if at <= now():
                 return
-            await self._pause(min(at) - now() if at else None)
+            await self._pause(None if at == math.inf else at - now())
             self._wake.clear()
+
+    def _due_at(self, looked_at: float) -> float:
+        """Return when the source is looked at again: for its hints, or because the last look is long ago."""
+        reconcile = looked_at + self._settings.reconcile if self._settings.reconcile else math.inf
+        return reconcile if self._debounce.due is None else min(reconcile, self._debounce.due)
 
     async def _pause(self, seconds: float | None) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
 
-    async def _round(self, ticket: int, *, is_forced: bool) -> bool:
+    async def _read_due(self, ticket: int, *, is_forced: bool) -> bool:
         """Look at the source and read what is due; return False if another look is, before all of it was read."""
         now = asyncio.get_running_loop().time
         began = now()
         known = await self._writer.known()
         read = {
-            path: "" if one.chunker != self._writer.chunker else one.stamp
-            for path, one in known.items()
+            path: row.stamp if row.chunker == self._writer.chunker else ""
+            for path, row in known.items()
             if path.startswith(self.source.prefix)
         }
         look = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
@@ -295,62 +292,52 @@ class ConversationFeeder:
         until = now() + max(MIN_SECONDS, POLL_SHARE * (now() - began))
         order = ReadingOrder(path for path in look.due if read.get(path) != "")
         order.begun.extend(path for path in look.due if read.get(path) == "")
-        gone = [path for path in read if path not in look.present]
-        self._renaming.note(gone, order.fresh)
+        self._renaming.note([path for path in read if path not in look.present], order.fresh)
         while (path := order.next()) is not None:
             if not await self._read(path):
                 order.begun.append(path)
             await self._give_way()
-            if now() >= until and self._is_poll_due(ticket, began):
+            if now() >= until and (self._demanded > ticket or self._due_at(began) <= now()):
                 break
         # what is new first: a conversation under another name keeps its vectors so
         await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))
         return order.is_empty
 
-    def _is_poll_due(self, ticket: int, looked_at: float) -> bool:
-        at = [looked_at + self._settings.reconcile] if self._settings.reconcile else []
-        at += [] if self._debounce.due is None else [self._debounce.due]
-        return self._asked > ticket or min(at, default=math.inf) <= asyncio.get_running_loop().time()
-
     async def _read(self, path: RelativePath) -> bool:
-        """Read some more of one conversation; what stands in its way does not stand in the way of others.
+        """Read some more of one conversation; one that fails does not stop the others.
 
         Return whether there is nothing more to be done for it now.
         """
         try:
-            if not await self._step(path):
-                return False
+            return await self._step(path)
         except StoreError:
             raise
-        except UnreadableConversationError as exc:
-            self.failures[path] = str(exc)
         except Exception as exc:
             if path not in self.failures:
                 log.error("a conversation cannot be indexed", path=path, exc_info=exc)
             self.failures[path] = SkipReason.NOT_INDEXABLE.format(type(exc).__name__)
-        else:
-            self.failures.pop(path, None)
-            self.last_read_at = datetime.now(UTC)
         return True
 
     async def _step(self, path: RelativePath) -> bool:
-        """Read some more and keep it; return whether that was the end."""
+        """Read some more and keep it; return whether that was the end, or it cannot be read now."""
         # held from the reading to the writing: what is forgotten meanwhile must not come back
         async with self._writer.lock:
             before = await self._writer.row(path)
             tail = "" if before is None else before.tail
-            step = await in_thread(self._executor, lambda: self._read_on(path, tail))
+            try:
+                step = await in_thread(self._executor, lambda: self.source.read_on(path, tail))
+            except (MemorydError, OSError) as exc:
+                self.failures[path] = str(exc)
+                return True
             if step is None:
                 await self._writer.erase([path])
-                return True
-            await self._keep(path, before, step)
-        return bool(step.stamp)
-
-    def _read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
-        try:
-            return self.source.read_on(path, tail)
-        except (MemorydError, OSError) as exc:
-            raise UnreadableConversationError(str(exc)) from exc
+            else:
+                await self._keep(path, before, step)
+        if step is not None and not step.stamp:
+            return False
+        self.failures.pop(path, None)
+        self.last_read_at = datetime.now(UTC)
+        return True
 
     async def _keep(self, path: RelativePath, before: ConversationRow | None, step: ReadStep) -> None:
         is_afresh = before is None or step.is_afresh

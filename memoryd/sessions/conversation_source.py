@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
 from memoryd.domain.documents import FileStat, RelativePath, SessionId, Source
-from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded
 from memoryd.domain.sessions.turns import Session
@@ -41,7 +41,7 @@ class SourceListing(Struct, frozen=True):
     trouble: str = ""
     """What of it cannot be told, and why; empty if nothing."""
     again_in: float | None = None
-    """In how many seconds another look is worth it though nothing happens; None: nobody knows of a reason."""
+    """Seconds until another look is worth it without any event; None if it is not."""
 
 
 class ReadStep(Struct, frozen=True):
@@ -78,15 +78,15 @@ class ConversationSource(Protocol):
 
 def cut(conversation: RelativePath, parts: Sequence[ConversationPart], settings: ChunkSettings) -> list[FileContent]:
     """Return the documents of these parts, with their chunks on the lines of the conversation."""
-    return [FileContent(_row(conversation, part, settings), _entries(part, settings)) for part in parts]
-
-
-def _entries(part: ConversationPart, settings: ChunkSettings) -> tuple[ChunkEntry, ...]:
-    shift = part.first_line - 1
-    return tuple(
-        replace(entry, start_line=entry.start_line + shift, end_line=entry.end_line + shift)
-        for entry in chunk_entries(part.text, settings)
-    )
+    contents = list[FileContent]()
+    for part in parts:
+        shift = part.first_line - 1
+        entries = (
+            replace(entry, start_line=entry.start_line + shift, end_line=entry.end_line + shift)
+            for entry in chunk_entries(part.text, settings)
+        )
+        contents.append(FileContent(_row(conversation, part, settings), tuple(entries)))
+    return contents
 
 
 def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSettings) -> FileRow:
@@ -118,7 +118,7 @@ class QaConversations(Struct, eq=False):
         if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self.sessions.workspace.is_dir():
-            # not mounted, perhaps: that its sessions are gone is not believed; that it is missing is told of the notes
+            # not mounted, perhaps: its sessions are not taken for deleted; status says that it is missing
             return SourceListing(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway
@@ -136,13 +136,16 @@ class QaConversations(Struct, eq=False):
         name = session_of(path)
         # before the session is read: one that changes meanwhile is read again
         state = _states(self.sessions, self.agent).get(name)
-        session = self._session(name)
-        if session is None or state is None:
+        try:
+            session = self.sessions.read(name, agent=self.agent)
+        except NotFound:
+            session = None
+        if session is None or not session.is_remembered or state is None:
             with self._lock:
                 self._others[path] = state or ""
             return None
         lines = tuple(spoken_lines(session))
-        begun = _begun(lines, tail)
+        begun = _unchanged_lines(lines, tail)
         step = tuple(islice(lines, begun, begun + STEP_LINES))
         end = begun + len(step)
         return ReadStep(
@@ -151,13 +154,6 @@ class QaConversations(Struct, eq=False):
             stamp=state if end == len(lines) else "",
             is_afresh=not begun,
         )
-
-    def _session(self, name: SessionId) -> Session | None:
-        try:
-            session = self.sessions.read(name, agent=self.agent)
-        except NotFound:
-            return None
-        return session if session.is_remembered else None
 
 
 def spoken_lines(session: Session) -> Iterator[ConversationLine]:
@@ -187,7 +183,7 @@ def _state(stat: FileStat) -> str:
     return f"{stat.inode}:{':'.join(map(str, stamp_of(stat)))}"
 
 
-def _begun(lines: Sequence[ConversationLine], tail: str) -> int:
+def _unchanged_lines(lines: Sequence[ConversationLine], tail: str) -> int:
     """Return how many of the lines were read and are still so; 0 if any of them is another now."""
     if not tail:
         return 0

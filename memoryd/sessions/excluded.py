@@ -35,7 +35,7 @@ class ExcludedConversations:
 
     def __init__(self, agent: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> None:
         self.trouble = ""
-        """Why nobody knows what is withheld; empty if somebody does."""
+        """Why it is not known what is withheld; empty if it is known."""
         self._agent = agent
         self._ledger = ledger
         self._clock = clock
@@ -85,14 +85,14 @@ class ExcludedConversations:
         return next((one for one in forgotten if self.is_like(file, one)), None)
 
     def withholds(self, path: RelativePath, file: Path | None) -> bool:
-        """Tell whether nothing of a transcript may be read, by its path or what its file says, or where nobody can say.
+        """Tell whether nothing of a transcript may be read, by its path or what its file says; in doubt nothing may.
 
         Blocks; raises StoreUnavailable.
         """
         try:
             return self.names(path) or (file is not None and self.transcript_like(file) is not None)
         except OSError:
-            # nobody can say now: the next look may
+            # in doubt; the next look may know
             return True
 
     def is_like(self, file: Path, one: Exclusion) -> bool:
@@ -173,7 +173,7 @@ class ExcludedConversations:
         return sum([await self._release(one.kind, one.name) for one in self.marked_by_agent()])
 
     def note_change(self) -> None:
-        """Have whoever follows transcripts look at all of them again: a mark changed that does not stand here."""
+        """Have all transcripts be looked at again: a mark has changed that is stored elsewhere."""
         self.version += 1
 
     async def begin_forgetting(self, path: RelativePath) -> None:

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import Entry, SessionStub, counted
+from memoryd.domain.sessions.documents import Entry, SessionStub, counted, stub_of
 from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
     NOTHING_SIMILAR,
@@ -54,11 +53,11 @@ class KnownSessions:
     def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
         """Know a session as it is now."""
         with self._lock:
-            is_told = entry.head.is_remembered
-            self._unindex(name, but=entry.head.agent if is_told else None)
+            is_remembered = entry.head.is_remembered
+            self._unindex(name, but=entry.head.agent if is_remembered else None)
             self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
-            if not is_told:
+            if not is_remembered:
                 # of what is not to be remembered nothing is looked up
                 self._unlearned.discard(name)
                 return
@@ -180,23 +179,20 @@ class KnownSessions:
         near: SimilarTurns = NOTHING_SIMILAR,
     ) -> SequenceChoice:
         """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
+        visible = self.visible(current) if current and current not in hidden else None
+        own = _sessions_of(agent, [visible] if visible else [])
+        if own and keys is not None and keys.takes_up:
+            # half of its meaning is in what was said before: the rest alone may be near to anything
+            near = NOTHING_SIMILAR
         with self._lock:
-            own = _sessions_of(agent, filter(None, [self._told(current)])) if current and current not in hidden else []
             indexed = self._indexed.get(agent)
-            if own and keys is not None and keys.takes_up:
-                # half of what it means stands in what was said before: its own meaning may be anybody's
-                near = NOTHING_SIMILAR
             matches = indexed.matches(keys, run=turns, always=current, near=near) if indexed and keys else []
-        told = [one for one in matches if one.session not in hidden]
-        return choose(keys, current if own else None, told)
+        return choose(keys, current if own else None, [match for match in matches if match.session not in hidden])
 
-    def told(self, name: SessionId) -> KnownSession | None:
-        """Return what may be told of a session, also of one in the archive: nothing if it is not remembered."""
+    def visible(self, name: SessionId) -> KnownSession | None:
+        """Return what is known of a session, also of one in the archive; nothing if it is not remembered."""
         with self._lock:
-            return self._told(name)
-
-    def _told(self, name: SessionId) -> KnownSession | None:
-        known = self._known.get(name) or self._archived.get(name)
+            known = self._known.get(name) or self._archived.get(name)
         return known if known and known.entry and known.entry.head.is_remembered else None
 
     def _indexed_of(self, entry: Entry) -> IndexedTurns:
@@ -223,7 +219,7 @@ def _with_turns(entry: Entry) -> Session:
     if isinstance(entry, Session):
         return entry
     turns = tuple(
-        # whether it was answered nobody knows here
+        # a stub does not say whether it was answered
         Turn(mark.seq, "", entry.last_activity, answer="", question_hash=mark.question_hash, topics=mark.topics)
         for mark in entry.marks
     )
@@ -237,22 +233,20 @@ class ArchivedSessions(Struct, frozen=True):
     known: KnownSessions
 
     def look(self) -> list[SessionStub]:
-        """Read what has changed; return all that can be read, the longest left first; raises OSError."""
-        for name in self.due():
-            self.see(name)
-        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
-        return sorted(stubs, key=lambda stub: stub.last_activity)
-
-    def due(self) -> list[SessionId]:
-        """Return the sessions that are to be seen: new, changed or gone; those that were written last come first.
+        """Read what has changed, what was written last first; return all that can be read, the longest left first.
 
         Raises OSError.
         """
         stats, known = self.files.stats(), self.known.archived()
         live = self.known.all().keys()
-        changed = [name for name, stat in stats.items() if name not in live and _stat_of(known, name) != stat]
+        changed = [
+            name for name in stats if name not in live and (name not in known or known[name].stat != stats[name])
+        ]
         changed.sort(key=lambda name: stats[name].mtime_ns, reverse=True)
-        return [*changed, *(known.keys() - stats.keys())]
+        for name in (*changed, *(known.keys() - stats.keys())):
+            self.see(name)
+        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
+        return sorted(stubs, key=lambda stub: stub.last_activity)
 
     def see(self, name: SessionId) -> None:
         """Read a session if its file has changed; forget one that is gone."""
@@ -260,36 +254,18 @@ class ArchivedSessions(Struct, frozen=True):
         if stat is None:
             self.known.drop_archived(name)
             return
-        if _stat_of(self.known.archived(), name) == stat:
+        known = self.known.archived().get(name)
+        if known is not None and known.stat == stat:
             return
         try:
             stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
-            # told when somebody asks for it
+            # reported when the session is asked for
             self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:
-            stub = _stub_of(stored.session, self.files.folder)
+            stub = stub_of(stored.session, self.files.folder)
             self.known.take_archived(stub, stored.session, stored.stat)
             if self.files.stat(name) != stored.stat:
                 # forgotten while it was read, perhaps: nothing of it may stay; else it is due again
                 self.known.drop_archived(name)
-
-    def size(self) -> int:
-        """Return the bytes of all of them; raises OSError."""
-        return sum(stat.size for stat in self.files.stats().values())
-
-
-def _stat_of(known: Mapping[SessionId, KnownSession], name: SessionId) -> FileStat | None:
-    return known[name].stat if name in known else None
-
-
-def _stub_of(session: Session, folder: str) -> SessionStub:
-    return SessionStub(
-        session=replace(session, turns=()),
-        file=f"{folder}/{session.id}.json",
-        turns=len(session.turns),
-        answers=session.answers,
-        last_activity=session.last_activity,
-        marks=(),
-    )

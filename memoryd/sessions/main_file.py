@@ -1,17 +1,18 @@
-"""The main file and `topics.txt`: made from the sessions, for whoever reads them with `jq` and `grep`.
+"""The main file and `topics.txt`: made from the sessions, to be read with `jq` and `grep`.
 
 A file at their place that is not ours is reported and left. A damaged main file is kept beside the new one. What a
-start need not read again stands in a hidden file: size and times of every session's file when the main file was made.
+start need not read again is in a hidden file: size and times of every session's file when the main file was made.
 """
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.documents import (
@@ -42,13 +43,6 @@ FileStamp = tuple[int, int, int]
 """Size, modification and change time of a file."""
 
 
-class MainState(Struct, frozen=True):
-    """What the main file held: its document, and the stamps of the files that it was made from."""
-
-    document: QaDocument
-    stamps: Mapping[SessionId, FileStamp]
-
-
 def stamp_of(stat: FileStat) -> FileStamp:
     """Return what tells whether a session's file is still the one that the main file was made from."""
     return stat.size, stat.mtime_ns, stat.ctime_ns
@@ -63,38 +57,38 @@ class MainFile:
         self._written: tuple[FileStat, QaDocument] | None = None
         self._topics = ""
         self.problems: list[str] = []
-        """What stands at the place of a file of ours, as of the last look."""
+        """Files of others at the place of ours, or damaged ones, as of the last look."""
 
-    def load(self) -> MainState:
-        """Read the main file; nothing is raised for what stands there, but told in `problems`, and nothing changed."""
+    def load(self) -> tuple[QaDocument, Mapping[SessionId, FileStamp]]:
+        """Return the document of the main file, and the stamps of the files that it was made from.
+
+        A file that cannot be read raises nothing and is not changed: `problems` names it.
+        """
+        self.problems = []
         try:
             content = self._read(MAIN)
-            self.problems = []
-            if content is None:
-                return MainState(QaDocument(), {})
-            document = parse_document(content.data)
+            if content is not None:
+                document = parse_document(content.data)
+                self._written = content.stat, replace(document, entries=())
+                return document, self._stamps(content.sha256.hex())
         except (ForeignDocumentError, DamagedDocumentError, *_UNREADABLE) as exc:
             self.problems = [f"{MAIN}: {exc}"]
-            return MainState(QaDocument(), {})
-        self._written = content.stat, _without_entries(document)
-        return MainState(document, self._stamps(content.sha256.hex()))
+        return QaDocument(), {}
 
     def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
         """Make the main file, `topics.txt` and the stamps from the sessions; `problems` says what could not be written.
 
-        Raises OSError where the disk stands in the way.
+        Raises OSError where the disk refuses.
         """
         ordered = sorted(entries, key=lambda entry: (entry.head.created, entry.head.id))
         problems = []
-        try:
-            digest = self._swap(ordered)
-            self._write_stamps(digest, stamps)
-        except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
-            problems.append(f"{MAIN}: {exc}")
-        try:
-            self._write_topics(ordered)
-        except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
-            problems.append(f"{TOPICS}: {exc}")
+        steps: Mapping[str, Callable[[Sequence[Entry]], None]]
+        steps = {MAIN: partial(self._write_main, stamps=stamps), TOPICS: self._write_topics}
+        for name, write in steps.items():
+            try:
+                write(ordered)
+            except (ForeignDocumentError, TornReadError, NotReadableError, FileChangedError) as exc:
+                problems.append(f"{name}: {exc}")
         self.problems = problems
 
     def forget(self, session: Session) -> int:
@@ -129,13 +123,19 @@ class MainFile:
     def _damaged(self) -> list[Path]:
         return list((self._workspace / MAIN).parent.glob(f"{Path(MAIN).name}.damaged-*"))
 
+    def _write_main(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
+        # the stamps after the main file: those of an older one are worth nothing
+        data = json.dumps({"main": self._swap(entries), "sessions": stamps}).encode()
+        if (self._workspace / STAMPS).parent.is_dir():
+            replace_file(self._workspace / STAMPS, data)
+
     def _swap(self, entries: Sequence[Entry]) -> str:
         for _ in range(_TRIES):
             content = self._read(MAIN)
             if content is None and not entries:
                 return ""
             others = self._others(content)
-            document = QaDocument(tuple(map(_shown, entries)), others.extra, others.index_extra, others.metadata_extra)
+            document = replace(others, entries=tuple(map(entry_of, entries)))
             data = render_document(document, self._texts(entries)).encode()
             if content is None or content.data != data:
                 try:
@@ -145,7 +145,7 @@ class MainFile:
                     continue
                 content = self._read(MAIN)
             if content is not None:
-                # the extra keys of whoever comes after us are read again
+                # extra keys of the next writer are read again
                 self._written = (content.stat, others) if content.data == data else None
             return sha256(data).hexdigest()
         raise FileChangedError("others write to it all the time")
@@ -160,24 +160,22 @@ class MainFile:
             document = parse_document(content.data)
         except DamagedDocumentError:
             if content.data.strip():
-                self._set_aside(content)
+                # a person may know what the bytes of a damaged file are
+                path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
+                with contextlib.suppress(FileChangedError):
+                    replace_file(path, content.data, expected="absent", is_durable=True)
             return QaDocument()
-        return _without_entries(document)
-
-    def _set_aside(self, content: FileSnapshot) -> None:
-        """Keep the bytes of a damaged file under another name: a person may know what they are."""
-        path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
-        with contextlib.suppress(FileChangedError):
-            replace_file(path, content.data, expected="absent", is_durable=True)
+        return replace(document, entries=())
 
     def _texts(self, entries: Iterable[Entry]) -> Mapping[SessionId, str]:
         """Return the text of each session, made anew only for those that changed."""
         known, self._rendered = self._rendered, {}
         for entry in entries:
-            if isinstance(entry, Session) and isinstance(entry_of(entry), Session):
-                held = known.get(entry.id)
-                text = held[1] if held is not None and held[0] is entry else render_session(entry)
-                self._rendered[entry.id] = entry, text
+            session = entry_of(entry)
+            if isinstance(session, Session):
+                before = known.get(session.id)
+                text = before[1] if before is not None and before[0] is entry else render_session(session)
+                self._rendered[session.id] = entry, text
         return {name: text for name, (_, text) in self._rendered.items()}
 
     def _write_topics(self, entries: Sequence[Entry]) -> None:
@@ -203,12 +201,6 @@ class MainFile:
                 return {SessionId(name): (int(a), int(b), int(c)) for name, (a, b, c) in value["sessions"].items()}
         return {}
 
-    def _write_stamps(self, digest: str, stamps: Mapping[SessionId, FileStamp]) -> None:
-        # after the main file: stamps of an older one are worth nothing
-        data = json.dumps({"main": digest, "sessions": stamps}).encode()
-        if (self._workspace / STAMPS).parent.is_dir():
-            replace_file(self._workspace / STAMPS, data)
-
     def _read(self, relative: str) -> FileSnapshot | None:
         try:
             return read_settled(self._workspace, relative, max_bytes=_MAX_BYTES)
@@ -217,18 +209,9 @@ class MainFile:
 
 
 def _signs(session: Session) -> Iterator[str]:
-    """Yield what tells that a text holds a session, as our writers and as others write JSON."""
-    told = [turn.question for turn in session.turns if len(turn.question) >= _TELLING_CHARS]
+    """Yield what shows that a text holds a session, as our writers and as others write JSON."""
+    questions = [turn.question for turn in session.turns if len(turn.question) >= _TELLING_CHARS]
     for write in (dumps, json.dumps):
         yield write(session.id)
         # the ends of a string may be cut off
-        yield from (write(question)[1:-1] for question in told)
-
-
-def _without_entries(document: QaDocument) -> QaDocument:
-    """Return what others wrote into a document."""
-    return QaDocument((), document.extra, document.index_extra, document.metadata_extra)
-
-
-def _shown(entry: Entry) -> Entry:
-    return entry_of(entry) if isinstance(entry, Session) else entry
+        yield from (write(question)[1:-1] for question in questions)

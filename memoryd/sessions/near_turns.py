@@ -30,7 +30,7 @@ CHUNKS: Final = 24
 
 
 class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
-    """Asks one conversation index; `withdrawn` are the conversations that nobody may be told of."""
+    """Asks one conversation index; `withdrawn` are the conversations that no answer may name."""
 
     database: Database
     vector_arm: VectorArm
@@ -40,44 +40,41 @@ class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
         """Return the turns near a message; none where there are no vectors, or they do not come in time."""
         if not self.database.is_open:
             return NOTHING_SIMILAR
-        _, found = await guarded(lambda: self._found(message, now), time.monotonic() + seconds)
+        _, found = await guarded(lambda: self._search(message, now), time.monotonic() + seconds)
         return found or NOTHING_SIMILAR
 
-    async def _found(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:
+    async def _search(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:
         question = parse_question(message, Filters(), now)
         arm, asked = await self.vector_arm.embedded(question)
         if asked is None:
             return arm, NOTHING_SIMILAR
         arm, matches = await self.vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
-        rising = _rising(matches)
-        rows = await self.database.documents.chunks(list(rising))
-        told = [row for row in rows.values() if holds_turns(row.path) and row.path not in self.withdrawn]
-        return arm, _turns(told, rising, matches)
+        passages_above = _passages_above_noise(matches)
+        rows = await self.database.documents.chunks(list(passages_above))
+        visible = [row for row in rows.values() if holds_turns(row.path) and row.path not in self.withdrawn]
+        return arm, _turns(visible, passages_above, matches)
 
 
-def _rising(matches: VectorMatches) -> Mapping[int, list[PassageMatch]]:
+def _passages_above_noise(matches: VectorMatches) -> Mapping[int, list[PassageMatch]]:
     """Return the passages that rise above what the best stranger reaches, by chunk."""
     floor = vector_floor(matches.compared, knows_a_word=True)
-    rising = {
+    passages_above = {
         chunk: [one for one in passages if matches.noise.deviations(one.cosine) >= floor]
         for chunk, passages in matches.passages.items()
     }
-    return {chunk: passages for chunk, passages in rising.items() if passages}
+    return {chunk: passages for chunk, passages in passages_above.items() if passages}
 
 
-def _turns(rows: list[ChunkRow], rising: Mapping[int, list[PassageMatch]], matches: VectorMatches) -> SimilarTurns:
+def _turns(
+    rows: list[ChunkRow], passages_above: Mapping[int, list[PassageMatch]], matches: VectorMatches
+) -> SimilarTurns:
     near: defaultdict[SessionId, dict[int, float]] = defaultdict(dict)
     for row in rows:
         turns = near[session_of(row.path)]
-        for passage in rising[row.id]:
+        for passage in passages_above[row.id]:
             rise = standout(passage.cosine, matches.noise)
-            for seq in _seqs(row, passage):
+            first = row.start_line + row.text.count("\n", 0, passage.start)
+            last = first + row.text[passage.start : passage.stop].rstrip("\n").count("\n")
+            for seq in range(-(-first // TURN_LINES), -(-last // TURN_LINES) + 1):
                 turns[seq] = max(rise, turns.get(seq, 0.0))
     return near
-
-
-def _seqs(row: ChunkRow, passage: PassageMatch) -> range:
-    """Return the numbers of the turns that a passage is of."""
-    first = row.start_line + row.text.count("\n", 0, passage.start)
-    last = first + row.text[passage.start : passage.stop].rstrip("\n").count("\n")
-    return range(-(-first // TURN_LINES), -(-last // TURN_LINES) + 1)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -92,15 +93,15 @@ class ForgettingSessions(Struct, frozen=True):
         A kill in between leaves what `finish` ends.
         """
         self.sessions.check_writable()
-        return self._forgotten(self._stored(session, agent, datetime.now(UTC)))
+        return self._forget(self._read_or_known(session, agent, datetime.now(UTC)))
 
     def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
         """End what a kill ended; a session of the same name that began after it was asked for stays."""
         self.sessions.check_writable()
         with contextlib.suppress(NotFound):
-            stored = self._stored(session, agent, asked_at)
+            stored = self._read_or_known(session, agent, asked_at)
             if stored.created <= asked_at:
-                self._forgotten(stored)
+                self._forget(stored)
         self._forget_remains(Session(session, asked_at))
 
     def sweep(self) -> None:
@@ -110,7 +111,7 @@ class ForgettingSessions(Struct, frozen=True):
             self.sessions.changes.sweep()
             self.sessions.main.sweep()
 
-    def _stored(self, session: SessionId, agent: str, now: datetime) -> Session:
+    def _read_or_known(self, session: SessionId, agent: str, now: datetime) -> Session:
         """Return a session; of a damaged one what was known of it before, be it nothing."""
         try:
             return self.sessions.read(session, agent=agent)
@@ -123,12 +124,12 @@ class ForgettingSessions(Struct, frozen=True):
                 raise NotFound(f"there is no session {session}") from None
             return entry.head if entry is not None else Session(session, now)
 
-    def _forgotten(self, session: Session) -> ForgottenFiles:
+    def _forget(self, session: Session) -> ForgottenFiles:
         self.sessions.flush()
         with self.sessions.alone(), unavailable():
-            gone = self.sessions.main.forget(session) + self.sessions.changes.forget(session.id)
+            removed = self.sessions.main.forget(session) + self.sessions.changes.forget(session.id)
             self.sessions.known.drop(session.id)
-        return ForgottenFiles(gone + self._forget_remains(session), len(session.turns), session.answers)
+        return ForgottenFiles(removed + self._forget_remains(session), len(session.turns), session.answers)
 
     def _forget_remains(self, session: Session) -> int:
         """Remove what is left of a session that has no file any more; return how many files went."""
@@ -136,19 +137,19 @@ class ForgettingSessions(Struct, frozen=True):
         self.sessions.flush()
         with self.sessions.alone(), unavailable():
             # the writing may just have set aside a main file that was damaged meanwhile
-            gone = self.sessions.main.forget(session)
-        # nobody who looks sees a difference, but there is more room
+            removed = self.sessions.main.forget(session)
+        # the files look the same, but there is more room
         self.sessions.note_change()
-        return gone
+        return removed
 
     def find(self, said: TextMatcher) -> list[MatchingTurns]:
         """Return where words stand, whatever agent a session is of; reads every one. Raises StoreUnavailable."""
-        return _each_once(self._holding(said), said)
+        return _matching_turns(self._sessions_with(said), said)
 
     def cut(self, said: TextMatcher) -> list[MatchingTurns]:
         """Take the words out, and return where they stood; raises Denied, StoreError. Once more is nothing."""
         self.sessions.check_writable()
-        found = list(self._holding(said))
+        found = list(self._sessions_with(said))
         for session in found:
             self._cut(session.id, said)
         if found:
@@ -158,15 +159,13 @@ class ForgettingSessions(Struct, frozen=True):
             self.sessions.changes.sweep()
             for session in found:
                 self.sessions.main.forget(session)
-        return _each_once(found, said)
+        return _matching_turns(found, said)
 
-    def _holding(self, said: TextMatcher) -> Iterator[Session]:
+    def _sessions_with(self, said: TextMatcher) -> Iterator[Session]:
         return (session for session in self._all() if turns_with(session, said))
 
     def _cut(self, name: SessionId, said: TextMatcher) -> None:
-        def without(session: Session) -> Session | None:
-            return without_words(session, said, self.commonness)
-
+        without = partial(without_words, said=said, commonness=self.commonness)
         if self.sessions.files.has(name):
             self.sessions.change(name, without)
         # a kill may have left it in both places
@@ -187,7 +186,7 @@ class ForgettingSessions(Struct, frozen=True):
                         yield stored.session
 
 
-def _each_once(sessions: Iterable[Session], said: TextMatcher) -> list[MatchingTurns]:
+def _matching_turns(sessions: Iterable[Session], said: TextMatcher) -> list[MatchingTurns]:
     found: dict[SessionId, MatchingTurns] = {}
     for session in sessions:
         addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, said))
@@ -237,7 +236,7 @@ class SessionEnds(Struct, frozen=True):
         self._note(session, lambda one: replace(one, summed_up=max(one.summed_up, seq)))
 
     def _note(self, session: SessionId, change: Callable[[Session], Session]) -> None:
-        # what stands there already is not written again
+        # the same value is not written again
         self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
 
 
@@ -267,7 +266,7 @@ class SessionSequences(Struct, frozen=True):
     ) -> FoundSequence:
         """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
 
-        Of those that are marked "do not remember", or `hidden`, nothing is told.
+        Sessions that are marked "do not remember", or `hidden`, are left out.
         """
         here = self.sessions.named(current) if current else None
         if here is not None:
@@ -275,22 +274,21 @@ class SessionSequences(Struct, frozen=True):
             self.sessions.refresh(here)
         keys = None if message is None else message_keys(message, self.commonness)
         choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
-        known = self.sessions.known.told(choice.session) if choice.session else None
+        known = self.sessions.known.visible(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
-        if isinstance(known.entry, Session):
-            whole = known.entry
-        else:
-            try:
-                whole = self.sessions.read(known.entry.session.id, agent=agent)
-            except (NotFound, StoreError):
-                # gone or damaged since it was seen; `session_problems` tells
-                return FoundSequence(choice)
+        whole = known.entry
+        try:
+            if not isinstance(whole, Session):
+                whole = self.sessions.read(whole.session.id, agent=agent)
+        except (NotFound, StoreError):
+            # deleted or damaged since it was seen; `session_problems` names it
+            return FoundSequence(choice)
         match = None if choice.match is None or choice.last_seq is None else choice.match.seq
         return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, match=match, turns=turns, budget=budget))
 
     def learn(self) -> None:
-        """Read what is looked up and stands not in the main file, so that words find it: the archive, long sessions."""
+        """Read the archive and long sessions, which the main file does not hold, so that words find them."""
         self.sessions.learn()
         for name in self.sessions.known.unlearned():
             # gone or damaged since it was seen; `session_problems` tells
@@ -364,7 +362,7 @@ class QaMaintenance:
                 if name not in self._troubles:
                     log.warning("the question-and-answer files are behind", step=name, reason=str(exc))
                 self._troubles[name] = str(exc)
-                # nobody may ever add another turn, which would be the next occasion
+                # there may never be another turn, which would be the next occasion
                 asyncio.get_running_loop().call_later(self._retry_seconds, self._changed.set)
             else:
                 self._troubles.pop(name, None)

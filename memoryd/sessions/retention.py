@@ -67,7 +67,7 @@ class SessionArchive:
 
     def note(self, turn: Turn) -> None:
         """Count a turn that was added, until the files are measured again."""
-        # it stands in the main file as well
+        # the main file has it as well
         added = 2 * (len(turn.question.encode()) + len((turn.answer or "").encode()))
         self.usage = replace(self.usage, bytes=self.usage.bytes + added)
 
@@ -83,30 +83,28 @@ class SessionArchive:
         known = self._sessions.known.all().values()
         entries = (one.entry for one in known if one.entry is not None and not one.problem)
         old = [entry.head.id for entry in entries if self._usual.is_old(entry.last_activity, now)]
-        moved = [name for name in old if self._moved(name, now)]
+        moved = list[SessionId]()
+        for name in old:
+            with self._sessions.writing:
+                if self._sessions.changes.put_away(name, lambda one: self._usual.is_old(one.last_activity, now)):
+                    self._sessions.known.drop(name)
+                    # found from there at once
+                    self._sessions.archived.see(name)
+                    moved.append(name)
         if moved:
             self._sessions.note_change()
         return moved
 
-    def _moved(self, name: SessionId, now: datetime) -> bool:
-        with self._sessions.writing:
-            is_moved = self._sessions.changes.put_away(name, lambda one: self._usual.is_old(one.last_activity, now))
-            if is_moved:
-                self._sessions.known.drop(name)
-                # found from there at once
-                self._sessions.archived.see(name)
-        return is_moved
-
     def make_room(self) -> None:
         """Measure the files, and prune the archive as far as they are too large; raises StoreError."""
         # the lock is let go after each: who adds a turn must not wait for all of them
-        while self._made_room():
+        while self._prune_one():
             pass
 
-    def _made_room(self) -> bool:
+    def _prune_one(self) -> bool:
         """Prune one session of the archive if that must be, and return whether one was."""
         with unavailable():
-            others = self._sessions.main.size() + sum(stat.size for stat in self._sessions.files.stats().values())
+            others = self._sessions.main.size() + self._sessions.files.size()
         with self._sessions.writing, unavailable():
             self._measure(others)
             nothing = _questions_alone(self._usual)
@@ -121,7 +119,7 @@ class SessionArchive:
 
     def _measure(self, others: int) -> None:
         """See how large the files are; `others` are the bytes of those that are not in the archive."""
-        self.usage = replace(self.usage, bytes=others + self._sessions.archived.size())
+        self.usage = replace(self.usage, bytes=others + self._sessions.archive.size())
 
     def _prune(self, name: SessionId, answer_retention: AnswerRetention, drops_marked: bool) -> int:
         lost = 0

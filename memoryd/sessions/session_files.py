@@ -50,7 +50,7 @@ class StoredSession(Struct, frozen=True):
 
 
 class SessionFiles:
-    """One folder of them, below a workspace. Raises OSError where the disk or a symlink stands in the way."""
+    """One folder of them, below a workspace. Raises OSError where the disk or a symlink refuses it."""
 
     def __init__(self, workspace: Path, folder: str) -> None:
         self._workspace = workspace
@@ -84,12 +84,16 @@ class SessionFiles:
         except FileNotFoundError:
             return {}
 
+    def size(self) -> int:
+        """Return the bytes of all of them."""
+        return sum(stat.size for stat in self.stats().values())
+
     def has(self, session: SessionId) -> bool:
-        """Tell whether anything stands where the file of a session would, whatever it is."""
+        """Tell whether there is anything at the path of a session's file, whatever it is."""
         return os.path.lexists(self.path / f"{session}{SUFFIX}")
 
     def read(self, session: SessionId) -> StoredSession | None:
-        """Return a session as it stands now, None if there is none.
+        """Return a session as it is now, None if there is none.
 
         Raises ForeignDocumentError or DamagedDocumentError for a file that cannot be read as one, TornReadError for
         one that changes meanwhile, NotReadableError for one that is too large.
@@ -159,14 +163,14 @@ class SessionFiles:
 
     def refuse_links(self) -> None:
         """Raise LinkedFolderError where a symlink leads to the folder."""
-        # whoever put it there may not know what lies at its end, which may be no part of the workspace
+        # its target may lie outside of the workspace
         for part, path in self._way:
             if path.is_symlink():
                 raise LinkedFolderError(f"{part} is a symbolic link, and nothing is read or written through one")
 
     def _keep(self, session: SessionId, stored: StoredSession) -> None:
         with self._lock:
-            # the latest stands last
+            # the latest is last
             self._latest.pop(session, None)
             self._latest[session] = stored
             if len(self._latest) > _REMEMBERED:
@@ -214,7 +218,7 @@ class SessionChanges(Struct, frozen=True):
                 stored = _read(self.files, name)
                 try:
                     if stored is None and self.archive.has(name):
-                        return self._brought_back(name, change)
+                        return self._bring_back(name, change)
                     before = stored.session if stored else fresh
                     if before is None:
                         raise NotFound(f"there is no session {name}")
@@ -228,7 +232,7 @@ class SessionChanges(Struct, frozen=True):
                 return written or _read(self.files, name)
         raise StoreUnavailable(f"others write to session {name} all the time")
 
-    def _brought_back(self, name: SessionId, change: Change) -> StoredSession | None:
+    def _bring_back(self, name: SessionId, change: Change) -> StoredSession | None:
         """Change a session that lies in the archive, which it leaves; raises FileChangedError where it does not."""
         with self._moving():
             archived = _read(self.archive, name)
@@ -242,7 +246,7 @@ class SessionChanges(Struct, frozen=True):
             return written or _read(self.files, name)
 
     def put_away(self, name: SessionId, is_old: Callable[[Session], bool]) -> bool:
-        """Move a session to the archive if it is old; return False if it is not, or somebody added to it meanwhile."""
+        """Move a session to the archive if it is old; return False if it is not, or has grown meanwhile."""
         with unavailable(), self._moving():
             stored = _read(self.files, name)
             if stored is None or not is_old(stored.session):
@@ -314,7 +318,7 @@ def _read(files: SessionFiles, name: SessionId) -> StoredSession | None:
 
 
 def _remove(files: SessionFiles, name: SessionId) -> int:
-    """Remove the file of a session, however often somebody writes it; return how many there were."""
+    """Remove the file of a session, however often another process writes it; return how many there were."""
     gone = 0
     for _ in range(_TRIES):
         stat = files.stat(name)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, joined_answer, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, joined_answer, made_turn
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (
     FoundTurn,
@@ -34,12 +34,10 @@ from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.workspace_sessions import WorkspaceSessions
 
 _TRIES: Final = 20
-Held = Callable[[SessionId, int], str]
-"""What was answered to a turn and is not kept with it; empty where nothing was, or nobody knows."""
 
 
 class _TakenError(Denied):
-    """The name of a session cannot be had: it is another's, or kept free. Which of these nobody is told."""
+    """The name of a session cannot be used: it is another's, or reserved. The text does not say which."""
 
     def __init__(self, name: SessionId) -> None:
         super().__init__(
@@ -64,7 +62,7 @@ def never_repeated(_session: Session) -> Turn | None:
 
 
 def check_remembered(session: Session) -> None:
-    """Raise NotFound for a session that is marked "do not remember": nothing of it is told or changed."""
+    """Raise NotFound for a session that is marked "do not remember": nothing of it is shown or changed."""
     if not session.is_remembered:
         again = f"memoryctl sessions remember session:{session.id} --yes"
         raise NotFound(f'session {session.id} is marked "do not remember"', hint=again)
@@ -100,39 +98,34 @@ class SessionTurns(Struct, frozen=True):
         the files are as large as they may be.
         """
         identity = self.sessions.named(name)
-        made: list[MadeTurn] = []
-        same: list[Turn] = []
+        added = list[AddedTurn]()
 
-        def added(session: Session) -> Session | None:
-            made.clear()
-            same.clear()
+        def add(session: Session) -> Session | None:
+            added.clear()
             if session.agent != agent or not session.may_be_written(key, is_owners=is_owners):
                 raise _TakenError(identity)
             if place_of(session) is not None or (not session.turns and is_transcript_session(identity)):
-                # whoever takes its turns counts on being alone with them
+                # the reader of its transcript is its only writer
                 raise _TakenError(identity)
             if not session.is_remembered:
                 return None
             if (before := repeated(session)) is not None:
-                same.append(before)
+                added.append(AddedTurn(identity, before, is_repeated=True))
                 return None
             self.archive.check_open()
-            made.append(
-                made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
-            )
-            # one that was opened without a key is found by that of whoever goes on with it
+            made = made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+            added.append(AddedTurn(identity, made.turn, made.dropped_answer))
+            # one that was opened without a key gets that of its next turn
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
-            return replace(session, turns=(*session.turns, made[0].turn), key=session.key or key, end=end)
+            return replace(session, turns=(*session.turns, made.turn), key=session.key or key, end=end)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
-        # it was added also where somebody forgets the session at once
-        self.sessions.change(identity, added, fresh=fresh)
-        if same:
-            return AddedTurn(identity, same[0], is_repeated=True)
-        if not made:
-            return None
-        self.archive.note(made[0].turn)
-        return AddedTurn(identity, made[0].turn, made[0].dropped_answer)
+        # it counts as added even if the session is forgotten at once
+        self.sessions.change(identity, add, fresh=fresh)
+        for turn in added:
+            if not turn.is_repeated:
+                self.archive.note(turn.turn)
+        return added[0] if added else None
 
     def append_by_key(
         self,
@@ -169,11 +162,8 @@ class SessionTurns(Struct, frozen=True):
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
         """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
-        newest = self._going_on(key, agent, at)
-        if newest is None:
-            # another process may have begun it
-            self.sessions.look()
-            newest = self._going_on(key, agent, at)
+        # another process may have begun it
+        newest = self._going_on(key, agent, at) or self.current_session(key, agent, at)
         return newest or session_id(
             key, at.date(), lambda name: not (self.sessions.has(name) or is_transcript_session(name))
         )
@@ -199,7 +189,7 @@ class SessionTurns(Struct, frozen=True):
         return newest is not None and not newest.head.is_remembered
 
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
-        """Raise Denied if a session is of another key than whoever asks, NotFound if there is none of the agent's."""
+        """Raise Denied if a session is of another session key, NotFound if the agent has none of this name."""
         self._check_writable(self.sessions.read(session, agent=agent), key, is_owners)
 
     def mark(
@@ -208,7 +198,7 @@ class SessionTurns(Struct, frozen=True):
         """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's, Denied."""
         clean, session = None if answer is None else harmless_text(answer), safe_id(session)
 
-        def marked(stored: Session) -> Session:
+        def change_mark(stored: Session) -> Session:
             if stored.agent != agent or all(turn.seq != seq for turn in stored.turns):
                 raise NotFound(f"there is no turn {turn_address(session, seq)}")
             self._check_writable(stored, key, is_owners)
@@ -219,18 +209,18 @@ class SessionTurns(Struct, frozen=True):
             )
             return replace(stored, turns=tuple(turns))
 
-        self.sessions.change(session, marked)
+        self.sessions.change(session, change_mark)
 
     def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
         """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
         session = safe_id(session)
 
-        def marked(stored: Session) -> Session:
+        def change_mark(stored: Session) -> Session:
             if stored.agent != agent:
                 raise NotFound(f"there is no session {session}")
             return replace(stored, is_remembered=is_remembered)
 
-        self.sessions.change(session, marked)
+        self.sessions.change(session, change_mark)
 
     def _check_writable(self, session: Session, key: str, is_owners: bool) -> None:
         if not session.may_be_written(key, is_owners=is_owners):
@@ -267,7 +257,7 @@ class SessionTurns(Struct, frozen=True):
         clean = harmless_text(text)
         made: list[AddedTurn] = []
 
-        def answered(stored: Session) -> Session | None:
+        def add_answer(stored: Session) -> Session | None:
             made.clear()
             last = stored.turns[-1] if stored.turns else None
             if stored.agent != agent or not stored.is_remembered or last is None or last.seq != seq:
@@ -277,13 +267,13 @@ class SessionTurns(Struct, frozen=True):
                 made.append(AddedTurn(session, last, is_repeated=True))
                 return None
             before = replace(stored, turns=stored.turns[:-1])
-            made.append(self._made(before, last, whole))
+            made.append(self._with_answer(before, last, whole))
             return replace(stored, turns=(*before.turns, made[0].turn))
 
-        self.sessions.change(session, answered)
+        self.sessions.change(session, add_answer)
         return made[0] if made else None
 
-    def _made(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
+    def _with_answer(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
         raw = RawTurn(turn.question, answer, turn.timestamp)
         made = made_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
         kept = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
@@ -315,7 +305,7 @@ class SessionTurns(Struct, frozen=True):
         name, key = transcript_session(agent, place.file), transcript_key(place.file)
         taken: list[TakenTurns] = []
 
-        def taken_in(session: Session) -> Session | None:
+        def take_turns(session: Session) -> Session | None:
             taken.clear()
             if (session.agent, session.key) != (agent, key):
                 raise Denied(f"session {name} is of no transcript {place.file!r} of this agent")
@@ -328,7 +318,7 @@ class SessionTurns(Struct, frozen=True):
             taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 
-        self.sessions.change(name, taken_in, fresh=Session(name, found[0].at, agent=agent, key=key))
+        self.sessions.change(name, take_turns, fresh=Session(name, found[0].at, agent=agent, key=key))
         for made in taken[0].made if taken else ():
             self.archive.note(made.turn)
         return taken[0] if taken else None

@@ -127,7 +127,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         found = await asyncio.to_thread(self.look)
         self._is_excluded, self.trouble = found.is_excluded, found.problem
         if found.marks != self._marks:
-            # what was forgotten may be wanted again: where it was left off tells the store, or nobody
+            # a forgotten transcript may be wanted again: only the store knows how far it was taken
             self._marks = found.marks
             self._settled.clear()
             self._buffers.clear()
@@ -141,15 +141,15 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             # of no more than so many is remembered what was heard
             is_new = bool(due) and len(begun) < _MAX_BEGUN
             one = due.popleft() if is_new else begun.popleft()
-            if not found.is_excluded(one.name) and not await self._tried(one):
+            if not found.is_excluded(one.name) and not await self._try_to_follow(one):
                 begun.append(one)
             # small ones that are never done must not keep the large ones from a step
             if not is_new and time.monotonic() - began > self.poll_seconds:
                 return not due and not begun
         return True
 
-    async def _tried(self, transcript: TranscriptFile) -> bool:
-        """Read some more of one transcript; what stands in its way does not stand in the way of others.
+    async def _try_to_follow(self, transcript: TranscriptFile) -> bool:
+        """Read some more of one transcript; one that fails does not stop the others.
 
         Return whether there is nothing more to be done for it in this round.
         """
@@ -183,20 +183,14 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             # not to be remembered: nothing of it before it changes
             self._settled[transcript.name] = transcript.stat
             return True
-        if step.is_more:
-            self._remember(transcript, buffer)
-            return False
-        self.problems.pop(transcript.name, None)
-        is_done = await self._at_end(transcript, buffer)
-        if is_done and transcript.is_as(step.tail.stat):
-            self._settled[transcript.name] = transcript.stat
-        self._remember(transcript, buffer)
-        return True
-
-    def _remember(self, transcript: TranscriptFile, buffer: TranscriptBuffer) -> None:
+        if not step.is_more:
+            self.problems.pop(transcript.name, None)
+            if await self._at_end(transcript, buffer) and transcript.is_as(step.tail.stat):
+                self._settled[transcript.name] = transcript.stat
         self._buffers[transcript.name] = buffer
         if len(self._buffers) > _MAX_HEARINGS:
             del self._buffers[next(iter(self._buffers))]
+        return not step.is_more
 
     async def _from_store(self, transcript: TranscriptFile) -> TranscriptBuffer:
         place = await self.store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self.agent))

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import FileStat, SessionId
+from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import Entry
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
@@ -54,14 +54,10 @@ class WorkspaceSessions:
         self.writing = threading.Lock()
         """Held while a file is changed; a question never waits for it."""
         self._flushing = threading.Lock()
-        """Held while the main file is read or written, which takes long: nobody who adds a turn waits for it."""
+        """Held while the main file is read or written, which takes long: adding a turn does not wait for it."""
         self._listeners = [on_change]
-        self._is_open = False
-
-    @property
-    def is_open(self) -> bool:
+        self.is_open = False
         """Whether it is known which sessions there are."""
-        return self._is_open
 
     @property
     def main_problems(self) -> list[str]:
@@ -69,7 +65,7 @@ class WorkspaceSessions:
         return list(self.main.problems)
 
     def session_problems(self) -> list[tuple[str, str, str]]:
-        """Return path and reason of such files of single sessions, and whose they are: empty if nobody knows."""
+        """Return path and reason of such files of single sessions, and whose they are: empty if that is unknown."""
         return [
             (f"{SESSIONS}/{name}.json", one.problem, one.entry.head.agent if one.entry else "")
             for name, one in sorted(self.known.all().items())
@@ -83,14 +79,14 @@ class WorkspaceSessions:
     def open(self) -> None:
         """Read the main file, and of the sessions those that changed since it was made."""
         with self.writing, unavailable():
-            state, stats = self.main.load(), self.files.stats()
-            for entry in state.document.entries:
+            (document, stamps), stats = self.main.load(), self.files.stats()
+            for entry in document.entries:
                 name = entry.head.id
-                if name in stats and state.stamps.get(name) == stamp_of(stats[name]):
+                if name in stats and stamps.get(name) == stamp_of(stats[name]):
                     self.known.take(name, entry, stats[name])
-            if self.looking.look(contextlib.nullcontext) or len(stats) != len(state.document.entries):
+            if self.looking.look(contextlib.nullcontext) or len(stats) != len(document.entries):
                 self.note_change()
-            self._is_open = True
+            self.is_open = True
 
     def look(self) -> None:
         """See what others have written, so that it is found; costs a stat for each session."""
@@ -151,7 +147,7 @@ class WorkspaceSessions:
             return self.files.has(session) or self.archive.has(session)
 
     def knows(self, session: SessionId, *, agent: str) -> bool:
-        """Tell whether there is a session of an agent, or was when its folder was there; or one that nobody can read.
+        """Tell whether an agent has a session, or had when its folder was there; true for one that cannot be read.
 
         Raises StoreUnavailable.
         """
@@ -165,7 +161,7 @@ class WorkspaceSessions:
         except StoreUnavailable:
             raise
         except StoreError:
-            # damaged: whose it is nobody knows
+            # damaged: it may be this agent's
             return True
         return True
 
@@ -208,13 +204,13 @@ class QaDiskUsage(Struct, frozen=True):
 
 
 def disk_usage(workspace: Path) -> QaDiskUsage:
-    """Measure the files of a workspace; raises OSError where the disk stands in the way."""
-    sessions, archive = (SessionFiles(workspace, folder).stats().values() for folder in (SESSIONS, ARCHIVE))
-    others = 0
+    """Measure the files of a workspace; raises OSError where the disk refuses."""
+    archive = SessionFiles(workspace, ARCHIVE).stats().values()
+    others = SessionFiles(workspace, SESSIONS).size()
     for name in (MAIN, TOPICS, STAMPS):
         with contextlib.suppress(FileNotFoundError):
             others += (workspace / name).lstat().st_size
-    return QaDiskUsage(len(archive), others + sum(one.size for one in sessions), sum(one.size for one in archive))
+    return QaDiskUsage(len(archive), others, sum(stat.size for stat in archive))
 
 
 class SessionWatch(Struct, frozen=True):
@@ -228,34 +224,25 @@ class SessionWatch(Struct, frozen=True):
 
         `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
         """
-        before = self.known.all()
-        stats = self.files.stats()
-        gone = [name for name in before.keys() - stats.keys() if self._dropped(name, behind)]
-        changed = [name for name, stat in stats.items() if name not in before or before[name].stat != stat]
-        seen = [name for name in changed if self._seen(name, behind)]
-        return bool(gone or seen)
+        before, stats = self.known.all(), self.files.stats()
+        has_changed = False
+        for name in before.keys() - stats.keys():
+            with behind():
+                # it may have come back since its folder was listed
+                if self.files.stat(name) is None:
+                    self.known.drop(name)
+                    has_changed = True
+        for name, stat in stats.items():
+            if name not in before or before[name].stat != stat:
+                with behind():
+                    # as it is now: another thread may have changed it, or moved it away
+                    has_changed |= self.refresh(name)
+        return has_changed
 
     def refresh(self, name: SessionId) -> bool:
         """Read one session if its file has changed; return whether it had."""
-        stat = self.files.stat(name)
-        return stat is not None and self._read(name, stat)
-
-    def _dropped(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
-        with behind():
-            if self.files.stat(name) is not None:
-                # it came back since its folder was listed
-                return False
-            self.known.drop(name)
-        return True
-
-    def _seen(self, name: SessionId, behind: Callable[[], AbstractContextManager[object]]) -> bool:
-        with behind():
-            # as it is now: whoever had the lock may have changed it, or moved it away
-            return self.refresh(name)
-
-    def _read(self, name: SessionId, stat: FileStat) -> bool:
-        known = self.known.get(name)
-        if known is not None and known.stat == stat:
+        stat, known = self.files.stat(name), self.known.get(name)
+        if stat is None or (known is not None and known.stat == stat):
             return False
         try:
             stored = self.files.read(name)

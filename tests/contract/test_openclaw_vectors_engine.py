@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from memoryd.config.root import Config
-from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.tokens import estimate
 from memoryd.qmd.query import Complaint, complaint_of, hits_in
+from tests.chunks import chunk
 from tests.daemon import RunningDaemon, write_config
 from tests.integration.qmd_standin import StandIn
 from tests.waiting import eventually

@@ -1,6 +1,6 @@
 """`reference/codes.md`: what exit codes and error codes mean, and why something is left out."""
 
-from memoryd.domain.skips import SKIP_REASONS
+from memoryd.domain.skips import SkipReason
 from memoryd.errors import error_of
 from memoryd.wire import ErrorCode, Exit
 from tests.docs.meanings import meanings
@@ -33,7 +33,7 @@ def page() -> str:
     codes = [(f"{code:d}", f"`{code.name}`", exits_mean[code.name]) for code in Exit]
     rows = [(f"`{code}`", str(error_of(code, "").http_status), errors_mean[code.name]) for code in ErrorCode]
     errors = MIDDLE + table(("code", "HTTP status", "meaning"), rows)
-    skips = [(f"`{one.code}`", one.stage, one) for one in SKIP_REASONS]
+    skips = [(f"`{one.code}`", one.stage, one) for one in SkipReason]
     return (
         HEAD + table(("code", "name", "meaning"), codes) + errors + REASONS + table(("code", "part", "reason"), skips)
     )

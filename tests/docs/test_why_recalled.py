@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 from memoryd.cli.answer_health import WHY
-from memoryd.domain.skips import SKIP_REASONS
+from memoryd.domain.skips import SkipReason
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation" / "why-recalled.md"
-CODES = {one.code for one in SKIP_REASONS if one.stage in ("search", "recall")}
+CODES = {one.code for one in SkipReason if one.stage in ("search", "recall")}
 
 
 def keys_of_page() -> set[str]:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memoryd.domain.sessions.conversation_parts import MARK, export_name
-from memoryd.sessions.transcripts import exports as one_export
 from memoryd.sessions.transcripts import exports as session_exports
 from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile, find_transcripts
@@ -242,7 +241,7 @@ def test_what_is_said_cannot_end_an_export_or_begin_a_line(tmp_path: Path) -> No
 
 def test_long_transcript_is_exported_in_rounds_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_exports, "ROUND_BYTES", 2000)
-    monkeypatch.setattr(one_export, "STEP_BYTES", 500)
+    monkeypatch.setattr(session_exports, "STEP_BYTES", 500)
     exporting = Exporting(tmp_path)
     exporting.transcript("s1.jsonl", *(asked(f"Question {number}?") for number in range(100)), *[EVENT] * 100)
     exporting.transcript("s2.jsonl", answered("NO_REPLY"), *[EVENT] * 200, asked("At the end?"))
@@ -259,7 +258,7 @@ def test_long_transcript_is_exported_in_rounds_and_whole(tmp_path: Path, monkeyp
 def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(one_export, "STEP_BYTES", 300)
+    monkeypatch.setattr(session_exports, "STEP_BYTES", 300)
     exporting = Exporting(tmp_path)
     path = exporting.transcript("s1.jsonl", *(asked(f"Old {number}?") for number in range(20)))
     real, steps = read_on, []
@@ -270,7 +269,7 @@ def test_transcript_that_is_replaced_while_it_is_exported_leaves_lines_of_one_al
             path.write_bytes(b"".join(asked(f"New {number}?") for number in range(10)))
         return real(*arguments, **named)
 
-    monkeypatch.setattr(one_export, "read_on", replacing)
+    monkeypatch.setattr(session_exports, "read_on", replacing)
     text = exporting.after()["s1.session.md"]
     assert len(steps) > 3
     assert text.splitlines()[1:-1] == [f"User: New {number}?" for number in range(10)]

@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.domain.citations import transcript_path
 from memoryd.sessions.excluded import ExcludedConversations
-from memoryd.sessions.transcripts.conversations import STEP_BYTES, TranscriptListing
+from memoryd.sessions.transcripts.conversations import STEP_BYTES, visible_transcripts
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
 from memoryd.store.ledger.ledger import Ledger
 from tests.integration.conversing import Talk, talking
@@ -293,7 +293,7 @@ async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path:
             transcript_path("main", "forgotten.jsonl"), other / "0d9f.jsonl", is_forgotten=True
         )
         folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder), TranscriptFolder(other)])
-        look = TranscriptListing("main", folders, withheld).look()
+        look = visible_transcripts("main", folders, withheld)
         assert [one.name for one in look.files] == [lone]
         assert look.is_excluded("0d9f.jsonl")
         await ledger.close()

@@ -11,6 +11,7 @@ SMALL = {
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
     "domain/expressions.py": "all others make their patterns by it",
+    "domain/text/tokens.py": "one table of weights, for texts that nothing else is known of",
     "domain/vector.py": "imports numpy, which the configuration must not",
     "hooks/__main__.py": "a program of its own, named in the settings of users",
     "sidecar/leash.py": "a program of its own",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.tokens import estimate
+from tests.chunks import chunk
 from tests.unit.markdown_texts import HABITS, document, paragraph, sentence
 
 _LINES = st.sampled_from(

@@ -29,7 +29,7 @@ from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import EmbeddingLoopLinks, Spaces
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.sessions.conversation_index import ConversationFeeder, ConversationNews, ConversationWriter, FeedSettings
+from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings
 from memoryd.sessions.conversation_source import QaConversations
 from memoryd.sessions.excluded import ExcludedConversations, RememberedSource
 from memoryd.sessions.near_turns import SimilarTurnSearch
@@ -80,7 +80,8 @@ class AgentConversations:
         self.writer = ConversationWriter(
             database=self.database,
             chunks=index_settings(settings).chunks,
-            news=ConversationNews(on_commit=lambda: self.embedding_loop.wake(), on_purge=self._on_purge),
+            on_commit=lambda: self.embedding_loop.wake(),
+            on_purge=self._on_purge,
             trouble=lambda: self.keeper.trouble,
         )
         self.embedding_loop = EmbeddingLoop(

@@ -1,6 +1,7 @@
 """What the agents on one workspace share, and what each of them has for itself, put together."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -38,12 +39,14 @@ from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.reflect.run import PageSummaries, Reflecting
 from memoryd.qmd.agent import AgentQmd, Dependencies
 from memoryd.rerank.reranking import Reranking
-from memoryd.sessions.transcripts.conversations import TranscriptListing
+from memoryd.sessions.transcripts.conversations import visible_transcripts
 from memoryd.sessions.transcripts.exports import SessionExports
-from memoryd.sessions.transcripts.folders import TranscriptFolders
+from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFolders
 from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.reflect import ProposalRows, ReflectRuns
 from memoryd.wire import Event
+
+TranscriptsNow = Callable[[], AgentTranscripts]
 
 
 class WorkspaceResources(Struct, frozen=True, kw_only=True):
@@ -173,15 +176,15 @@ class AgentResources(Struct, frozen=True, kw_only=True):
 def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
     """Wire what an agent has for itself."""
     qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
-    listing = TranscriptListing(agent.id, transcripts_of(agent), talks.withheld)
-    qmd = agent_qmd(agent, shared, listing)
+    transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), talks.withheld)
+    qmd = agent_qmd(agent, shared, transcripts)
     qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
     return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
         conversations=talks,
         qmd=qmd,
         qa=qa,
-        taking=_taking(agent, shared, listing, qa),
+        taking=_taking(agent, shared, transcripts, qa),
         kept=_kept(agent, shared, qmd),
     )
 
@@ -191,11 +194,11 @@ def transcripts_of(agent: Agent) -> TranscriptFolders:
     return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
 
 
-def _taking(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing, qa: AgentQa) -> TurnTaking | None:
+def _taking(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNow, qa: AgentQa) -> TurnTaking | None:
     store = shared.around.qas.get(agent.id)
     if store is None or not agent.takes_turns:
         return None
-    return TurnTaking(agent=agent.id, look=listing.look, store=store, hold=qa.hold)
+    return TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
 
 
 def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
@@ -221,7 +224,7 @@ def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> Sto
     )
 
 
-def agent_qmd(agent: Agent, shared: WorkspaceResources, listing: TranscriptListing) -> AgentQmd | None:
+def agent_qmd(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNow) -> AgentQmd | None:
     """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
     if agent.memory.backend != "qmd":
         return None
@@ -239,7 +242,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceResources, listing: TranscriptListi
             ruling=rules.ruling,
             roots=rules.roots,
             max_file_bytes=rules.max_file_bytes,
-            exports=SessionExports(export_settings(agent, shared.around.agents), listing.look),
+            exports=SessionExports(export_settings(agent, shared.around.agents), transcripts),
         ),
     )
     index.followers.append(qmd)

@@ -368,7 +368,7 @@ class _Reader:
     def _sections(self) -> Iterator[tuple[int, int]]:
         """Yield the rows of each Retain section: behind its heading, up to the next one that is not below it."""
         began, level = -1, 0
-        for row in self._structure.headings().tolist():
+        for row in np.flatnonzero(self._structure.levels).tolist():
             depth = int(self._structure.levels[row])
             if began >= 0 and depth <= level:
                 yield began, row

@@ -55,14 +55,13 @@ class Background:
 
         A term is in lower case and without accents. What is not in the table is rare; so are numbers and codes.
         """
-        # of words that come by chance (Poisson), at least one
-        return -math.expm1(-CHUNK_WORDS * self._share(term.encode("utf-8", "surrogatepass")))
-
-    def _share(self, term: bytes) -> float:
-        at = bisect_left(self._starts, term, key=self._term)
-        if at == len(self._starts) or self._term(self._starts[at]) != term:
+        wanted = term.encode("utf-8", "surrogatepass")
+        at = bisect_left(self._starts, wanted, key=self._term)
+        if at == len(self._starts) or self._term(self._starts[at]) != wanted:
             return 0.0
-        return math.exp(-(self._rows[self._starts[at] + len(term)] - _FIRST) * _STEP)
+        share = math.exp(-(self._rows[self._starts[at] + len(wanted)] - _FIRST) * _STEP)
+        # of words that come by chance (Poisson), at least one
+        return -math.expm1(-CHUNK_WORDS * share)
 
     def _term(self, start: int) -> bytes:
         end = self._rows.find(b"\n", start)
@@ -71,12 +70,8 @@ class Background:
 
 def packed(shares: Mapping[str, float]) -> bytes:
     """Return the table of terms and how often each is among all, above 0 and at most 1."""
-    rows = sorted((term.encode(), share) for term, share in shares.items())
-    return zlib.compress(b"\n".join(term + bytes([_sign(share)]) for term, share in rows), 9)
-
-
-def _sign(share: float) -> int:
-    return min(_LAST, _FIRST + round(-math.log(share) / _STEP))
+    rows = ((term.encode(), min(_LAST, _FIRST + round(-math.log(share) / _STEP))) for term, share in shares.items())
+    return zlib.compress(b"\n".join(term + bytes([byte]) for term, byte in sorted(rows)), 9)
 
 
 FULL_SHARE = 0.5

@@ -136,26 +136,21 @@ class Weights(Struct, frozen=True):
 
 
 def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
-    """Return base scores, 0 to 1: share × words against their best + share × standout of the cosine."""
-    words = lexical_shares(evidence.lexical)
+    """Return base scores, 0 to 1: share × words against their best + share × standout of the cosine.
+
+    Words are BM25 against the best of the same level, 0 to 1, of which each higher level has the upper half. So with
+    usual weights no cosine lifts a chunk with some of the words above the best of those with all.
+    """
+    words: dict[int, float] = {}
+    for scores in evidence.lexical.by_level():
+        best = max(scores.values())
+        base = 0.5 if words else 0.0
+        words = {chunk: share * 0.5 for chunk, share in words.items()}
+        words |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
     return {
         chunk: weights.text * words.get(chunk, 0.0) + weights.vector * (evidence.vector.standout(chunk) or 0.0)
         for chunk in evidence.chunks
     }
-
-
-def lexical_shares(found: LexicalMatches) -> dict[int, float]:
-    """Return BM25 against the best of the same level, 0 to 1, of which each higher level has the upper half.
-
-    So with usual weights no cosine lifts a chunk with some of the words above the best of those with all.
-    """
-    shares: dict[int, float] = {}
-    for scores in found.by_level():
-        best = max(scores.values())
-        base = 0.5 if shares else 0.0
-        shares = {chunk: share * 0.5 for chunk, share in shares.items()}
-        shares |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
-    return shares
 
 
 def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:

@@ -75,7 +75,7 @@ class LongMessage(Struct, frozen=True):
 
     def by_place(self) -> tuple[str, ...]:
         """Return those to look for where nobody knows the notes: what is asked, and else the first ones."""
-        return self._first(sorted(self.terms, key=lambda term: term not in self.asked))
+        return self._in_order(set(sorted(self.terms, key=lambda term: term not in self.asked)[: self.limit]))
 
     def by_rarity(self, holders: Mapping[str, int]) -> tuple[str, ...]:
         """Return those to look for in notes of which so many chunks hold each; what stands in none is left out."""
@@ -84,9 +84,6 @@ class LongMessage(Struct, frozen=True):
         asked = [term for term in known if term in self.asked][: self.limit]
         others = sorted((term for term in known if term not in self.asked), key=lambda term: holders[term])
         return self._in_order({*asked, *others[: max(0, room - len(asked))]}) or self.by_place()
-
-    def _first(self, terms: list[str]) -> tuple[str, ...]:
-        return self._in_order(set(terms[: self.limit]))
 
     def _in_order(self, chosen: set[str]) -> tuple[str, ...]:
         return tuple(term for term in self.terms if term in chosen)
@@ -162,12 +159,15 @@ class Question(Struct, frozen=True):
 
     def allows(self, texts: Sequence[str]) -> bool:
         """Tell the same of phrases and excluded words, for engines that cannot be asked for either."""
-        return self.admits(texts) and not any(_holds_word(text, word) for text in texts for word in self.excluded)
-
-
-def _holds_word(text: str, word: str) -> bool:
-    spoken, wanted = phrase_words(text), phrase_words(word)
-    return any(spoken[at : at + len(wanted)] == wanted for at in range(len(spoken) - len(wanted) + 1))
+        if not self.admits(texts):
+            return False
+        spoken = [tuple(phrase_words(text)) for text in texts] if self.excluded else []
+        return not any(
+            words[at : at + len(phrase)] == phrase
+            for words in spoken
+            for phrase in self.forbidden
+            for at in range(len(words) - len(phrase) + 1)
+        )
 
 
 def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 64) -> Question:
@@ -182,7 +182,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     # keywords: beside its parts no question mark, and no word that says nothing alone
     is_keyword_query = not _QUESTION_MARK.search(rest) and STOP_WORDS.isdisjoint(spoken_words(rest))
     parts = _Parts(limit=limit, can_exclude=is_keyword_query)
-    bare = _PART.sub(lambda match: _left_of(match, parts, now), text)
+    bare = _PART.sub(lambda match: parts.left_of(match, now), text)
     asked = _SPACE.sub(" ", bare).strip()
     if not spoken_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
@@ -222,27 +222,22 @@ class _Parts:
         self.since: datetime | None = None
         self.until: datetime | None = None
 
-    def take(self, match: re.Match[str], now: datetime) -> bool:
-        """Keep what was matched; False if it is no filter after all."""
+    def left_of(self, match: re.Match[str], now: datetime) -> str:
+        """Keep a part of the question; return what it leaves there: all of it if it is no filter, else a phrase."""
         if match["quoted"]:
-            return self._take_phrase(match["quoted"][1:-1].strip())
-        if match["excluded"] or match["unwanted"]:
-            return self._take_excluded(match["excluded"] or match["unwanted"][1:-1].strip())
-        return self._take_value(match["key"], match["value"].strip('"'), now)
-
-    def _take_phrase(self, phrase: str) -> bool:
-        if len(self.phrases) == self._limit or not spoken_words(phrase):
-            return False
-        self.phrases.append(phrase)
-        return True
-
-    def _take_excluded(self, word: str) -> bool:
-        if not self._can_exclude or len(self.excluded) == self._limit:
-            return False
-        if not 0 < len(phrase_words(word)) <= MAX_EXCLUDED_WORDS:
-            return False
+            phrase = match["quoted"][1:-1].strip()
+            if len(self.phrases) == self._limit or not spoken_words(phrase):
+                return match[0]
+            self.phrases.append(phrase)
+            return f" {phrase} "
+        if match["key"]:
+            return " " if self._take_value(match["key"], match["value"].strip('"'), now) else match[0]
+        word = match["excluded"] or match["unwanted"][1:-1].strip()
+        has_room = self._can_exclude and len(self.excluded) < self._limit
+        if not has_room or not 0 < len(phrase_words(word)) <= MAX_EXCLUDED_WORDS:
+            return match[0]
         self.excluded.append(word)
-        return True
+        return " "
 
     def _take_value(self, key: str, value: str, now: datetime) -> bool:
         try:
@@ -262,30 +257,18 @@ class _Parts:
         return True
 
 
-def _left_of(match: re.Match[str], parts: _Parts, now: datetime) -> str:
-    """Return what a part leaves in the question: all of it, the words of a phrase, or nothing."""
-    if not parts.take(match, now):
-        return match[0]
-    return f" {parts.phrases[-1]} " if match["quoted"] else " "
-
-
 def _narrowed(filters: Filters, parts: _Parts) -> Filters:
-    since = max((one for one in (filters.since, parts.since) if one is not None), default=None)
-    until = min((one for one in (filters.until, parts.until) if one is not None), default=None)
+    sources = tuple(filters.sources or parts.sources)
+    if parts.sources:
+        # what both admit; no source is called by the empty name
+        sources = tuple(source for source in sources if source in parts.sources) or ("",)
     return replace(
         filters,
-        since=since,
-        until=until,
+        since=max(filter(None, (filters.since, parts.since)), default=None),
+        until=min(filter(None, (filters.until, parts.until)), default=None),
         within=filters.within + ((tuple(parts.paths),) if parts.paths else ()),
-        sources=_both(filters.sources, parts.sources),
+        sources=sources,
     )
-
-
-def _both(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    """Return what both admit; nothing given admits all, and no source is called by the empty name."""
-    if not first or not second:
-        return tuple(first or second)
-    return tuple(one for one in first if one in second) or ("",)
 
 
 def _plain(text: str) -> str:

@@ -172,7 +172,10 @@ class JointMeasure(Struct, frozen=True):
         """Return 0 to 1."""
         if hit.matching is None and hit.cosine is None:
             return hit.score
-        return hit.decay * (self.weights.text * self._words(hit) + self.weights.vector * self._meaning(hit.cosine))
+        meaning = hit.cosine or 0.0
+        if hit.cosine is not None and self.noise is not None:
+            meaning = standout(hit.cosine, self.noise)
+        return hit.decay * (self.weights.text * self._words(hit) + self.weights.vector * max(0.0, meaning))
 
     def worth(self, hit: Evident) -> tuple[bool, int, float]:
         """Sort what is no noise before noise, then by verdict, then by the joint score."""
@@ -186,11 +189,6 @@ class JointMeasure(Struct, frozen=True):
         held = sum(weight for term, weight in self.terms.items() if term in hit.terms)
         share = held / total if total > 0 else float(bool(hit.terms))
         return (1 - BM25_SHARE) * share + BM25_SHARE * (hit.matching or 0.0)
-
-    def _meaning(self, cosine: float | None) -> float:
-        if cosine is None:
-            return 0.0
-        return max(0.0, cosine) if self.noise is None else standout(cosine, self.noise)
 
 
 def joint_measure(floors: Sequence[Thresholds], weights: Weights) -> JointMeasure:

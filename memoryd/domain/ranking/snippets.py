@@ -112,17 +112,13 @@ def _run(table: Sequence[Line], within: range, room: Room) -> range:
         return without_blank_edges(table, within)
     run = richest(table, within, room)
     if table[run.start].is_heading:
-        run = _with_text(table, run, within, room)
+        # with all the lines below it that fit
+        last = min(within.stop, run.start + room.lines)
+        sizes = accumulate(line.size for line in table[run.start : last])
+        run = range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
         if not any(line.is_text for line in table[run.start : run.stop]) and run.stop < within.stop:
             return range(run.start, run.stop + 1)
     return without_blank_edges(table, widened(table, run, within, room))
-
-
-def _with_text(table: Sequence[Line], run: range, within: range, room: Room) -> range:
-    """Return the run with all the lines below it that fit."""
-    last = min(within.stop, run.start + room.lines)
-    sizes = accumulate(line.size for line in table[run.start : last])
-    return range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
 
 
 def _focus(
@@ -195,9 +191,12 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
     another.
     """
     plain = folded("".join(lines)).split("\n")
-    stems = [(term, _stem(term), _weight(term, weight)) for term, weight in weights.items()]
+    numbers = {term for term in weights if _NUMBER.match(term)}
+    stems = [
+        (term, _stem(term), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
+        for term, weight in weights.items()
+    ]
     total = sum(weight for _, _, weight in stems) or 1.0
-    numbers = [term for term in weights if _NUMBER.match(term)]
     has_number = any(number in words for words in plain for number in numbers if not _HEADING.match(words))
     standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
     held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
@@ -205,10 +204,6 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
         _line(line, terms, total, NEAR_SHARE * total * standout)
         for line, terms, standout in zip(lines, held, standouts, strict=True)
     )
-
-
-def _weight(term: str, weight: float) -> float:
-    return max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if _NUMBER.match(term) else 1.0)
 
 
 def _stem(term: str) -> str:
@@ -252,22 +247,20 @@ def richest(table: Sequence[Line], within: range, room: Room) -> range:
     first = 0
     for last in telling:
         held.update(dict.fromkeys(table[last].weights.items(), 1))
-        while telling[first] < last and not _fits(sums, telling[first], last + 1, room):
+        while telling[first] < last and (
+            sums[last + 1] - sums[telling[first]] > room.characters or last - telling[first] >= room.lines
+        ):
             held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
             first += 1
         start = telling[first]
-        told = _told(held) + nearness[last + 1] - nearness[start]
+        told = _weight_of_run(held) + nearness[last + 1] - nearness[start]
         rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
         if rank > best_rank:
             best, best_rank = range(start, last + 1), rank
     return best
 
 
-def _fits(sums: Sequence[int], start: int, stop: int, room: Room) -> bool:
-    return sums[stop] - sums[start] <= room.characters and stop - start <= room.lines
-
-
-def _told(held: Mapping[tuple[str, float], int]) -> float:
+def _weight_of_run(held: Mapping[tuple[str, float], int]) -> float:
     """Return what a run tells, by the lines for each term and weight: each term once, and a share for each line."""
     once: dict[str, float] = {}
     for (term, weight), lines in held.items():
@@ -294,12 +287,8 @@ def widened(table: Sequence[Line], run: range, within: range, room: Room) -> ran
 
 def without_blank_edges(table: Sequence[Line], run: range) -> range:
     """Return the run without the blank lines at its edges, at least one line."""
-    start, stop = run.start, run.stop
-    while stop - start > 1 and table[start].is_blank:
-        start += 1
-    while stop - start > 1 and table[stop - 1].is_blank:
-        stop -= 1
-    return range(start, stop)
+    filled = [at for at in run if not table[at].is_blank]
+    return range(filled[0], filled[-1] + 1) if filled else run[-1:]
 
 
 MESSAGE: Final = Room(characters=700, lines=1)

@@ -64,20 +64,14 @@ def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> S
         last = parts[-1] if parts else part
         if last is not None and line.number <= last.last_line:
             raise ValueError(f"line {line.number} stands behind line {last.last_line}")
+        last_ns = line.at_ns or (0 if last is None else last.last_ns)
         if last is None or last.is_closed or line.number - last.last_line > MAX_GAP:
-            known_ns = 0 if last is None else last.last_ns
-            parts.append(ConversationPart(line.number, line.text, last_ns=line.at_ns or known_ns))
+            parts.append(ConversationPart(line.number, line.text, last_ns=last_ns))
         else:
             # in place of what it was; the one that was handed in is put first
-            parts = [*parts[:-1], _with(last, line)]
+            text = last.text + "\n" * (line.number - last.last_line) + line.text
+            parts[-1:] = [ConversationPart(last.first_line, text, last.spoken + 1, last_ns)]
     return parts
-
-
-def _with(part: ConversationPart, line: ConversationLine) -> ConversationPart:
-    gap = "\n" * (line.number - part.last_line)
-    return ConversationPart(
-        part.first_line, f"{part.text}{gap}{line.text}", part.spoken + 1, line.at_ns or part.last_ns
-    )
 
 
 def answered_share(text: str, weights: Mapping[str, float]) -> float:
@@ -86,20 +80,18 @@ def answered_share(text: str, weights: Mapping[str, float]) -> float:
     `weights` say how telling each term of the question is.
     """
     lines = split_lines(squeezed(text).text)
-    told = [not _only_asks(lines, at) for at in range(len(lines))]
-    if all(told):
+    is_told = [
+        not (line.startswith(ASKED) and exchange(lines, at) == (at, at) and only_asks(line.removeprefix(ASKED)))
+        for at, line in enumerate(lines)
+    ]
+    if all(is_told):
         return 1.0
-    held: dict[str, float] = {}
-    heard: dict[str, float] = {}
-    for line, is_told in zip(line_table(lines, weights, ()), told, strict=True):
-        held |= line.weights
-        heard |= line.weights if is_told else {}
-    return sum(heard.values()) / sum(held.values()) if held else float(any(told))
-
-
-def _only_asks(lines: Sequence[str], at: int) -> bool:
-    is_alone = lines[at].startswith(ASKED) and exchange(lines, at) == (at, at)
-    return is_alone and only_asks(lines[at].removeprefix(ASKED))
+    all_terms: dict[str, float] = {}
+    told_terms: dict[str, float] = {}
+    for row, is_shown in zip(line_table(lines, weights, ()), is_told, strict=True):
+        all_terms |= row.weights
+        told_terms |= row.weights if is_shown else {}
+    return sum(told_terms.values()) / sum(all_terms.values()) if all_terms else float(any(is_told))
 
 
 SUFFIX: Final = ".session.md"
@@ -124,15 +116,18 @@ def export_name(transcript: str) -> str:
     Names that differ in capitals alone, or that qmd or a file system would not take, are told apart by a hash.
     """
     stem = transcript.removesuffix(".jsonl")
-    is_same = stem != transcript and _SAFE.match(stem) and stem == stem.lower()
-    return (stem if is_same else _marked(stem, transcript)) + SUFFIX
+    if stem == transcript or not _SAFE.match(stem) or stem != stem.lower():
+        slug = _UNSAFE.sub("-", stem).strip("-_")[:_STEM_CHARS].strip("-_").lower()
+        digest = sha256(transcript.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+        stem = f"{slug}{_SEPARATOR}{digest}"
+    return stem + SUFFIX
 
 
 def heading(transcript: str) -> str:
     """Return the first line of an export, without its end."""
     name = transcript.removesuffix(".jsonl").encode("utf-8", "replace").decode()
-    told = "".join(sign if sign.isprintable() else "?" for sign in name)
-    return f"{HEADING}{' '.join(told.split())[:_HEADING_CHARS]}"
+    printable = "".join(character if character.isprintable() else "?" for character in name)
+    return f"{HEADING}{' '.join(printable.split())[:_HEADING_CHARS]}"
 
 
 def is_export(first_line: bytes, end: bytes) -> bool:
@@ -150,9 +145,3 @@ def export_lines(spoken: Iterable[tuple[int, str]], *, after: int) -> Iterator[s
         yield "\n" * (at - number - 1)
         yield f"{text}\n"
         number = at
-
-
-def _marked(stem: str, transcript: str) -> str:
-    slug = _UNSAFE.sub("-", stem).strip("-_")[:_STEM_CHARS].strip("-_").lower()
-    digest = sha256(transcript.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
-    return f"{slug}{_SEPARATOR}{digest}"

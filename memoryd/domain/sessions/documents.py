@@ -11,10 +11,10 @@ and `summed_up`, the last turn of its summary; in a turn `marked: true`, where i
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -86,9 +86,7 @@ class Totals(Struct, frozen=True):
 
 def totals(counted: Iterable[tuple[int, int]]) -> Totals:
     """Add up pairs of turns and kept answers."""
-    turns = answers = 0
-    for turn_count, answer_count in counted:
-        turns, answers = turns + turn_count, answers + answer_count
+    turns, answers = map(sum, zip((0, 0), *counted, strict=True))
     return Totals(turns, answers)
 
 
@@ -100,9 +98,6 @@ MAX_TURNS: Final = 50
 _TOP: Final = frozenset({"version", "structure", "sessions", "index", "metadata"})
 _INDEX: Final = frozenset({"by_topic", "by_recency", "by_semantic_hash"})
 _METADATA: Final = frozenset({"total_qa_pairs", "stored_answers", "compression_ratio", "last_updated"})
-_STUB: Final = frozenset(
-    {"session_id", "created", "agent", "key", "remember", "end", "file", "turns", "stored_answers", "last_activity"}
-) | {"qa_sequence"}
 
 
 class TurnMark(Struct, frozen=True):
@@ -135,6 +130,8 @@ class SessionStub(Struct, frozen=True):
         return self.session.created
 
 
+_Fields = Mapping[str, tuple[str, Callable[[object, str], object], object]]
+"""By the key of an object: the name of its field, what reads its value, and what stands for an absent one."""
 Entry = Session | SessionStub
 """A session as the main file has it."""
 
@@ -148,14 +145,22 @@ class QaDocument(Struct, frozen=True):
     metadata_extra: Extra = field(default_factory=dict)
 
 
-def entry_of(session: Session) -> Entry:
-    """Return how a session stands in the main file."""
-    if len(session.turns) <= MAX_TURNS:
-        return session
-    bare = replace(session, turns=())
-    last = session.last_activity
+def entry_of(entry: Entry) -> Entry:
+    """Return how a session stands in the main file: one of many turns as a stub."""
+    if isinstance(entry, SessionStub) or len(entry.turns) <= MAX_TURNS:
+        return entry
+    return stub_of(entry, "sessions", marks_of(entry))
+
+
+def stub_of(session: Session, folder: str, marks: tuple[TurnMark, ...] = ()) -> SessionStub:
+    """Return what is known of a session without its turns, whose file lies in this folder."""
     return SessionStub(
-        bare, f"sessions/{session.id}.json", len(session.turns), session.answers, last, marks_of(session)
+        session=replace(session, turns=()),
+        file=f"{folder}/{session.id}.json",
+        turns=len(session.turns),
+        answers=session.answers,
+        last_activity=session.last_activity,
+        marks=marks,
     )
 
 
@@ -217,14 +222,14 @@ def render_document(document: QaDocument, rendered: Mapping[SessionId, str] | No
 def _render_entry(entry: Entry, rendered: Mapping[SessionId, str]) -> str:
     if isinstance(entry, Session):
         return rendered.get(entry.id) or render_session(entry)
-    told = {
+    ours = {
         "file": entry.file,
         "turns": entry.turns,
         "stored_answers": entry.answers,
         "last_activity": rfc3339(entry.last_activity),
     }
     # the keys of a stub stand before the empty sequence, which readers of the reference's shape expect
-    return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(told)[1:-1]}, "qa_sequence": []}}'
+    return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(ours)[1:-1]}, "qa_sequence": []}}'
 
 
 def _render_index(entries: Sequence[Entry]) -> Mapping[str, str]:
@@ -249,8 +254,8 @@ def _render_index(entries: Sequence[Entry]) -> Mapping[str, str]:
 
 
 def _render_map(rows: Iterable[tuple[str, str]]) -> str:
-    told = ",\n".join(f"{dumps(key)}: {text}" for key, text in rows)
-    return f"{{\n{told}\n}}" if told else "{}"
+    members = ",\n".join(f"{dumps(key)}: {text}" for key, text in rows)
+    return f"{{\n{members}\n}}" if members else "{}"
 
 
 def _render_list(places: Iterable[str]) -> str:
@@ -287,22 +292,10 @@ def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]])
     if "session_id" not in row or "qa_sequence" not in row:
         raise DamagedDocumentError(f"{where} has no session_id with a qa_sequence")
     if "file" not in row or row["qa_sequence"]:
-        return session_of(row, f"{where}.")
-    head = {
-        key: one
-        for key, one in row.items()
-        if key not in _STUB or key in ("session_id", "created", "agent", "key", "end")
-    }
-    kept = {**head, "remember": row.get("remember", True), "qa_sequence": []}
-    session = session_of(kept, f"{where}.")
-    return SessionStub(
-        session=session,
-        file=as_text(row["file"], f"{where}.file"),
-        turns=as_count(row.get("turns"), f"{where}.turns"),
-        answers=as_count(row.get("stored_answers"), f"{where}.stored_answers"),
-        last_activity=as_time(row.get("last_activity"), f"{where}.last_activity"),
-        marks=marks.get(session.id, ()),
-    )
+        return _session(row, f"{where}.")
+    head = {key: value for key, value in row.items() if key not in _STUB_FIELDS}
+    session = _session({**head, "qa_sequence": []}, f"{where}.")
+    return SessionStub(session=session, marks=marks.get(session.id, ()), **_fields(row, f"{where}.", _STUB_FIELDS))
 
 
 def _marks_by_session(index: Mapping[str, object], stubs: Container[object]) -> Mapping[str, tuple[TurnMark, ...]]:
@@ -327,9 +320,6 @@ def _place(value: object) -> tuple[str, int]:
     return as_text(row.get("session"), "session of a place"), as_seq(row.get("seq"), "seq of a place")
 
 
-_SESSION: Final = frozenset({"session_id", "created", "agent", "key", "remember", "end", "summed_up", "qa_sequence"})
-_TURN: Final = frozenset({"seq", "q", "q_tokens", "q_hash", "a", "a_significance", "timestamp", "topic_tags", "marked"})
-
 _END: Final = "\n]}"
 
 
@@ -338,7 +328,7 @@ def parse_session(data: bytes) -> Session:
     value = loads(data)
     if not isinstance(value, dict) or "session_id" not in value or "qa_sequence" not in value:
         raise ForeignDocumentError("it has no session_id with a qa_sequence")
-    return session_of(value, "")
+    return _session(value, "")
 
 
 def render_session(session: Session, before: tuple[Session, str] | None = None) -> str:
@@ -351,39 +341,29 @@ def render_session(session: Session, before: tuple[Session, str] | None = None) 
         kept = before[1].removesuffix(f"{_rendered(before[0].turns[-1:])}{_END}")
         return f"{kept}{_rendered(session.turns[len(before[0].turns) - 1 :])}{_END}"
     turns = _rendered(session.turns)
-    head = dumps({**session_head(session), **session.extra})[:-1]
+    ours = {
+        "agent": session.agent,
+        "key": session.key,
+        "remember": None if session.is_remembered else False,
+        "end": session.end.value,
+        "summed_up": session.summed_up,
+    }
+    shown = {key: value for key, value in ours.items() if value or value is False}
+    head = dumps({"session_id": session.id, "created": rfc3339(session.created), **shown, **session.extra})[:-1]
     return f'{head}, "qa_sequence": [\n{turns}{_END}' if turns else f'{head}, "qa_sequence": []}}'
 
 
-def session_head(session: Session) -> Mapping[str, object]:
-    """Return the keys of a session that are no turns."""
-    ours = {"agent": session.agent, "key": session.key}
-    return {
-        "session_id": session.id,
-        "created": rfc3339(session.created),
-        **{name: value for name, value in ours.items() if value},
-        **({} if session.is_remembered else {"remember": False}),
-        **({"end": session.end.value} if session.end else {}),
-        **({"summed_up": session.summed_up} if session.summed_up else {}),
-    }
-
-
-def session_of(value: Mapping[str, object], where: str) -> Session:
+def _session(value: Mapping[str, object], where: str) -> Session:
     """Return the session of an object; `where` names its place in what is raised."""
     rows = as_list(value["qa_sequence"], f"{where}qa_sequence")
     turns = tuple(_turn(row, f"{where}qa_sequence[{at}]") for at, row in enumerate(rows))
     if any(one.seq >= other.seq for one, other in pairwise(turns)):
         raise DamagedDocumentError(f"{where}qa_sequence is not in the order of seq")
     return Session(
-        id=SessionId(as_text(value["session_id"], f"{where}session_id")),
-        created=as_time(value.get("created"), f"{where}created"),
         turns=turns,
-        agent=as_text(value.get("agent", ""), f"{where}agent"),
-        key=as_text(value.get("key", ""), f"{where}key"),
-        is_remembered=_flag(value.get("remember", True), f"{where}remember"),
-        end=_end(value.get("end", ""), f"{where}end"),
         summed_up=as_seq(value["summed_up"], f"{where}summed_up") if "summed_up" in value else 0,
-        extra=others(value, _SESSION),
+        extra=others(value, {*_SESSION_FIELDS, "summed_up", "qa_sequence"}),
+        **_fields(value, where, _SESSION_FIELDS),
     )
 
 
@@ -401,19 +381,15 @@ def _goes_on(before: Session, session: Session) -> bool:
 
 def _turn(value: object, where: str) -> Turn:
     row = as_object(value, where)
-    answer = row.get("a")
-    return Turn(
-        seq=as_seq(row.get("seq"), f"{where}.seq"),
-        question=as_text(row.get("q"), f"{where}.q"),
-        timestamp=as_time(row.get("timestamp"), f"{where}.timestamp"),
-        answer=None if answer is None else as_text(answer, f"{where}.a"),
-        significance=as_share(row.get("a_significance", 0), f"{where}.a_significance"),
-        tokens=_texts(row.get("q_tokens", []), f"{where}.q_tokens"),
-        question_hash=as_text(row.get("q_hash", ""), f"{where}.q_hash"),
-        topics=_texts(row.get("topic_tags", []), f"{where}.topic_tags"),
-        is_marked=_flag(row.get("marked", False), f"{where}.marked"),
-        extra=others(row, _TURN),
-    )
+    return Turn(extra=others(row, _TURN_FIELDS.keys()), **_fields(row, f"{where}.", _TURN_FIELDS))
+
+
+def _fields(row: Mapping[str, object], where: str, fields: _Fields) -> dict[str, Any]:
+    return {name: read(row.get(key, absent), f"{where}{key}") for key, (name, read, absent) in fields.items()}
+
+
+def _answer(value: object, where: str) -> str | None:
+    return None if value is None else as_text(value, where)
 
 
 def _end(value: object, where: str) -> SessionEnd:
@@ -430,7 +406,34 @@ def _flag(value: object, where: str) -> bool:
 
 
 def _texts(value: object, where: str) -> tuple[str, ...]:
-    return tuple(as_text(one, f"{where}[{at}]") for at, one in enumerate(as_list(value, where)))
+    return tuple(as_text(text, f"{where}[{at}]") for at, text in enumerate(as_list(value, where)))
+
+
+_SESSION_FIELDS: Final[_Fields] = {
+    "session_id": ("id", as_text, None),
+    "created": ("created", as_time, None),
+    "agent": ("agent", as_text, ""),
+    "key": ("key", as_text, ""),
+    "remember": ("is_remembered", _flag, True),
+    "end": ("end", _end, ""),
+}
+_STUB_FIELDS: Final[_Fields] = {
+    "file": ("file", as_text, None),
+    "turns": ("turns", as_count, None),
+    "stored_answers": ("answers", as_count, None),
+    "last_activity": ("last_activity", as_time, None),
+}
+_TURN_FIELDS: Final[_Fields] = {
+    "seq": ("seq", as_seq, None),
+    "q": ("question", as_text, None),
+    "timestamp": ("timestamp", as_time, None),
+    "a": ("answer", _answer, None),
+    "a_significance": ("significance", as_share, 0),
+    "q_tokens": ("tokens", _texts, []),
+    "q_hash": ("question_hash", as_text, ""),
+    "topic_tags": ("topics", _texts, []),
+    "marked": ("is_marked", _flag, False),
+}
 
 
 def _render_turn(turn: Turn) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """Take values out of a JSON document that anybody may have written, and name the place of what is wrong."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Final, NoReturn
@@ -12,7 +12,7 @@ from memoryd.domain.sessions.turns import EARLIEST, LATEST
 MAX_COUNT: Final = 999_999_999
 """So far counts of turns and of what they have go: what an address can name, and a third program can hold."""
 _MAX_DEPTH: Final = 64
-"""So deep may be nested what others wrote: it is written back, and whoever reads it has a bound of his own."""
+"""Depth to which keys of others may be nested: they are written back, and readers have bounds of their own."""
 _HALF: Final = expression("[\ud800-\udfff]")
 
 
@@ -96,7 +96,7 @@ def as_time(value: object, where: str) -> datetime:
     return instant
 
 
-def others(value: Mapping[str, object], known: frozenset[str]) -> Mapping[str, object]:
+def others(value: Mapping[str, object], known: Container[str]) -> Mapping[str, object]:
     """Return the keys of an object that are not ours; raises DamagedDocumentError where they are nested too deeply."""
     found = {key: one for key, one in value.items() if key not in known}
     _check_depth(found, _MAX_DEPTH)

@@ -4,7 +4,7 @@ A message may repeat a turn or add to its answer. Words that are forgotten becom
 number.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -25,7 +25,7 @@ from memoryd.wire import ANSWER_CHARS_MAX
 _ANSWER_WORDS: Final = 64
 """Keywords of an answer that are held against others."""
 _LATEST: Final = 40
-"""So many turns of the session are what an answer is compared with, where the caller has no others."""
+"""So many turns of the session are what an answer is compared with."""
 _TOPICS, _TOPIC_CHARS = 8, 64
 _MIN: Final = 0.01
 """The significance of an answer with words of its own, however generic: 0 is that of a turn nobody has answered."""
@@ -68,19 +68,23 @@ def made_turn(
     *,
     answer_retention: AnswerRetention,
     commonness: Commonness = never_common,
-    stored: Sequence[Collection[str]] | None = None,
 ) -> MadeTurn:
-    """Return the next turn of a session.
-
-    `stored` are the keywords of kept answers, as `answer_words` gives them; None compares with the session's last 40.
-    """
+    """Return the next turn of a session, whose answer is compared with those of its last 40."""
     question, answer = harmless_text(raw.question), harmless_text(raw.answer) if raw.answer else None
     words = keywords(question, commonness)
     tags = topics(question, answer, words) if raw.topics is None else _clean_topics(raw.topics)
     significance = 0.0 if raw.significance is None else min(max(raw.significance, 0.0), 1.0)
     if answer and raw.significance is None:
-        significance = _significance(question, answer, tags, session, commonness, stored)
-        significance = max(significance, _MIN if answer_words(answer, commonness) else 0.0)
+        latest, words_of_answer = session.turns[-_LATEST:], answer_words(answer, commonness)
+        parts = significance_parts(
+            question,
+            answer,
+            answer_words=words_of_answer,
+            stored=[answer_words(turn.answer, commonness) for turn in latest if turn.answer],
+            topics=tags,
+            earlier_topics={topic for turn in latest for topic in turn.topics},
+        )
+        significance = max(parts.significance, _MIN if words_of_answer else 0.0)
     is_kept = answer is not None and answer_retention.is_kept(significance, tags)
     turn = Turn(
         seq=session.last_seq + 1,
@@ -93,27 +97,6 @@ def made_turn(
         topics=tags,
     )
     return MadeTurn(turn, None if is_kept else answer)
-
-
-def _significance(
-    question: str,
-    answer: str,
-    tags: Collection[str],
-    session: Session,
-    commonness: Commonness,
-    stored: Sequence[Collection[str]] | None,
-) -> float:
-    latest = session.turns[-_LATEST:]
-    if stored is None:
-        stored = [answer_words(turn.answer, commonness) for turn in latest if turn.answer]
-    return significance_parts(
-        question,
-        answer,
-        answer_words=answer_words(answer, commonness),
-        stored=stored,
-        topics=tags,
-        earlier_topics={topic for turn in latest for topic in turn.topics},
-    ).significance
 
 
 def _clean_topics(tags: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ of the day or by a key that differs in agent or chat type alone, a number does. 
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from itertools import count
@@ -90,7 +90,7 @@ def safe_id(name: str) -> SessionId:
     """
     slug = _slug(name, MAX_BYTES)
     is_same = slug == name != "" and _RESERVED.match(slug) is None
-    return SessionId(slug if is_same else _marked(slug, name))
+    return SessionId(slug if is_same else _with_hash(slug, name))
 
 
 def named_id(name: str) -> SessionId:
@@ -103,24 +103,16 @@ def session_id(key: str, day: date, is_free: Callable[[SessionId], bool]) -> Ses
 
     `is_free` tells whether a name is of no session yet; the second session of a day gets `-2`, and so on.
     """
-    return next(name for name in _candidates(key, day) if is_free(name))
-
-
-def _candidates(key: str, day: date) -> Iterator[SessionId]:
-    told = _told(key)
-    slug = _slug("-".join(told), MAX_BYTES - 24)
-    # the key is told back only if each part stands in the name as it is
-    name = slug if slug == "-".join(told) and slug else _marked(slug, key)
-    for number in count(1):
-        yield safe_id(f"{name}-{day:%Y%m%d}" + (f"-{number}" if number > 1 else ""))
-
-
-def _told(key: str) -> list[str]:
-    """Return the parts of a session key that tell a person something: channel and peer."""
+    # channel and peer: what a person knows of the key
     parts = [part for part in _AGENT.sub("", unicodedata.normalize("NFC", key), count=1).split(":") if part]
     if len(parts) > 2 and parts[1] in _CHAT_TYPES:
         del parts[1]
-    return parts
+    plain = "-".join(parts)
+    slug = _slug(plain, MAX_BYTES - 24)
+    # without the hash only if each part stands in the name as it is
+    name = f"{slug if slug == plain and slug else _with_hash(slug, key)}-{day:%Y%m%d}"
+    candidates = (safe_id(f"{name}-{number}" if number > 1 else name) for number in count(1))
+    return next(filter(is_free, candidates))
 
 
 def _slug(name: str, max_bytes: int) -> str:
@@ -134,7 +126,7 @@ def _cut(text: str, max_bytes: int) -> str:
     return text.encode("utf-8", "replace")[:max_bytes].decode("utf-8", "ignore")
 
 
-def _marked(slug: str, name: str) -> str:
+def _with_hash(slug: str, name: str) -> str:
     """Return a slug with the hash of what it was made from."""
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     return "-".join(filter(None, (_cut(slug, MAX_BYTES - _DIGEST - 1).strip("-_"), digest)))

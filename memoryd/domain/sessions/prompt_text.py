@@ -5,6 +5,7 @@ for an instruction or for us; control characters and marks that reorder a line a
 """
 
 import html
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
@@ -33,11 +34,11 @@ def excerpt(
 
     The word may stand in question, answer or topics, in small letters or capitals.
     """
-    wanted = _folded(word)
+    wanted = _fold(word)
     found = [
         turn
         for turn in session.turns
-        if turn.seq in seqs and wanted in _folded("\n".join((turn.question, turn.answer or "", *turn.topics)))
+        if turn.seq in seqs and wanted in _fold("\n".join((turn.question, turn.answer or "", *turn.topics)))
     ]
     taken: list[Turn] = []
     chars = 0
@@ -51,7 +52,7 @@ def excerpt(
     return SessionExcerpt(tuple(said), len(found), left[0].seq if left else None)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return normalised(text).casefold()
 
 
@@ -73,33 +74,30 @@ def recalled(session: SessionId, turns: Sequence[Turn], *, budget: int, is_curre
     head = f'<recalled-conversation session="{html.escape(session)}">\n{_HERE if is_current else _ELSEWHERE}'
     tail = "</recalled-conversation>"
     left = budget - estimate(f"{head}\n{tail}\n")
-    told: list[str] = []
+    rendered: list[str] = []
     for turn in reversed(turns):
-        text = next((text for text in _tellings(session, turn) if estimate(text) <= left), "")
-        if not text and not told and left > _MIN:
-            text = _cut(_tellings(session, turn)[-1], left)
+        text = next((text for text in _renderings(session, turn) if estimate(text) <= left), "")
+        if not text and not rendered and left > _MIN:
+            text = _cut(_renderings(session, turn)[-1], left)
         if not text:
             break
-        told.append(text)
+        rendered.append(text)
         left -= estimate(text)
-    return "\n".join([head, *(text.rstrip("\n") for text in reversed(told)), tail]) + "\n" if told else ""
+    return "\n".join([head, *(text.rstrip("\n") for text in reversed(rendered)), tail]) + "\n" if rendered else ""
 
 
-def _tellings(session: SessionId, turn: Turn) -> list[str]:
+def _renderings(session: SessionId, turn: Turn) -> list[str]:
     """Return the ways to tell a turn, the fullest first."""
-    asked = f"[{turn_address(session, turn.seq)}, {turn.timestamp:%Y-%m-%d %H:%M}] Q: {_harmless(turn.question)}\n"
-    return [asked] if turn.answer is None else [f"{asked}  A: {_harmless(turn.answer)}\n", asked]
+    asked = f"[{turn_address(session, turn.seq)}, {turn.timestamp:%Y-%m-%d %H:%M}] Q: {_escape(turn.question)}\n"
+    return [asked] if turn.answer is None else [f"{asked}  A: {_escape(turn.answer)}\n", asked]
 
 
-def _harmless(text: str) -> str:
+def _escape(text: str) -> str:
     lines = html.escape(_UNSEEN.sub("", text.replace("\r\n", "\n")), quote=False).split("\n")
     return "\n    ".join(lines)
 
 
 def _cut(text: str, budget: int) -> str:
-    """Return the beginning of a text that fits, by halves; empty if next to nothing does."""
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate(text[:middle] + _LEFT_OUT) <= budget else (low, middle - 1)
-    return f"{text[:low].rstrip()}{_LEFT_OUT}\n" if low else ""
+    """Return the beginning of a text that fits; empty if next to nothing does."""
+    end = bisect_right(range(len(text) + 1), budget, key=lambda end: estimate(text[:end] + _LEFT_OUT)) - 1
+    return f"{text[:end].rstrip()}{_LEFT_OUT}\n" if end > 0 else ""

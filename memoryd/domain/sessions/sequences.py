@@ -59,7 +59,6 @@ class TurnMatch(Struct, frozen=True):
     session: SessionId
     seq: int
     score: float
-    parse_instant: datetime
     last_seq: int
     """Of the run around the turn."""
     words: tuple[str, ...] = ()
@@ -128,20 +127,17 @@ def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequenc
         return SequenceChoice(current, None, Chosen.NO_MESSAGE if current else Chosen.NOTHING_KNOWN)
     own = next((match for match in matches if match.session == current), None)
     best = next((match for match in matches if match.session != current and match.score >= MIN_SCORE), None)
-    if best and (current is None or best.score > _margin(keys, own, best) + (own.score if own else 0.0)):
-        return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
+    if best:
+        has_words_here_alone = own is not None and bool(own.words) and not best.words
+        margin = CLEAR_MARGIN if keys.takes_up or has_words_here_alone else MARGIN
+        if current is None or best.score > margin + (own.score if own else 0.0):
+            return SequenceChoice(best.session, best.last_seq, Chosen.OTHER_MATCHES, best)
     if current is None:
         return SequenceChoice(None, None, Chosen.NOTHING_KNOWN)
     if own is None:
         return SequenceChoice(current, None, Chosen.NOTHING_MATCHES)
     is_further_back = own.score >= CLEAR_MARGIN and not keys.takes_up
     return SequenceChoice(current, own.last_seq if is_further_back else None, Chosen.CURRENT_MATCHES, own)
-
-
-def _margin(keys: MessageKeys, own: TurnMatch | None, best: TurnMatch) -> float:
-    """Return how much better than the current session another one must match."""
-    has_words_here_alone = own is not None and bool(own.words) and not best.words
-    return CLEAR_MARGIN if keys.takes_up or has_words_here_alone else MARGIN
 
 
 def sequence(
@@ -157,7 +153,9 @@ def sequence(
     No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is further from the
     turn `match`, else from the newest, goes first. The question of that is always there.
     """
-    reached = _up_to(session.in_order, last_seq, turns)
+    ordered = session.in_order
+    end = next((at for at, turn in enumerate(ordered, 1) if turn.seq == last_seq), len(ordered))
+    reached = ordered[max(0, end - turns) : end]
     wanted = next((at for at, turn in enumerate(reached) if turn.seq == match), len(reached) - 1)
     found: dict[int, Turn] = {}
     left = budget
@@ -172,12 +170,6 @@ def sequence(
         found[at] = turn
         left -= whole
     return tuple(found[at] for at in sorted(found))
-
-
-def _up_to(turns: Sequence[Turn], last_seq: int | None, count: int) -> Sequence[Turn]:
-    """Return the last `count` of some turns up to a number."""
-    end = next((at for at, turn in enumerate(turns, 1) if turn.seq == last_seq), len(turns))
-    return turns[max(0, end - count) : end]
 
 
 def _common(match: TurnMatch) -> str:
@@ -254,10 +246,6 @@ _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 FloatArray = NDArray[np.float64]
 
 
-_Scores = tuple[FloatArray, FloatArray]
-"""Of each place: what it has in common with a message that is not of words, and all of it, alone."""
-
-
 class IndexedTurns:
     """The turns of one agent, to be looked up; about 700 bytes for a turn without its text."""
 
@@ -315,14 +303,14 @@ class IndexedTurns:
         if keys.is_empty or not self._places:
             return []
         worth = self._worth(keys.tokens)
-        scores = self._scores(keys, worth, near)
-        names = self._likely(scores[1])
-        if always in self._at and always not in names and scores[1][self._at[always]].any():
+        rest, alone = self._scores(keys, worth, near)
+        names = self._likely(alone)
+        if always in self._at and always not in names and alone[self._at[always]].any():
             names.append(always)
-        runs = [(name, self._run(name, worth, scores, run)) for name in names]
+        runs = [(name, self._run(name, worth, rest, alone, run)) for name in names]
         runs.sort(key=self._order, reverse=True)
         wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
-        return [_told(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
+        return [_turn_match(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
 
     def _order(self, one: tuple[SessionId, BestRun]) -> tuple[float, datetime]:
         name, best = one
@@ -345,10 +333,16 @@ class IndexedTurns:
         whole = max(sum(weights.values()), _FEWEST_WORDS * rarest)
         return {word: _WORDS * weight / whole for word, weight in weights.items() if word in self._by_word}
 
-    def _scores(self, keys: MessageKeys, worth: Mapping[str, float], near: SimilarTurns) -> _Scores:
+    def _scores(
+        self, keys: MessageKeys, worth: Mapping[str, float], near: SimilarTurns
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each place has in common with a message: all but the words, and everything."""
         rest = np.zeros(len(self._places))
         self._add_nearness(rest, keys.question_hash)
-        self._add_meaning(rest, near)
+        # what is near may have been said since these turns were taken in, or be deleted
+        for session in near.keys() & self._at.keys():
+            for at, turn in zip(self._at[session], self._turns[session], strict=True):
+                rest[at] += _MEANING * near[session].get(turn.seq, 0.0)
         parts = _parts(keys.topics)
         for part in parts:
             if part in self._by_topic:
@@ -358,8 +352,10 @@ class IndexedTurns:
             alone[np.array(self._by_word[word])] += share
         return rest, alone
 
-    def _run(self, session: SessionId, worth: Mapping[str, float], scores: _Scores, run: int) -> BestRun:
-        at, (rest, alone) = self._at[session], scores
+    def _run(
+        self, session: SessionId, worth: Mapping[str, float], rest: FloatArray, alone: FloatArray, run: int
+    ) -> BestRun:
+        at = self._at[session]
         return best_run([turn.tokens for turn in self._turns[session]], worth, rest[at], alone[at], run)
 
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
@@ -369,12 +365,6 @@ class IndexedTurns:
         bits = _ONES[apart.view(np.uint8)].reshape(-1, 8).sum(1)
         near = bits <= NEAR
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
-
-    def _add_meaning(self, scores: FloatArray, near: SimilarTurns) -> None:
-        # what is near may have been said since these turns were taken in, or be gone
-        for session in near.keys() & self._at.keys():
-            for at, turn in zip(self._at[session], self._turns[session], strict=True):
-                scores[at] += _MEANING * near[session].get(turn.seq, 0.0)
 
     def _weight(self, word: str) -> float:
         """Return how much a word tells: the rarer it is here and in its language, the more."""
@@ -426,7 +416,7 @@ def _parts(topics: Iterable[str]) -> frozenset[str]:
     return frozenset(part for topic in topics for part in (topic, *topic.split("_")))
 
 
-def _told(
+def _turn_match(
     keys: MessageKeys, session: SessionId, turns: Sequence[Turn], best: BestRun, near: Mapping[int, float]
 ) -> TurnMatch:
     turn, run = turns[best.at], turns[best.first : best.last + 1]
@@ -437,7 +427,6 @@ def _told(
         session=session,
         seq=turn.seq,
         score=min(best.score, 1.0),
-        parse_instant=turn.timestamp,
         last_seq=run[-1].seq,
         words=tuple(word for word in dict.fromkeys(keys.tokens) if word in said),
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),

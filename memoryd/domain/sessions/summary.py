@@ -114,10 +114,11 @@ def session_summary(
     """
     turns = [turn for turn in session.in_order if turn.seq > after]
     found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
-    is_chinese = _is_chinese(turns)
+    text = "".join(turn.question for turn in turns)
+    is_chinese = 0 < len(_LETTER.findall(text)) <= 2 * len(_CHINESE.findall(text))
     if not any(one.said > SentenceRole.ASKED for one in found):
         return _short(turns, is_left_out, is_chinese=is_chinese)
-    return SessionSummary(tuple(_chosen(found, is_chinese)), len(turns), is_chinese)
+    return SessionSummary(tuple(_choose(found, is_chinese)), len(turns), is_chinese)
 
 
 def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chinese: bool) -> SessionSummary:
@@ -137,8 +138,8 @@ def visible_sentences(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[l
 
     What a sentence that is left out announces, as "My passphrase is:" and "What is my PIN?", is left out with it.
     """
-    asked, is_announced = _told(turn.question, is_left_out, is_announced=False)
-    return asked, _told(turn.answer or "", is_left_out, is_announced=is_announced)[0]
+    asked, is_announced = _visible_in(turn.question, is_left_out, is_announced=False)
+    return asked, _visible_in(turn.answer or "", is_left_out, is_announced=is_announced)[0]
 
 
 def sentences_of_turn(turn: Turn) -> list[str]:
@@ -147,7 +148,7 @@ def sentences_of_turn(turn: Turn) -> list[str]:
     return [*asked, *answered]
 
 
-def _told(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
+def _visible_in(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
     """Return the sentences that may be told, and whether the last one announces what may not."""
     told = []
     for sentence in (" ".join(one.text.split()) for one in spoken_sentences(text)):
@@ -164,14 +165,16 @@ def _sentences_of(
     """Yield the sentences of a turn that may be told, questions of few words only where it is to be short."""
     is_open = is_last and not turn.is_answered
     questions, answers = visible_sentences(turn, is_left_out)
-    asked = [(sentence, _done_by(sentence, is_open=is_open)) for sentence in questions]
+    asked = [(sentence, _role_of(sentence, is_open=is_open)) for sentence in questions]
     for place, (sentence, said) in enumerate((*asked, *((one, SentenceRole.ANSWERED) for one in answers))):
-        text = _clipped(sentence)
-        if text and _says_something(sentence, is_short=is_short and said is SentenceRole.ASKED):
+        # more than a greeting or the politeness of every assistant
+        least = 1 if is_short and said is SentenceRole.ASKED else 4 if _CHINESE.search(sentence) else 12
+        text = _clip(sentence)
+        if text and len(_SIGN.findall(without_formulas(sentence))) >= least:
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
 
 
-def _done_by(sentence: str, *, is_open: bool) -> SentenceRole:
+def _role_of(sentence: str, *, is_open: bool) -> SentenceRole:
     if _ASKS.search(sentence):
         return SentenceRole.OPEN if is_open else SentenceRole.ASKED
     if _AGREED.search(sentence):
@@ -186,25 +189,19 @@ def _worth(turn: Turn, sentence: str, said: SentenceRole) -> float:
     return turn.significance / 2 + max(parts) / 2 + _WEIGHTS[said]
 
 
-def _says_something(sentence: str, *, is_short: bool) -> bool:
-    """Tell whether more stands in a sentence than a greeting or the politeness of every assistant."""
-    least = 1 if is_short else 4 if _CHINESE.search(sentence) else 12
-    return len(_SIGN.findall(without_formulas(sentence))) >= least
-
-
-def _chosen(found: Sequence[SummarySentence], is_chinese: bool) -> list[SummarySentence]:
+def _choose(found: Sequence[SummarySentence], is_chinese: bool) -> list[SummarySentence]:
     """Return the sentences that are worth most and fit, in order; an answer comes with what it answers."""
     chosen: list[SummarySentence] = []
     for one in sorted(found, key=lambda one: (-one.worth, one.seq, one.place)):
         if _repeats(one, chosen):
             continue
-        wanted = sorted([*chosen, *_asked_by(one, found, chosen), one], key=lambda other: (other.seq, other.place))
+        wanted = sorted([*chosen, *_question_of(one, found, chosen), one], key=lambda other: (other.seq, other.place))
         if len(SessionSummary(tuple(wanted), is_chinese=is_chinese).text) <= CHARS:
             chosen = wanted
     return chosen
 
 
-def _asked_by(
+def _question_of(
     one: SummarySentence, found: Iterable[SummarySentence], chosen: Sequence[SummarySentence]
 ) -> list[SummarySentence]:
     """Return the question that a sentence answers, where it is there and not chosen yet."""
@@ -220,15 +217,9 @@ def _repeats(one: SummarySentence, chosen: Iterable[SummarySentence]) -> bool:
     return any(one.text.casefold() == other.text.casefold() for other in chosen)
 
 
-def _clipped(sentence: str) -> str:
+def _clip(sentence: str) -> str:
     """Return a sentence that says something, cut where it is long; empty for any other."""
     if not _LETTER.search(sentence):
         return ""
     told = harmless_text(sentence)
     return told if len(told) <= _SENTENCE_CHARS else f"{told[: _SENTENCE_CHARS - 1].rstrip()}…"
-
-
-def _is_chinese(turns: Sequence[Turn]) -> bool:
-    text = "".join(turn.question for turn in turns)
-    letters = len(_LETTER.findall(text))
-    return letters > 0 and len(_CHINESE.findall(text)) * 2 >= letters

@@ -27,7 +27,7 @@ from memoryd.domain.sessions.making_turns import MadeTurn, RawTurn, made_turn
 from memoryd.domain.sessions.names import MAX_BYTES, safe_id
 from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail, read_tail, written_tail
-from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.domain.sessions.turns import Session
 
 _COMPACTION: Final = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
 """A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
@@ -120,10 +120,10 @@ class TranscriptPlace(Struct, frozen=True):
     """Turns asked on a line up to `line` are taken for good; reading goes on behind `tail`, which is not later."""
 
     file: str
-    """The name that the transcript is told by."""
+    """The name of the transcript, as replies give it."""
     tail: Tail = START
     seen: Tail = START
-    """How far it was read: by this is told whether what was taken is still what the transcript says."""
+    """How far it was read, to see whether the transcript still says what was taken."""
     line: int = 0
     open_seq: int = 0
     """The turn of the first question behind `line`, which was taken before it ended, and is replaced; 0: none was."""
@@ -262,18 +262,13 @@ def with_turns(
             last = 0
             continue
         if replaced is not None and replaced.answer is not None:
-            one = _still_kept(one, replaced)
+            # an answer that somebody marked stays, if there would be none, and so does the mark
+            answer = replaced.answer if one.turn.answer is None else one.turn.answer
+            dropped = None if one.turn.answer is None else one.dropped_answer
+            one = MadeTurn(replace(one.turn, is_marked=replaced.is_marked, answer=answer), dropped)
         known.add((one.turn.timestamp, one.turn.question))
         session = replace(session, turns=(*session.turns, one.turn))
         made.append(one)
         last = one.turn.seq
     place = replace(place, open_seq=last if goes_on else 0)
     return TakenTurns(replace(session, extra={**session.extra, PLACE: saved_place(place)}), place, tuple(made))
-
-
-def _still_kept(made: MadeTurn, replaced: Turn) -> MadeTurn:
-    """Return the turn with the answer that somebody marked to be kept, if it would have none, and with the mark."""
-    turn = replace(made.turn, is_marked=replaced.is_marked)
-    if turn.answer is not None:
-        return MadeTurn(turn, made.dropped_answer)
-    return MadeTurn(replace(turn, answer=replaced.answer), None)

@@ -72,12 +72,5 @@ def takes_up(message: str, keywords: Collection[str]) -> bool:
     # one that names what it is about points at what stands in itself
     if len(keywords) > _VAGUE or _TURNS_AWAY.search(small):
         return False
-    return bool(_GOES_ON.match(_without_fillers(small))) or bool(_POINTS.search(small))
-
-
-def _without_fillers(small: str) -> str:
-    """Return a message from its first word on that is no filler."""
-    for found in _LEADING.finditer(small):
-        if not is_talk(found.group()):
-            return small[found.start() :]
-    return ""
+    begin = next((word.start() for word in _LEADING.finditer(small) if not is_talk(word.group())), len(small))
+    return bool(_GOES_ON.match(small, begin)) or bool(_POINTS.search(small))

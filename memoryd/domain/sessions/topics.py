@@ -90,7 +90,7 @@ def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit:
     of the answer; further subjects of the question stand for themselves.
     """
     subjects = _subjects(question)
-    aspects = _found(question, ASPECTS) or _found(answer or "", ASPECTS)[:1]
+    aspects = _tags_in(question, ASPECTS) or _tags_in(answer or "", ASPECTS)[:1]
     if not subjects and not aspects:
         return ()
     if not subjects:
@@ -100,7 +100,7 @@ def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit:
 
 
 def _subjects(text: str) -> list[str]:
-    return list(dict.fromkeys([*_names(text), *_found(text, SUBJECTS)]))
+    return list(dict.fromkeys([*_names(text), *_tags_in(text, SUBJECTS)]))
 
 
 def _names(text: str) -> Iterable[str]:
@@ -108,17 +108,14 @@ def _names(text: str) -> Iterable[str]:
     for found in _NAME.finditer(text):
         name = found.group()
         small = name.lower()
-        if small not in ASPECTS and (not name[1:].islower() or not _starts(text, found.start())):
+        # at the start of a sentence a capital says nothing
+        before = text[: found.start()].rstrip(" \t\"'“(*#-")
+        is_inside = bool(before) and before[-1] not in ".!?。！？\n:："
+        if small not in ASPECTS and (is_inside or not name[1:].islower()):
             yield SUBJECTS.get(small, small)
 
 
-def _starts(text: str, at: int) -> bool:
-    """Tell whether a word stands where a capital says nothing: at the start of a sentence."""
-    before = text[:at].rstrip(" \t\"'“(*#-")
-    return not before or before[-1] in ".!?。！？\n:："
-
-
-def _found(text: str, table: Mapping[str, str]) -> list[str]:
+def _tags_in(text: str, table: Mapping[str, str]) -> list[str]:
     """Return the tags whose words stand in a text, in the order in which they do."""
     small = normalised(text).lower()
     places: dict[str, int] = {}
@@ -152,7 +149,7 @@ _UNKNOWN, _KNOWN = 0.1, 1.0
 
 
 def never_common(_: str) -> float:
-    """Return 0, for whoever knows nothing of a language."""
+    """Return 0, where nothing is known of a language."""
     return 0.0
 
 

@@ -14,17 +14,16 @@ A document of many megabytes is divided in that way from its beginning, where ab
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.text.lines import PADDING, IndexArray, padded, tabulate
+from memoryd.domain.text.lines import PADDING, IndexArray, tabulate
 from memoryd.domain.text.markdown import Headings, front_matter_bytes
-from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces, sums
-from memoryd.domain.text.tokens import UNIT, ByteArray
+from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, pieces
+from memoryd.domain.text.tokens import UNIT
 
 CHUNKER_VERSION = 2
 """Part of a chunk's identity: goes up whenever the same text would be cut differently."""
@@ -46,7 +45,7 @@ class Span(Struct, frozen=True):
 
 
 class Chunk(Struct, frozen=True):
-    """A slice of a document: offsets end-exclusive, in characters or bytes; lines from 1, both inclusive."""
+    """A slice of a document: offsets in bytes, end-exclusive; lines from 1, both inclusive."""
 
     start: int
     end: int
@@ -65,13 +64,6 @@ class Apart(Struct, frozen=True):
     start: int
     end: int
     is_left_out: bool = False
-
-
-def chunk(text: str, *, tokens: int = 400, overlap: int = 80, passage_tokens: int = 100) -> list[Chunk]:
-    """Return the chunks of a document as `each_chunk` cuts them, with offsets in characters."""
-    data = padded(text)
-    cut = list(each_chunk(data, tokens=tokens, overlap=overlap, passage_tokens=passage_tokens))
-    return cut if data.isascii() else _in_characters(cut, data)
 
 
 def each_chunk(
@@ -107,7 +99,8 @@ def each_chunk(
         if stop == size:
             return
         line += document.line_ends(0, last)
-        start, above = moved + document.offset(last), document.lines_above(last)
+        above = document.headings.lines_above(document.offset(last))
+        start = moved + document.offset(last)
 
 
 def _window_stop(data: bytes, start: int, apart: Sequence[Apart]) -> int:
@@ -157,9 +150,9 @@ class _Document:
     """A text with its structure, and its pieces from an offset on; places in it are numbers of pieces."""
 
     def __init__(self, data: bytes, begin: int, front_matter: int, finest_budget: int) -> None:
-        self._data = data
+        self.data = data
         structure = analyse(tabulate(data), front_matter)
-        self._headings = Headings(structure, front_matter)
+        self.headings = Headings(structure, front_matter)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1), begin)
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
@@ -179,13 +172,7 @@ class _Document:
         return int(self._pieces.starts[at])
 
     def line_ends(self, first: int, last: int) -> int:
-        return self._data.count(b"\n", self.offset(first), self.offset(last))
-
-    def is_blank(self, first: int, last: int) -> bool:
-        return self._data[self.offset(first) : self.offset(last)].decode("utf-8", "surrogatepass").isspace()
-
-    def ends_line(self, at: int) -> bool:
-        return self._data[self.offset(at) - 1] == ord("\n")
+        return self.data.count(b"\n", self.offset(first), self.offset(last))
 
     def overlap_start(self, previous: int, start: int, room: int) -> int:
         """Find where the end of the previous part begins that fits into `room`, best at a line or a heading.
@@ -209,56 +196,22 @@ class _Document:
         place = self.offset(begin + int(keys.argmax())) if len(keys) else self.offset(self.size)
         return self.piece(next((one.end for one in apart if one.start < place < one.end), place))
 
-    def lines_above(self, at: int) -> bytes:
-        """Give the lines below which what follows a place means the same."""
-        return self._headings.lines_above(self.offset(at))
-
-    def heading(self, at: int) -> str:
-        """Give the path of headings at a place."""
-        return self._headings.path(self.offset(at))
-
     def is_heading_path_only(self, first: int, last: int) -> bool:
         """Tell whether a stretch has only headings, which the path of headings at its end tells, too."""
-        return last < self.size and self._headings.tells(self.offset(first), self.offset(last))
+        return last < self.size and self.headings.tells(self.offset(first), self.offset(last))
 
     def whole(self, one: Apart, at: int, line: int, sizes: "_Sizes") -> Chunk:
         """Return lines that stand apart as a chunk, from piece `at`, without the end of the last line.
 
         Of what is larger than any other chunk, one passage would leave out what no model takes.
         """
-        end = one.start + len(self._data[one.start : one.end].rstrip(b"\r\n"))
-        last_line = line + self._data.count(b"\n", one.start, end)
+        end = one.start + len(self.data[one.start : one.end].rstrip(b"\r\n"))
+        last_line = line + self.data.count(b"\n", one.start, end)
         behind = self.piece(one.end)
         is_large = self.cost(at, behind) > sizes.tokens * UNIT
         starts = list(map(self.offset, self.divide(at, behind, sizes.passage_tokens))) if is_large else [one.start]
         passages = tuple(Span(*span) for span in pairwise([*(start for start in starts if start < end), end]))
-        return Chunk(one.start, end, line, last_line, self.heading(at), passages, one.start)
-
-
-def _in_characters(cut: list[Chunk], data: bytes) -> list[Chunk]:
-    """Turn byte offsets, which begin characters, into character offsets."""
-    edges = np.unique(
-        [at for part in cut for at in (part.start, *(it for one in part.passages for it in (one.start, one.end)))]
-    )
-    counts = np.insert(np.cumsum(sums(partial(_begun, data), edges, len(data))), 0, 0)
-    first = len(data[: int(edges[0])].decode("utf-8", "surrogatepass")) if len(edges) else 0
-    at = dict(zip(edges.tolist(), (first + counts).tolist(), strict=False))
-    return [
-        replace(
-            part,
-            start=at[part.start],
-            end=at[part.end],
-            own_start=at[part.own_start],
-            passages=tuple(Span(at[span.start], at[span.end]) for span in part.passages),
-        )
-        for part in cut
-    ]
-
-
-def _begun(data: bytes, start: int, stop: int) -> ByteArray:
-    """Mark the bytes that begin a character."""
-    begins: ByteArray = (np.frombuffer(data[start:stop], np.uint8) & 0xC0 != 0x80).view(np.uint8)
-    return begins
+        return Chunk(one.start, end, line, last_line, self.headings.path(self.offset(at)), passages, one.start)
 
 
 def _chunks(document: _Document, first: int, last: int, line: int, sizes: _Sizes) -> Iterator[Chunk]:
@@ -271,14 +224,15 @@ def _chunks(document: _Document, first: int, last: int, line: int, sizes: _Sizes
     for own, end in pairwise([*parts, last]):
         start = document.overlap_start(previous, own, sizes.overlap * UNIT) if own > first else own
         next_line = line + document.line_ends(own, end)
-        if not document.is_blank(own, end):
+        own_part = document.data[document.offset(own) : document.offset(end)]
+        if not own_part.decode("utf-8", "surrogatepass").isspace():
             passages = [*document.divide(own, end, sizes.passage_tokens), end]
             yield Chunk(
                 start=document.offset(start),
                 end=document.offset(end),
                 start_line=line - document.line_ends(start, own),
-                end_line=next_line - document.ends_line(end),
-                heading=document.heading(own),
+                end_line=next_line - (document.data[document.offset(end) - 1] == ord("\n")),
+                heading=document.headings.path(document.offset(own)),
                 passages=tuple(Span(*map(document.offset, span)) for span in pairwise(passages)),
                 own_start=document.offset(own),
             )

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
-from typing import NamedTuple
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
@@ -96,18 +95,13 @@ class WrittenDate:
         return tuple(phrase for phrase in dict.fromkeys([*found, self.written]) if phrase not in ((), *self.in_names))
 
 
-class PlacedDate(NamedTuple):
-    """A date, and from where to where it stands in its text."""
-
-    start: int
-    end: int
-    date: WrittenDate
+PlacedDate = tuple[int, int, WrittenDate]
+"""From where to where a date stands in its text, and the date."""
 
 
 def dates_in(text: str) -> tuple[WrittenDate, ...]:
     """Return the distinct dates that a text names, the first `MAX_DATES` of them."""
-    found = (placed.date for placed in placed_dates(normalised(text)))
-    return tuple(islice(dict.fromkeys(found), MAX_DATES))
+    return tuple(islice(dict.fromkeys(day for _, _, day in placed_dates(normalised(text))), MAX_DATES))
 
 
 def placed_dates(text: str) -> Iterator[PlacedDate]:
@@ -154,7 +148,7 @@ def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) 
         return
     written = phrase_words(match[0].rstrip("日号號일"))
     found = WrittenDate(month, number, years, tuple(query_terms(match[0])), tuple(written))
-    yield PlacedDate(match.start(), match.end(), found)
+    yield *match.span(), found
 
 
 def _is_verb(match: re.Match[str], text: str) -> bool:

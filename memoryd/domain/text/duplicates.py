@@ -42,7 +42,8 @@ def gist(text: str, headings: str = "") -> str:
         said = without_emphasis(said)
     if not codes and not any(map(str.isalnum, said)) and said.isascii():
         return ""
-    above = [title for title in headings.split(" > ") if title and not _stands_in(title, held)]
+    lines = [line.lstrip("# \t") for line in held.split("\n")]
+    above = [title for title in headings.split(" > ") if title and not any(line.startswith(title) for line in lines)]
     pieces = iter(codes)
     return "\n".join([*above, "", re.sub(_HOLD, lambda _: next(pieces), said)])
 
@@ -54,10 +55,6 @@ def outline(text: str) -> tuple[str, str]:
     # a dozen times as fast as a pattern, and every candidate of a question is looked at
     digits = told.encode("utf-8", "surrogatepass").translate(None, _NO_DIGITS)
     return "".join(begin).lower(), digits.decode("ascii")
-
-
-def _stands_in(title: str, text: str) -> bool:
-    return any(line.lstrip("# \t").startswith(title) for line in text.split("\n"))
 
 
 def _unquoted(text: str) -> str:
@@ -139,28 +136,21 @@ class _Layout:
     def _add_words(self, line: str, told: str) -> None:
         spread = line.expandtabs(4)
         indent = len(spread) - len(spread.lstrip())
+        outer = [each for each in self._indents if each < indent]
         if match := _ITEM.match(told):
-            item = self._item(line.lstrip().rstrip(" "), match)
-            self._start(item, "\t" * self._depth(indent))
+            self._indents = [*outer, indent]
+            self._start(self._item(line.lstrip().rstrip(" "), match), "\t" * len(outer))
         elif told.startswith("|"):
             self._start(told, "")
-        elif "\t" in line or self._is_code(indent):
+        # code begins four places in, also within an item, whose mark takes two places
+        elif "\t" in line or (not self._open and indent >= max((each + 6 for each in outer), default=4)):
             self._close()
-            self._tell(line.rstrip(" "))
+            self._add_block(line.rstrip(" "))
         else:
-            self._continue(told, indent)
-
-    def _is_code(self, indent: int) -> bool:
-        """Tell whether a line begins so far in that it is code, also within an item, whose mark takes two places."""
-        within = max((each + 2 for each in self._indents if each < indent), default=0)
-        return not self._open and indent >= within + 4
-
-    def _continue(self, told: str, indent: int) -> None:
-        """Add a line of a paragraph, which belongs to the items that it is indented below."""
-        if not self._open:
-            self._indents = [each for each in self._indents if each < indent]
-            self._mark = "\t" * len(self._indents) or None
-        self._open.append(told)
+            if not self._open:
+                # a paragraph belongs to the items that it is indented below
+                self._indents, self._mark = outer, "\t" * len(outer) or None
+            self._open.append(told)
 
     def _start(self, told: str, mark: str) -> None:
         self._close()
@@ -169,10 +159,10 @@ class _Layout:
     def _close(self, *, level: int = 0) -> None:
         if self._open:
             told = WRAP.join(_SPACES.sub(" ", line) for line in self._open)
-            self._tell(f"{self._mark or ''}{told}", level=level, is_prose=self._mark is None and not level)
+            self._add_block(f"{self._mark or ''}{told}", level=level, is_prose=self._mark is None and not level)
         self._open, self._mark = [], None
 
-    def _tell(self, block: str, *, level: int = 0, is_prose: bool = False) -> None:
+    def _add_block(self, block: str, *, level: int = 0, is_prose: bool = False) -> None:
         # a sign alone is an empty item where nothing stands below it; else it may belong to the number there
         if self._signs and not level:
             self._blocks += self._signs
@@ -190,9 +180,3 @@ class _Layout:
         if match["mark"] in (None, "+") or match["is_word"] is None or self._has_pluses:
             return told
         return f"- {told[1:].lstrip()}"
-
-    def _depth(self, indent: int) -> int:
-        while self._indents and self._indents[-1] >= indent:
-            self._indents.pop()
-        self._indents.append(indent)
-        return len(self._indents) - 1

@@ -4,6 +4,7 @@ Headings count front matter as a part of the text behind it.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import yaml
@@ -61,10 +62,7 @@ def front_matter(text: str) -> FrontMatter:
     must not undo `memory: false`.
     """
     begin, end = _block(text[: FRONT_MATTER_CHARS + len(_BOM)])
-    if not end:
-        return FrontMatter({}, 0)
-    body = text[begin:end]
-    return FrontMatter(_parse(body), end)
+    return FrontMatter(_parse(text[begin:end]) if end else {}, end)
 
 
 def _block(head: str) -> tuple[int, int]:
@@ -82,27 +80,12 @@ def _block(head: str) -> tuple[int, int]:
 
 def _parse(block: str) -> dict[str, object]:
     body = block.rstrip()[:-3]
-    try:
-        values = _load(body)
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
-        values = None
+    values: object = None
+    if body.count("[") + body.count("{") <= _MAX_BRACKETS:
+        with suppress(yaml.YAMLError, ValueError, OverflowError, RecursionError):
+            values = yaml.load(body, _PlainLoader)
     if isinstance(values, dict):
         return {str(key): value for key, value in values.items()}
-    return _plain_truths(body)
-
-
-def _load(body: str) -> object:
-    if body.count("[") + body.count("{") > _MAX_BRACKETS:
-        raise yaml.YAMLError("too many brackets")
-    loader = _PlainLoader(body)
-    try:
-        value: object = loader.get_single_data()
-        return value
-    finally:
-        loader.dispose()
-
-
-def _plain_truths(body: str) -> dict[str, object]:
     pairs = (line.partition(":") for line in body.split("\n") if line[:1].isalpha())
     found = ((key.strip(), value.strip().lower()) for key, _, value in pairs)
     return {key: _TRUTH[value] for key, value in found if value in _TRUTH}
@@ -112,7 +95,7 @@ class Headings:
     """The headings of one document as a tree; its front matter ends at the byte `front_matter_end`."""
 
     def __init__(self, structure: Structure, front_matter_end: int = 0) -> None:
-        lines, headings = structure.lines, structure.headings()
+        lines, headings = structure.lines, np.flatnonzero(structure.levels)
         behind = int(np.searchsorted(lines.starts, front_matter_end))
         self._first_line = next(iter(lines.starts[behind : behind + 1].tolist()), None)
         self._front_matter_end = front_matter_end

@@ -52,7 +52,7 @@ _FILLERS = "\u115f\u1160\u2800\u3164\uffa0\ufffd"
 """Letters and signs that show nothing, and what stands for bytes that are no text."""
 
 
-class _Said(Struct, frozen=True):
+class _Statement(Struct, frozen=True):
     """What stands behind one `memory:`; `is_top` if the key stands at the very left, `is_early` above the first gap."""
 
     value: str
@@ -97,9 +97,9 @@ def why_private(text: str) -> str:
     end = end or _end(raw, begin, _CLOSINGS[form])
     block = _loose(raw[begin : len(raw) if end is None else end]).lstrip("-+")
     if is_behind_comment or (form is _JSON and end is None):
-        is_said = any(one.is_false and one.is_early for one in _each_said(block.strip()))
+        is_said = any(one.is_false and one.is_early for one in _statements(block.strip()))
         return SkipReason.SAYS_PRIVATE if is_said else ""
-    said = list(_each_said(block))
+    said = list(_statements(block))
     if any(one.is_false for one in said):
         return SkipReason.SAYS_PRIVATE
     if any(not one.is_true and one.is_top and not (end is None and one.may_be_prose) for one in said):
@@ -108,7 +108,10 @@ def why_private(text: str) -> str:
         return SkipReason.MAY_BE_PRIVATE
     if form is _YAML and end is not None and len(block) < FRONT_MATTER_CHARS - 16:
         values = front_matter(f"---\n{block.strip()}\n---\n").values
-    return _why_by(values)
+    read = list(_of_memory(values, is_top=True))
+    if any(value is False or _bare(value) in _FALSE for _, value in read):
+        return SkipReason.SAYS_PRIVATE
+    return SkipReason.MAY_BE_PRIVATE if any(is_top and _bare(value) not in _TRUE for is_top, value in read) else ""
 
 
 def _beginning(raw: str) -> tuple[int, bool]:
@@ -170,25 +173,17 @@ def _end(raw: str, begin: int, closings: re.Pattern[str]) -> int | None:
     return None
 
 
-def _each_said(block: str) -> Iterator[_Said]:
+def _statements(block: str) -> Iterator[_Statement]:
     gap = re.search(r"\n[^\S\n]*\n", block)
     for found in _KEY.finditer(block):
         is_top = found[0][0] not in "{,[-" and not found[0][0].isspace() and not found["above"]
         is_early = gap is None or found.start() < gap.start()
         value = found["value"]
-        yield _Said(_PROPERTY.sub("", value, count=1) if value[:1] in "!&" else value, is_top, is_early)
+        yield _Statement(_PROPERTY.sub("", value, count=1) if value[:1] in "!&" else value, is_top, is_early)
 
 
 def _bare(value: object) -> str:
     return str(value).strip(_WRAPPING).lower()
-
-
-def _why_by(read: object) -> str:
-    """Return the same by what a reader of the language made of the block."""
-    values = list(_of_memory(read, is_top=True))
-    if any(value is False or _bare(value) in _FALSE for _, value in values):
-        return SkipReason.SAYS_PRIVATE
-    return SkipReason.MAY_BE_PRIVATE if any(is_top and _bare(value) not in _TRUE for is_top, value in values) else ""
 
 
 def _of_memory(value: object, *, is_top: bool = False) -> Iterable[tuple[bool, object]]:

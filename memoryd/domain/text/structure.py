@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.lines import PADDING, IndexArray, Lines, Mask
-from memoryd.domain.text.tokens import ByteArray, weigh
+from memoryd.domain.text.tokens import weigh
 
 RankArray = NDArray[np.uint8]
 
@@ -58,9 +58,6 @@ class Structure(Struct, frozen=True):
     """The lines of fenced code, fences included, and of the front matter."""
     fences: IndexArray
     """Of each line the one that opened the fence that is open behind it, else -1."""
-
-    def headings(self) -> IndexArray:
-        return np.flatnonzero(self.levels)
 
 
 def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
@@ -265,34 +262,30 @@ def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
     """
     data = structure.lines.data
     size = len(data) - len(PADDING)
-    weights = partial(weigh, data)
     behind = int(np.searchsorted(structure.lines.starts, begin))
     starts, ranks = structure.lines.starts[behind:], structure.ranks[behind:]
     if not len(starts) or starts[0] > begin:
         starts, ranks = np.insert(starts, 0, begin), np.insert(ranks, 0, Rank.LINE)
     for rank, cuts in _LEVELS:
-        long = np.flatnonzero(sums(weights, starts, size) > limit)
+        long = np.flatnonzero(_weights(data, starts) > limit)
         if not len(long):
             break
         ends = np.append(starts[1:], size)
         found = [at for i in long.tolist() for at in cuts(data, int(starts[i]), int(ends[i]))]
         starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
-    costs = np.insert(np.cumsum(sums(weights, starts, size)), 0, 0)
+    costs = np.insert(np.cumsum(_weights(data, starts)), 0, 0)
     starts = np.append(starts, size)
     return Pieces(starts, costs, _keys(data, starts, ranks))
 
 
-def sums(values: Callable[[int, int], ByteArray], starts: IndexArray, size: int) -> IndexArray:
-    """Add up from each start to the next, the last one to `size`, what `values` gives for a stretch of bytes.
-
-    In blocks, since that is as much as the text, and is widened.
-    """
+def _weights(data: bytes, starts: IndexArray) -> IndexArray:
+    """Return the weight of each piece; block by block, since the weights of the bytes are as large as the text."""
+    ends = np.append(starts[1:], len(data) - len(PADDING))
     result = np.empty(len(starts), np.int64)
     base = 0
     while base < len(starts):
         end = max(int(np.searchsorted(starts, starts[base] + _BLOCK)), base + 1)
-        stop = int(starts[end]) if end < len(starts) else size
-        block = values(int(starts[base]), stop)
+        block = weigh(data, int(starts[base]), int(ends[end - 1]))
         result[base:end] = np.add.reduceat(block, starts[base:end] - starts[base], dtype=np.int64)
         base = end
     return result
@@ -359,18 +352,14 @@ _LEVELS: tuple[tuple[Rank, Cuts], ...] = (
 
 
 def _keys(data: bytes, starts: IndexArray, ranks: RankArray) -> KeyArray:
-    content = np.fromiter(_checksums(data, starts), np.uint64, len(ranks))
+    blocks = (starts[base : base + (_BLOCK >> 4) + 1].tolist() for base in range(0, len(starts) - 1, _BLOCK >> 4))
+    checksums = (crc32(data[begin:end]) for bounds in blocks for begin, end in pairwise(bounds))
+    content = np.fromiter(checksums, np.uint64, len(ranks))
     near = _mixed(content, 0, 0) >> np.uint64(64 - _NEAR_BITS)
     wide = _mixed(content, -_WIDE_REACH, _WIDE_REACH) >> np.uint64(64 - _WIDE_BITS)
     rank = ranks.astype(np.uint64) << np.uint64(RANK_SHIFT)
     keys: KeyArray = rank | near << np.uint64(_WIDE_BITS) | wide
     return keys
-
-
-def _checksums(data: bytes, starts: IndexArray) -> Iterator[int]:
-    for base in range(0, len(starts) - 1, _BLOCK >> 4):
-        bounds = starts[base : base + (_BLOCK >> 4) + 1].tolist()
-        yield from (crc32(data[begin:end]) for begin, end in pairwise(bounds))
 
 
 def _mixed(content: KeyArray, first: int, last: int) -> KeyArray:

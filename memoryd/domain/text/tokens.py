@@ -17,37 +17,23 @@ ByteArray = NDArray[np.uint8]
 _SHORT = 256
 
 
-def _weight_of_byte(byte: int) -> int:
-    char = chr(byte) if byte < 0x80 else ""
-    if char in string.ascii_lowercase and char:
-        return 13
-    if byte < 0x80:
-        return _weight_of_ascii(char)
-    return _weight_of_lead(byte)
+def _weights() -> bytes:
+    """Return the weight of each byte: a character weighs by its first one, those that continue it weigh nothing."""
+    weights = bytearray([8] * 0x80 + [0] * 0x80)
+    ascii_weights = {string.ascii_lowercase: 13, string.ascii_uppercase: 17, string.digits: 26, string.punctuation: 77}
+    for characters, weight in (ascii_weights | {"\n": 4}).items():
+        for character in characters:
+            weights[ord(character)] = weight
+    # Latin, Greek, Cyrillic, Hebrew, Arabic; Devanagari, Thai and their neighbours
+    weights[0xC0:0xE2] = [32] * 0x22
+    # dashes, quotation marks, arrows, symbols
+    weights[0xE2] = 77
+    # Chinese, Japanese, Korean; emoji and rare ideographs
+    weights[0xE3:] = [64] * 0x0D + [128] * 0x10
+    return bytes(weights)
 
 
-def _weight_of_ascii(char: str) -> int:
-    if char in string.ascii_uppercase:
-        return 17
-    if char in string.digits:
-        return 26
-    if char in string.punctuation:
-        return 77
-    return 4 if char == "\n" else 8
-
-
-def _weight_of_lead(byte: int) -> int:
-    """Weigh a whole character by its first byte; the bytes that continue it weigh nothing."""
-    if byte < 0xC0:
-        return 0
-    if byte < 0xE2:  # Latin, Greek, Cyrillic, Hebrew, Arabic; Devanagari, Thai and their neighbours
-        return 32
-    if byte == 0xE2:  # dashes, quotation marks, arrows, symbols
-        return 77
-    return 64 if byte < 0xF0 else 128  # Chinese, Japanese, Korean; emoji and rare ideographs
-
-
-_WEIGHTS = bytes(_weight_of_byte(byte) for byte in range(256))
+_WEIGHTS = _weights()
 
 
 def weigh(data: bytes, start: int, stop: int) -> ByteArray:

@@ -6,6 +6,7 @@ Line n of the conversation is line n of the file. Nothing is ever written to the
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -115,9 +116,9 @@ class TranscriptConversations:
             max_bytes=self._max_bytes,
             withheld=len(withheld),
             skipped=skipped,
-            ids=dict(folder_ids(found.folders)),
+            ids=folder_ids(found.folders),
         )
-        # of one that was read already something is told that may be so no more
+        # first those of which the index may hold what is no longer so
         newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
         present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
         return SourceListing(present, newest_first, "; ".join(found.troubles), again_in)
@@ -159,7 +160,7 @@ class TranscriptConversations:
             return True
         inode, size = identity_of(stamp) if stamp else (place.stat.inode, 0)
         if inode != place.stat.inode or place.stat.size < size:
-            # another file under its name: what was read of the old one is told until it is read
+            # another file under its name: the index shows the old one until it is read
             return True
         growth = self._growing.growth(place.path, place.stat, size)
         if is_due(growth, self._rule):
@@ -171,16 +172,13 @@ class TranscriptConversations:
 
 def _over_limit(places: Mapping[RelativePath, TranscriptFile], max_bytes: int) -> set[RelativePath]:
     """Return the transcripts for which there is no room: those that were written longest ago."""
-    left, beyond = max_bytes, set[RelativePath]()
-    for path, place in sorted(places.items(), key=lambda item: -item[1].stat.mtime_ns):
-        left -= place.stat.size
-        if left < 0:
-            beyond.add(path)
-    return beyond
+    newest = sorted(places, key=lambda path: -places[path].stat.mtime_ns)
+    sums = accumulate(places[path].stat.size for path in newest)
+    return {path for path, size in zip(newest, sums, strict=True) if size > max_bytes}
 
 
 def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
-    """Yield what was said; until somebody told a time, that of the file stands for it."""
+    """Yield what was said; before the first line with a time, the time of the file is taken."""
     known = 0 if not is_first else int(time_of_file(step.tail.stat.mtime_ns).timestamp() * 1e9)
     for line in step.lines:
         when = line.utterance.time
@@ -189,35 +187,31 @@ def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]
         yield ConversationLine(line.number, line.utterance.line, at_ns)
 
 
-class TranscriptListing(Struct, frozen=True):
-    """The transcripts of one agent that may be told, for whoever exports them or takes their turns."""
+def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: ExcludedConversations) -> AgentTranscripts:
+    """Return the transcripts of an agent that are not withheld, to be exported or read for their turns.
 
-    agent: str
-    folders: TranscriptFolders
-    withheld: ExcludedConversations
-
-    def look(self) -> AgentTranscripts:
-        """Return the transcripts that are not withheld; none while nobody knows which are. Blocks, and never raises."""
-        # before the look: what changes meanwhile is looked at once more
-        marks = self.withheld.version
-        found = self.folders.look()
-        try:
-            # who forgot one of a name means every file of it
-            like = {path for path, file in found.twins if self.withheld.withholds(path, file)}
-            files = {
-                one.name: one
-                for path, one in found.transcripts.items()
-                if path not in like and not self.withheld.withholds(path, one.path)
-            }
-        except StoreUnavailable as exc:
-            return AgentTranscripts(problem=str(exc))
-        hidden = {one.name for one in found.transcripts.values()} - files.keys()
-        return AgentTranscripts(
-            tuple(files.values()),
-            "; ".join(found.troubles),
-            lambda name: name in hidden or self.withheld.names(transcript_path(self.agent, name)),
-            marks,
-        )
+    None while it is not known which are withheld. Blocks, and never raises.
+    """
+    # before the look: what changes meanwhile is looked at once more
+    marks = withheld.version
+    found = folders.look()
+    try:
+        # a name that was forgotten hides every file of it
+        like = {path for path, file in found.twins if withheld.withholds(path, file)}
+        files = {
+            transcript.name: transcript
+            for path, transcript in found.transcripts.items()
+            if path not in like and not withheld.withholds(path, transcript.path)
+        }
+    except StoreUnavailable as exc:
+        return AgentTranscripts(problem=str(exc))
+    hidden = {transcript.name for transcript in found.transcripts.values()} - files.keys()
+    return AgentTranscripts(
+        tuple(files.values()),
+        "; ".join(found.troubles),
+        lambda name: name in hidden or withheld.names(transcript_path(agent, name)),
+        marks,
+    )
 
 
 class _Seen(Struct):
@@ -238,15 +232,13 @@ class GrowingFiles(Struct, eq=False):
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
-        now = self.clock()
         seen = self._seen.get(file)
+        changed_at = self.clock() if seen is None or seen.stat != stat else seen.changed_at
         if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
-            changed_at = now if seen is None or seen.stat != stat else seen.changed_at
             seen = self._seen[file] = _Seen(stat, changed_at, read_bytes, read_bytes)
-        if seen.stat != stat:
-            seen.stat, seen.changed_at = stat, now
+        seen.stat, seen.changed_at = stat, changed_at
         self._count(file, seen)
-        return Growth(max(0, stat.size - read_bytes), seen.lines, now - seen.changed_at, seen.is_compacted)
+        return Growth(max(0, stat.size - read_bytes), seen.lines, self.clock() - changed_at, seen.is_compacted)
 
     def keep(self, files: Collection[Path]) -> None:
         """Forget all but these."""

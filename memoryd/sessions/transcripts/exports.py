@@ -1,31 +1,35 @@
 """Keeping a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
 
 An export is written again only where its transcript has grown. It is deleted when the transcript is deleted, too old,
-forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never changed.
+forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never read or changed.
 """
 
+import contextlib
+import os
+import stat as stat_module
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.sessions.conversation_parts import export_lines, export_name
-from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
-from memoryd.files.reading import TornReadError
-from memoryd.files.writing import FileChangedError
-from memoryd.sessions.transcripts.export_files import (
-    Exported,
-    ExportFiles,
-    ExportRecord,
-    identity,
-    load_record,
-    save_record,
+from memoryd.domain.documents import FileStat
+from memoryd.domain.sessions.conversation_parts import (
+    MARK_LINE,
+    SUFFIX,
+    export_lines,
+    export_name,
+    heading,
+    is_export,
 )
+from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
+from memoryd.files.reading import TornReadError, file_stat
+from memoryd.files.writing import FileChangedError, remove_drafts, replace_file, streamed_file
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
@@ -37,6 +41,112 @@ ROUND_BYTES: Final = 32 << 20
 """Read of transcripts in one round: then qmd has its turn, and what is left follows."""
 _DAY_NS: Final = 86_400_000_000_000
 _MAX_PROBLEMS_SHOWN: Final = 3
+_HEAD_BYTES: Final = 1024
+_BLOCK_BYTES: Final = 1 << 20
+
+
+class ExportFiles(Struct, frozen=True):
+    """Exports below one folder, by name. Its methods wait for the disk and raise OSError where it refuses."""
+
+    folder: Path
+
+    def prepare(self) -> None:
+        """Make the folder, open to its owner alone, and clear away what a kill left half written."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.chmod(0o700)
+        remove_drafts(self.folder)
+
+    def ours(self) -> set[str]:
+        """Return the names of the exports in the folder, by name and by mark."""
+        try:
+            names = [path.name for path in self.folder.iterdir()]
+        except FileNotFoundError:
+            return set()
+        return {name for name in names if name.endswith(SUFFIX) and not name.startswith(".") and self.is_ours(name)}
+
+    def stat(self, name: str) -> FileStat | None:
+        """Return what shows whether an export is the one that was written, None if there is none of that name."""
+        try:
+            return file_stat((self.folder / name).lstat())
+        except OSError:
+            return None
+
+    def is_ours(self, name: str) -> bool:
+        """Tell whether a file is an export: a regular one with our heading and our mark."""
+        try:
+            descriptor = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return False
+        with os.fdopen(descriptor, "rb") as file:
+            info = os.fstat(descriptor)
+            if not stat_module.S_ISREG(info.st_mode):
+                return False
+            first = file.readline(_HEAD_BYTES)
+            file.seek(max(0, info.st_size - len(MARK_LINE) - 1))
+            return is_export(first, file.read())
+
+    def write(self, name: str, head: Iterable[bytes], lines: Iterable[str], *, at_ns: Callable[[], int]) -> FileStat:
+        """Put an export in its place; `at_ns` tells at the end when the last message was said.
+
+        Raises FileChangedError if a file that is no export is there.
+        """
+        path = self.folder / name
+        with streamed_file(path, replaces=self.is_ours(name)) as file:
+            for block in head:
+                file.write(block)
+            for line in lines:
+                file.write(line.encode("utf-8", "replace"))
+            file.write(MARK_LINE)
+            file.flush()
+            # the time of the last message, for programs that sort or filter by the times of files
+            os.utime(file.fileno(), ns=(at_ns(), at_ns()))
+        return file_stat(path.lstat())
+
+    def without_mark(self, name: str) -> Iterator[bytes]:
+        """Yield what an export holds, to be written with more lines behind it."""
+        with (self.folder / name).open("rb") as file:
+            left = os.fstat(file.fileno()).st_size - len(MARK_LINE)
+            while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
+                left -= len(block)
+                yield block
+
+    def remove(self, name: str) -> None:
+        """Delete a file that is ours."""
+        if self.is_ours(name):
+            (self.folder / name).unlink(missing_ok=True)
+
+
+class Exported(Struct, frozen=True, rename={"last_ns": "last", "is_more": "more"}):
+    """How far a transcript was read; its export holds its lines up to `lines`, the last one that says something."""
+
+    transcript: str
+    tail: str = ""
+    """As `written_tail` gives it."""
+    lines: int = 0
+    last_ns: int = 0
+    """When its last message was said."""
+    written: tuple[int, int, int] | None = None
+    """Inode, size and time of the export; None while there is none: nothing was said, or all of it is too old."""
+    is_more: bool = False
+    """Whether there was more to read."""
+
+    def is_intact(self, stat: FileStat | None) -> bool:
+        """Tell whether an export is the one that was written."""
+        return self.written is not None and stat is not None and _identity(stat) == self.written
+
+
+class ExportRecord(Struct, frozen=True):
+    """The exports of an agent, by the names of their files, and their folder; empty where none were ever made.
+
+    It can be lost: everything is exported again then, and the marks tell ours.
+    """
+
+    folder: str = ""
+    exports: dict[str, Exported] = field(default_factory=dict)
+
+
+def _identity(stat: FileStat) -> tuple[int, int, int]:
+    return stat.inode, stat.size, stat.mtime_ns
 
 
 class ExportStep(Struct, frozen=True):
@@ -47,7 +157,7 @@ class ExportStep(Struct, frozen=True):
     problem: str = ""
 
 
-def brought_on(
+def _export_step(
     files: ExportFiles, name: str, transcript: TranscriptFile, known: Exported | None, *, max_bytes: int
 ) -> ExportStep:
     """Export what a transcript says behind what is exported of it, reading little more than `max_bytes`.
@@ -61,20 +171,20 @@ def brought_on(
         # what is not there as it was written cannot be continued
         known = Exported(transcript.name)
     first = read_on(transcript.path, read_tail(known.tail), whose=transcript.whose, max_bytes=STEP_BYTES)
-    told = f"{transcript.name}: {first.problem}" if first.problem else ""
+    problem = f"{transcript.name}: {first.problem}" if first.problem else ""
     if first.state is TranscriptState.UNREADABLE:
-        return ExportStep(known, problem=told)
+        return ExportStep(known, problem=problem)
     if first.state not in _READ:
         # of no format that we know, which is not looked at again before it changes
-        return ExportStep(Exported(transcript.name, written_tail(first.tail)) if told else None, problem=told)
+        return ExportStep(Exported(transcript.name, written_tail(first.tail)) if problem else None, problem=problem)
     if first.state is TranscriptState.REWRITTEN:
         known = Exported(transcript.name)
     reading = _Reading(transcript, known, first, max_bytes)
     try:
         if reading.reaches_words():
-            write = files.append if known.written else files.write
-            stat = write(name, transcript.name, reading.texts(), at_ns=lambda: reading.exported.last_ns)
-            reading.exported = replace(reading.exported, written=identity(stat))
+            head = files.without_mark(name) if known.written else [f"{heading(transcript.name)}\n".encode()]
+            stat = files.write(name, head, reading.texts(), at_ns=lambda: reading.exported.last_ns)
+            reading.exported = replace(reading.exported, written=_identity(stat))
     except FileChangedError:
         return ExportStep(None, reading.read_bytes, f"{transcript.name}: another file is at the place of its export")
     except TornReadError:
@@ -98,7 +208,7 @@ class _Reading:
         return max(0, self._step.tail.offset - self._start)
 
     def reaches_words(self) -> bool:
-        """Read up to a step in which somebody says something; return False if there is none."""
+        """Read up to the first step with a spoken line; return False if there is none."""
         while not self._step.lines:
             self._note()
             if not self._goes_on():
@@ -162,7 +272,7 @@ class SessionExports:
         self._transcripts = transcripts
         self._now_ns = now_ns
         self._refusal: str | None = None
-        """Why none may be made where they are to lie; None: nobody has looked yet."""
+        """Why none may be made where they are to lie; None before the first look."""
         self._withheld: set[str] = set()
         self._lock = threading.Lock()
         self._folder = ""
@@ -202,7 +312,7 @@ class SessionExports:
                 ExportFiles(Path(self._folder)).remove(export_name(transcript))
 
     def release(self, transcript: str) -> None:
-        """Let a transcript be exported again, unless whoever lists the transcripts withholds it."""
+        """Let a transcript be exported again, unless the list of transcripts withholds it."""
         self._withheld.discard(transcript)
 
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
@@ -215,7 +325,7 @@ class SessionExports:
             try:
                 return self._refreshed(on_withdraw)
             except OSError as exc:
-                self._tell([f"transcripts cannot be exported to {self._settings.folder}: {exc.strerror or exc}"])
+                self._report([f"transcripts cannot be exported to {self._settings.folder}: {exc.strerror or exc}"])
                 return True
 
     def _refreshed(self, on_withdraw: Callable[[], None]) -> bool:
@@ -224,7 +334,7 @@ class SessionExports:
         folder = self._settings.folder
         if not self._settings.is_enabled or self._refusal:
             self._withdraw_all(on_withdraw)
-            self._tell([self._refusal] if self._refusal else [])
+            self._report([self._refusal] if self._refusal else [])
             return True
         if self._folder not in ("", str(folder)):
             self._withdraw_all(on_withdraw)
@@ -234,7 +344,8 @@ class SessionExports:
     def _round(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> bool:
         found = self._transcripts()
         files.prepare()
-        wanted = self._wanted(found)
+        newest_first = sorted(found.files, key=lambda transcript: transcript.stat.mtime_ns, reverse=True)
+        wanted = {export_name(one.name): one for one in newest_first if not self._is_excluded(one.name, found)}
         self._withdraw(files, self._orphans(files, found, wanted), on_withdraw)
         left, is_done = ROUND_BYTES, True
         problems = [found.problem] if found.problem else []
@@ -244,32 +355,27 @@ class SessionExports:
             if left <= 0:
                 is_done = False
                 break
-            step = brought_on(files, name, transcript, self._exported.get(name), max_bytes=left)
+            step = _export_step(files, name, transcript, self._exported.get(name), max_bytes=left)
             left -= step.read_bytes
             problems += [step.problem] if step.problem else []
             if step.exported is None or step.exported.written is None:
-                # nothing is said any more in what is there, or nobody can read it
+                # the transcript says nothing any more, or cannot be read
                 self._withdraw(files, {name}, on_withdraw)
             self._note(name, step.exported)
             is_done &= step.exported is None or not step.exported.is_more
         self._expire(files, on_withdraw)
-        save_record(self._settings.record, ExportRecord(self._folder, self._exported))
-        self._tell(problems)
+        self._settings.record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        replace_file(self._settings.record, msgspec.json.encode(ExportRecord(self._folder, self._exported)))
+        self._report(problems)
         return is_done
 
-    def _wanted(self, found: AgentTranscripts) -> dict[str, TranscriptFile]:
-        """Return the transcripts by the names of their exports, what was said last first."""
-        remembered = [one for one in found.files if not self._is_excluded(one.name, found)]
-        ordered = sorted(remembered, key=lambda one: one.stat.mtime_ns, reverse=True)
-        return {export_name(one.name): one for one in ordered}
-
     def _orphans(self, files: ExportFiles, found: AgentTranscripts, wanted: dict[str, TranscriptFile]) -> set[str]:
-        gone = (files.ours().keys() | self._exported.keys()) - wanted.keys()
+        orphans = (files.ours() | self._exported.keys()) - wanted.keys()
         if not found.problem:
-            return gone
+            return orphans
         # a folder that cannot be looked at may hold them still; but what is withheld goes in any case
         known = self._exported
-        return {name for name in gone if name in known and self._is_excluded(known[name].transcript, found)}
+        return {name for name in orphans if name in known and self._is_excluded(known[name].transcript, found)}
 
     def _is_excluded(self, transcript: str, found: AgentTranscripts) -> bool:
         return transcript in self._withheld or found.is_excluded(transcript)
@@ -289,7 +395,7 @@ class SessionExports:
 
     def _expire(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> None:
         """Delete what is too old; how far it was read stays known, so that it is not read again."""
-        # of what is not read to its end nobody knows when its last message was said
+        # the time of the last message is unknown before all is read
         whole = {name: one for name, one in self._exported.items() if one.written and not one.is_more}
         for name in [name for name, one in whole.items() if self._is_old(one)]:
             known = replace(self._exported[name], written=None)
@@ -297,9 +403,9 @@ class SessionExports:
             self._note(name, known)
 
     def _withdraw(self, files: ExportFiles, names: set[str], on_withdraw: Callable[[], None]) -> None:
-        known = (self._exported.get(name) for name in names)
-        if any(one is not None and one.written for one in known) or any(map(files.is_ours, names)):
-            # first: after a kill in between qmd would keep what nobody else has
+        known = filter(None, map(self._exported.get, names))
+        if any(exported.written for exported in known) or any(map(files.is_ours, names)):
+            # first: after a kill in between qmd would keep what is deleted
             on_withdraw()
         for name in names:
             files.remove(name)
@@ -309,8 +415,10 @@ class SessionExports:
         """Delete everything that is ours, where it is to lie and where it lay before."""
         for folder in sorted({self._folder, str(self._settings.folder)} - {""}):
             files = ExportFiles(Path(folder))
-            self._withdraw(files, {*files.ours(), *self._exported}, on_withdraw)
-            files.discard_folder()
+            self._withdraw(files, files.ours() | self._exported.keys(), on_withdraw)
+            with contextlib.suppress(OSError):
+                # files that are not ours may be in it
+                files.folder.rmdir()
         self._folder = ""
         self._settings.record.unlink(missing_ok=True)
 
@@ -322,12 +430,14 @@ class SessionExports:
 
     def _load(self) -> None:
         if not self._is_loaded:
-            record = load_record(self._settings.record)
-            self._folder, self._exported, self._is_loaded = record.folder, record.exports, True
+            with contextlib.suppress(OSError, ValueError):
+                record = msgspec.json.decode(self._settings.record.read_bytes(), type=ExportRecord)
+                self._folder, self._exported = record.folder, record.exports
+            self._is_loaded = True
 
-    def _tell(self, problems: list[str]) -> None:
+    def _report(self, problems: list[str]) -> None:
         more = len(problems) - _MAX_PROBLEMS_SHOWN
-        told = "; ".join(problems[:_MAX_PROBLEMS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
-        if told and told != self.problem:
-            log.warning("transcripts are not exported as they should be", reason=told)
-        self.problem = told
+        problem = "; ".join(problems[:_MAX_PROBLEMS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+        if problem and problem != self.problem:
+            log.warning("transcripts are not exported as they should be", reason=problem)
+        self.problem = problem

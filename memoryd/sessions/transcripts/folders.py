@@ -6,7 +6,8 @@ Transcripts are regular files directly in a folder, found by name; no symlink is
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -90,55 +91,41 @@ class TranscriptFolders(Struct, eq=False):
 
     def look(self) -> FolderListing:
         """List the transcripts of all folders."""
-        found, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
-        twins = list[tuple[RelativePath, Path]]()
-        seen = [self._listed(folder, found, skipped, twins) for folder in self.folders]
-        return FolderListing(
-            seen,
-            found,
-            skipped,
-            frozenset(one.path for one in seen if one.problem and self._keeps(one)),
-            [f"{one.path}: {one.problem}" for one in seen if one.problem and not self._may_miss(one)],
-            twins,
-        )
+        transcripts, skipped = dict[RelativePath, TranscriptFile](), list[SkippedFile]()
+        twins, seen = list[tuple[RelativePath, Path]](), list[SeenFolder]()
+        for folder in self.folders:
+            listed = find_transcripts(folder.path)
+            seen.append(SeenFolder(folder.path, len(listed.files), listed.problem))
+            skipped += listed.skipped
+            for name, stat in listed.files.items():
+                path = RelativePath(f"{self.prefix}{name}")
+                if path in transcripts:
+                    skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
+                    twins.append((path, folder.path / name))
+                else:
+                    transcripts[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
+        broken = {folder.path: folder.problem for folder in seen if folder.problem}
+        optional = {folder.path for folder in self.folders if folder.is_optional}
+        lost = frozenset(filter(self._may_return, broken))
+        troubles = [f"{path}: {why}" for path, why in broken.items() if path not in optional or path.exists()]
+        return FolderListing(seen, transcripts, skipped, lost, troubles, twins)
 
-    def _listed(
-        self,
-        folder: TranscriptFolder,
-        found: dict[RelativePath, TranscriptFile],
-        skipped: list[SkippedFile],
-        twins: list[tuple[RelativePath, Path]],
-    ) -> SeenFolder:
-        listed = find_transcripts(folder.path)
-        skipped += listed.skipped
-        for name, stat in listed.files.items():
-            path = RelativePath(f"{self.prefix}{name}")
-            if path in found:
-                skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
-                twins.append((path, folder.path / name))
-            else:
-                found[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
-        return SeenFolder(folder.path, len(listed.files), listed.problem)
-
-    def _keeps(self, seen: SeenFolder) -> bool:
-        """Tell whether what was read of a folder stays: one that is gone may come back, but not for ever."""
-        if seen.path.is_dir():
-            self._missing.pop(seen.path, None)
+    def _may_return(self, folder: Path) -> bool:
+        """Tell whether what was read of a folder stays: one that is missing may come back, but not for ever."""
+        if folder.is_dir():
+            self._missing.pop(folder, None)
             return True
-        return self.clock() - self._missing.setdefault(seen.path, self.clock()) < self.grace
-
-    def _may_miss(self, seen: SeenFolder) -> bool:
-        return any(one.path == seen.path and one.is_optional for one in self.folders) and not seen.path.exists()
+        return self.clock() - self._missing.setdefault(folder, self.clock()) < self.grace
 
 
-def folder_ids(folders: Sequence[SeenFolder]) -> Iterator[tuple[str, FolderId]]:
-    """Yield the folders that are there, each with what tells it from another under its name."""
+def folder_ids(folders: Sequence[SeenFolder]) -> dict[str, FolderId]:
+    """Return the folders that are there, each with what tells it from another under its name."""
+    ids = dict[str, FolderId]()
     for seen in folders:
-        try:
+        with suppress(OSError):
             info = seen.path.stat()
-        except OSError:
-            continue
-        yield str(seen.path), (info.st_dev, info.st_ino)
+            ids[str(seen.path)] = info.st_dev, info.st_ino
+    return ids
 
 
 def state_of(stat: FileStat, folder: Path) -> str:
@@ -193,15 +180,16 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
         named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
         generated = _generated(folder) if named else frozenset[str]()
         wanted = [entry for entry in named if session_of(entry.name) not in generated]
-        skipped = [
-            SkippedFile(RelativePath(printable_name(entry.name)), reason)
-            for entry in wanted
-            if (reason := _why_not(entry))
-        ]
-        stats = {entry.name: _stat(entry) for entry in wanted if not _why_not(entry)}
+        files, skipped = dict[str, FileStat](), list[SkippedFile]()
+        for entry in wanted:
+            if reason := _why_not(entry):
+                skipped.append(SkippedFile(RelativePath(printable_name(entry.name)), reason))
+            else:
+                # one may be taken away since the folder was read
+                with suppress(FileNotFoundError):
+                    files[entry.name] = file_stat(entry.stat(follow_symlinks=False))
     except OSError as exc:
         return FoundTranscripts({}, problem=exc.strerror or str(exc))
-    files = {name: stat for name, stat in stats.items() if stat is not None}
     problem = f"has more than {max_entries:,} entries" if len(listed) > max_entries else ""
     return FoundTranscripts(files, tuple(skipped), len(named) - len(wanted), problem)
 
@@ -221,7 +209,7 @@ def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
         content = read_snapshot(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
         return generated_sessions(json.loads(content.data))
     except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
-        # what a timer's session says is indexed then, which harms nobody
+        # what a timer's session says is indexed then, which does no harm
         return frozenset()
 
 
@@ -231,11 +219,3 @@ def _why_not(entry: os.DirEntry[str]) -> str:
     if entry.is_symlink():
         return SkipReason.LINKED_TRANSCRIPT
     return "" if entry.is_file(follow_symlinks=False) else SkipReason.NOT_REGULAR
-
-
-def _stat(entry: os.DirEntry[str]) -> FileStat | None:
-    try:
-        return file_stat(entry.stat(follow_symlinks=False))
-    except FileNotFoundError:
-        # taken away since the folder was read
-        return None

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
+from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session
 from memoryd.domain.sessions.transcripts.reading import (
     LOOKED_AT,
     START,
@@ -34,7 +35,6 @@ from memoryd.domain.sessions.transcripts.reading import (
     SpokenLine,
     Tail,
     TranscriptState,
-    is_generated_from,
     recognised,
     record_of,
     said,
@@ -187,19 +187,18 @@ def lines_now(path: Path, first: int, last: int, *, whose: TranscriptFormat | No
         if known is None:
             return {}
         lines = enumerate(raw_lines(descriptor, 0, size, b"", MAX_LINE_BYTES), start=1)
-        spoken = {number: _spoken_text(line, known) for number, line in islice(lines, first - 1, last)}
-    return {number: text for number, text in spoken.items() if text}
+        spoken: dict[int, str] = {}
+        for number, line in islice(lines, first - 1, last):
+            record = LeftOut.UNREADABLE if line.data is None else record_of(line.data)
+            what = record if isinstance(record, LeftOut) else said(record, known)
+            if isinstance(what, Utterance):
+                spoken[number] = what.line
+    return spoken
 
 
 def _recognised(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFormat | None:
     lines = raw_lines(descriptor, 0, min(size, max_line_bytes + BLOCK_BYTES), b"", max_line_bytes)
     return recognised(record_of(line.data) for line in islice(lines, LOOKED_AT) if line.data is not None)
-
-
-def _spoken_text(line: RawLine, whose: TranscriptFormat) -> str:
-    record = LeftOut.UNREADABLE if line.data is None else record_of(line.data)
-    what = record if isinstance(record, LeftOut) else said(record, whose)
-    return what.line if isinstance(what, Utterance) else ""
 
 
 def read_on(
@@ -260,7 +259,10 @@ class _Reading(Struct):
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def on(self, tail: Tail) -> ReadOn:
-        before = self._stat()
+        info = os.fstat(self.descriptor)
+        if not stat_module.S_ISREG(info.st_mode):
+            raise NotReadableError(SkipReason.NOT_REGULAR)
+        before = file_stat(info)
         is_same = self._is_same(tail, before)
         state = TranscriptState.GROWN if is_same else TranscriptState.REWRITTEN
         start = tail if is_same else START
@@ -292,12 +294,6 @@ class _Reading(Struct):
         if unended > MAX_SCAN_BYTES:
             raise NotReadableError(SkipReason.LONG_LINE.format(MAX_SCAN_BYTES >> 20))
 
-    def _stat(self) -> FileStat:
-        info = os.fstat(self.descriptor)
-        if not stat_module.S_ISREG(info.st_mode):
-            raise NotReadableError(SkipReason.NOT_REGULAR)
-        return file_stat(info)
-
     def _is_same(self, tail: Tail, now: FileStat) -> bool:
         """Tell whether what was read before stands there still."""
         if tail.offset > now.size or (tail.offset and edge_hash(self.descriptor, tail.offset) != tail.edge_hash):
@@ -327,14 +323,16 @@ class _Reading(Struct):
         what: Utterance | LeftOut | None = None
         if line.data is not None and whose is not None:
             record = record_of(line.data)
-            self.is_generated |= not isinstance(record, LeftOut) and is_generated_from(record, whose)
             what = record if isinstance(record, LeftOut) else said(record, whose)
-        if isinstance(what, Utterance) and self.is_generated:
-            what = LeftOut.DROPPED
+            if whose is TranscriptFormat.OPENCLAW and not isinstance(record, LeftOut):
+                # nobody speaks in what comes behind such a record
+                self.is_generated |= is_of_generated_session(record)
         if isinstance(what, Utterance):
-            time = believed(what.time, self.now)
-            self.lines.append(SpokenLine(number, what if time == what.time else replace(what, time=time)))
-            self.counts[CountedLine.CUT] += what.is_cut
+            if self.is_generated:
+                what = LeftOut.DROPPED
+            else:
+                self.lines.append(SpokenLine(number, replace(what, time=believed(what.time, self.now))))
+                self.counts[CountedLine.CUT] += what.is_cut
         kind = CountedLine.SPOKEN if isinstance(what, Utterance) else what
         self.counts[kind or CountedLine.TOO_LONG] += 1
 

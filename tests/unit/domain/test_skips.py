@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memoryd.domain.memories.capture.capture import captured
-from memoryd.domain.skips import SKIP_REASONS, SkipReason
+from memoryd.domain.skips import SkipReason
 from tests.docs.reference import render
 from tests.package_trees import ROOT, TREES
 
@@ -22,9 +22,10 @@ BESIDE = ("qmd ranks its ", "told by its ", "its last ", "{transcript.name}: ")
 
 
 def test_codes_and_texts_are_told_apart() -> None:
-    assert len(SkipReason.__members__) == len(SKIP_REASONS) > 80, "a text that stands twice is one row with two names"
-    assert {one.stage for one in SKIP_REASONS} == {"search", "recall", "capture", "index"}
-    assert all(re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", one.code) for one in SKIP_REASONS)
+    rows = tuple(SkipReason)
+    assert len(SkipReason.__members__) == len(rows) > 80, "a text that stands twice is one row with two names"
+    assert {one.stage for one in SkipReason} == {"search", "recall", "capture", "index"}
+    assert all(re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", one.code) for one in SkipReason)
 
 
 def test_reason_is_its_text_on_the_wire() -> None:
@@ -47,7 +48,7 @@ def test_each_reason_is_given_somewhere_and_written_once() -> None:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "SkipReason"
     }
     assert used == set(SkipReason.__members__)
-    texts = {str(one) for one in SKIP_REASONS if " " in one}
+    texts = {str(one) for one in SkipReason if " " in one}
     again = {
         f"{name}: {node.value}"
         for name, tree in TREES.items()
@@ -66,12 +67,12 @@ def test_what_capture_drops_is_dropped_for_a_row() -> None:
     messages = [json.loads(line)["user"] for path in TURNS.glob("*.jsonl") for line in path.read_text().splitlines()]
     reasons = {one.reason for text in messages for one in captured(text).dropped}
     assert len(reasons) > 5
-    assert not {one for one in reasons if not any(_is_row(one, row) for row in SKIP_REASONS)}
+    assert not {one for one in reasons if not any(_is_row(one, row) for row in SkipReason)}
 
 
 def test_page_has_exactly_the_rows() -> None:
     told = render("codes.md").partition("## Reasons for leaving out")[2]
-    assert re.findall(r"^\| `(\w+)` \| (\w+) \|", told, re.MULTILINE) == [(one.code, one.stage) for one in SKIP_REASONS]
+    assert re.findall(r"^\| `(\w+)` \| (\w+) \|", told, re.MULTILINE) == [(one.code, one.stage) for one in SkipReason]
 
 
 def _written(tree: ast.Module, *, says_why: bool) -> Iterator[str]:

@@ -76,7 +76,8 @@ def openclaw_text(record: Mapping[str, object]) -> Utterance | LeftOut:
 
 def is_generated(speaker: Speaker, text: str) -> bool:
     """Tell whether a folded text is of OpenClaw's machinery: its events and prompts, and answers meant for nobody."""
-    if speaker is Speaker.USER and (_SYSTEM.match(text) or _CRON.match(text) or _is_heartbeat(text)):
+    is_heartbeat = text == _POLL or text.startswith(_HEARTBEAT) or (text.startswith(_TASKS) and _TASKS_END in text)
+    if speaker is Speaker.USER and (is_heartbeat or _SYSTEM.match(text) or _CRON.match(text)):
         return True
     if _is_silent(text) or (speaker is Speaker.ASSISTANT and text == _HEARTBEAT_OK):
         return True
@@ -95,11 +96,6 @@ def is_of_generated_session(record: Mapping[str, object]) -> bool:
 def is_generated_key(key: object) -> bool:
     """Tell whether a session key is of a run of a timer, or of a dream."""
     return isinstance(key, str) and bool(_CRON_SESSION.match(key) or _DREAM_SESSION.match(key))
-
-
-def _is_heartbeat(text: str) -> bool:
-    is_tasks = text.startswith(_TASKS) and _TASKS_END in text
-    return text == _POLL or text.startswith(_HEARTBEAT) or is_tasks
 
 
 def _is_silent(text: str) -> bool:
@@ -200,7 +196,8 @@ def _block_end(lines: StrippedLines, at: int) -> int | None:
     line = lines[at]
     if line in _HINTS:
         return at + 1
-    if line == f"Context: {_MARK}" or (line == _CONTEXT and _has_context(lines, at)):
+    body = range(at + 1, at + 1 + _CONTEXT_LINES)
+    if line == f"Context: {_MARK}" or (line == _CONTEXT and any(_CONTEXT_BODY.match(lines[at]) for at in body)):
         # the last block of a message: all that follows is of the channel
         return len(lines.lines)
     is_marked = line.endswith(_MARK) and line != _MARK
@@ -211,10 +208,6 @@ def _block_end(lines: StrippedLines, at: int) -> int | None:
         blank = lines.next("", at + 1)
         return len(lines.lines) if blank is None else blank
     return None
-
-
-def _has_context(lines: StrippedLines, at: int) -> bool:
-    return any(_CONTEXT_BODY.match(lines[after]) for after in range(at + 1, at + 1 + _CONTEXT_LINES))
 
 
 _BEGIN, _END = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
@@ -230,13 +223,9 @@ _PREFACES: Final = frozenset(
 
 def without_runtime_context(text: str) -> str:
     """Return the text without them. A block that never ends goes to the end of the text; blocks may be nested."""
-    if _BEGIN in text:
-        text = _without_blocks(text)
-    return _without_prefaces(text) if _NOTICE in text else text
-
-
-def _without_blocks(text: str) -> str:
-    kept, depth = [], 0
+    if _BEGIN not in text and _NOTICE not in text:
+        return text
+    kept, depth = list[str](), 0
     for line in text.split("\n"):
         bare = line.removesuffix("\r")
         if bare == _BEGIN:
@@ -245,11 +234,10 @@ def _without_blocks(text: str) -> str:
             depth -= 1
         elif not depth:
             kept.append(line)
-    return "\n".join(kept)
+    return _without_prefaces(kept) if _NOTICE in text else "\n".join(kept)
 
 
-def _without_prefaces(text: str) -> str:
-    raw = text.split("\n")
+def _without_prefaces(raw: list[str]) -> str:
     lines, kept, at = [line.strip() for line in raw], list[str](), 0
     while at < len(lines):
         is_noticed = at + 1 < len(lines) and lines[at + 1] == _NOTICE

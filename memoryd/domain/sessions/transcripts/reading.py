@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.claude import claude_text
-from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session, openclaw_text
+from memoryd.domain.sessions.transcripts.openclaw import openclaw_text
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance
 
 LOOKED_AT: Final = 64
@@ -57,11 +57,6 @@ def _outside_strings(data: bytes) -> bytes:
 def said(record: Record, whose: TranscriptFormat) -> Utterance | LeftOut:
     """Return what a record of a transcript of a format says."""
     return openclaw_text(record) if whose is TranscriptFormat.OPENCLAW else claude_text(record)
-
-
-def is_generated_from(record: Record, whose: TranscriptFormat) -> bool:
-    """Tell whether what comes behind a record is of a session that nobody spoke in."""
-    return whose is TranscriptFormat.OPENCLAW and is_of_generated_session(record)
 
 
 def recognised(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:

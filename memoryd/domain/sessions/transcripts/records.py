@@ -6,7 +6,7 @@ and no longer than a person reads.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -73,19 +73,13 @@ def text_blocks(content: object) -> list[str] | None:
         return [shortened(content, MAX_RAW_CHARS)]
     if not isinstance(content, list):
         return None
-    texts, left = [], MAX_RAW_CHARS
-    for text in _texts(content):
-        if left <= 0:
-            break
-        texts.append(shortened(text, left))
-        left -= len(text)
-    return texts
-
-
-def _texts(content: list[object]) -> Iterator[str]:
+    texts, left = list[str](), MAX_RAW_CHARS
     for block in content:
-        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
-            yield block["text"]
+        text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
+        if isinstance(text, str) and left > 0:
+            texts.append(shortened(text, left))
+            left -= len(text)
+    return texts
 
 
 def inner(record: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -108,10 +102,7 @@ _SECONDS_BELOW: Final = 1e11
 
 def first_time(*records: Mapping[str, object]) -> datetime | None:
     """Return the first `timestamp` of the records that makes sense, None if there is none."""
-    for record in records:
-        if (time := as_instant(record.get("timestamp"))) is not None:
-            return time
-    return None
+    return next(filter(None, (as_instant(record.get("timestamp")) for record in records)), None)
 
 
 def as_instant(value: object) -> datetime | None:

@@ -7,8 +7,9 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, PresentText, chunk_entries, content_hash
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.chunking import Apart, Chunk, chunk, each_chunk
+from memoryd.domain.text.chunking import Apart, Chunk, each_chunk
 from memoryd.domain.text.lines import padded
+from tests.chunks import chunk
 
 LOG = RelativePath("memory/2025-11-27.md")
 BANK = RelativePath("bank/world.md")

@@ -2,10 +2,11 @@ import tracemalloc
 
 import pytest
 
-from memoryd.domain.text.chunking import Chunk, chunk, each_chunk
+from memoryd.domain.text.chunking import Chunk, each_chunk
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import headings_of
 from memoryd.domain.text.tokens import estimate
+from tests.chunks import chunk
 from tests.unit.markdown_texts import HABITS, document
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.memories.entries import PresentText
-from memoryd.domain.text.chunking import chunk
 from memoryd.domain.text.lines import padded
+from tests.chunks import chunk
 
 OLD = "# Trees\n\nThe alder stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\nSo does the robin.\n"
 BIRDS = "## Birds\n\nThe wren sings at dawn.\nSo does the robin.\n"
