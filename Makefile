@@ -14,6 +14,8 @@ CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF $(PORTABLE)
 CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Each of the workers that test would compile all tests, and each program that they start all of memoryd.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture eval-significance month calibrate torture load soak faults dist install clean distclean
 .DELETE_ON_ERROR:

@@ -1,8 +1,10 @@
 """Fixtures that every suite shares: a clean environment, the starter model, and the real daemon as a child process."""
 
 import asyncio
+import importlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +14,7 @@ import structlog
 from hypothesis import settings
 
 from memoryd.config.paths import models_dir
+from memoryd.daemon.heartbeats import without_collection
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER, RunningDaemon, write_config, write_workspace
 from tests.groups import grouped
@@ -28,8 +31,35 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+TESTS = Path(__file__).parent
 MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect without a look for garbage among the millions of objects that tests are, then and later."""
+    with without_collection():
+        _compile_share(session.config)
+        return (yield)
+
+
+def _compile_share(config: pytest.Config) -> None:
+    """Read a share of all modules of tests before the others, where several workers are about to read them all.
+
+    They begin together and go in one order: without this each would compile what the others compile at that moment.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or sys.dont_write_bytecode or [Path(one).resolve() for one in config.args] != [TESTS]:
+        return
+    first, step = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    for path in sorted(TESTS.rglob("test_*.py"))[first::step]:
+        is_packaged = (path.parent / "__init__.py").exists()
+        if not is_packaged:
+            sys.path.insert(0, str(path.parent))
+        # what is wrong with a module is told when it is collected
+        with suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(f"tests.{path.parent.name}.{path.stem}" if is_packaged else path.stem)
 
 
 @pytest.hookimpl(trylast=True)

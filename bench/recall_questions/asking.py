@@ -31,10 +31,16 @@ WHOLE = 1_000_000
 def ask(questions: Sequence[RecallQuestion], mode: str, model: Path | None = None) -> list[Judged]:
     """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model."""
     answered = _searched if mode == "search" else _recalled
+    is_reflected = mode == REFLECTED
     found = []
-    for (workspace, day), asked in groupby(sorted(questions, key=_asked_of), key=_asked_of):
-        with _daemon(workspace, day, model, is_reflected=mode == REFLECTED) as client:
-            found += [_judged(client, one, answered) for one in asked]
+    for workspace, of_workspace in groupby(sorted(questions, key=_asked_of), key=lambda one: one.workspace):
+        # the socket lies below the folder of the daemon, and no path to a socket may be long
+        with tempfile.TemporaryDirectory(prefix="memories-") as folder:
+            for day, asked in groupby(of_workspace, key=lambda one: one.now):
+                # notes are the same on each day, and embedded once; what reflect makes of them is of that day alone
+                home = Path(folder, day.isoformat() if is_reflected else "")
+                with _daemon(home, workspace, day, model, is_reflected=is_reflected) as client:
+                    found += [_judged(client, one, answered) for one in asked]
     return found
 
 
@@ -43,18 +49,16 @@ def _asked_of(question: RecallQuestion) -> tuple[Path, date]:
 
 
 @contextmanager
-def _daemon(workspace: Path, day: date, model: Path | None, *, is_reflected: bool) -> Iterator[Client]:
-    # the socket lies below the folder of the daemon, and no path to a socket may be long
-    with tempfile.TemporaryDirectory(prefix="memories-") as name:
-        folder = Path(name)
-        environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
-        config = _config(folder, workspace, model, is_reflected=is_reflected)
-        with RunningDaemon(folder, config, folder, environment=environment, program=PROGRAM) as daemon:
-            client = daemon.client(timeout=600)
-            if is_reflected:
-                client.call("POST", "/reflect", {"since": FIRST_DAY})
-            client.sync(wait="embedded" if model else "indexed", timeout_ms=600_000)
-            yield client
+def _daemon(folder: Path, workspace: Path, day: date, model: Path | None, *, is_reflected: bool) -> Iterator[Client]:
+    folder.mkdir(exist_ok=True)
+    environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
+    config = _config(folder, workspace, model, is_reflected=is_reflected)
+    with RunningDaemon(folder, config, folder, environment=environment, program=PROGRAM) as daemon:
+        client = daemon.client(timeout=600)
+        if is_reflected:
+            client.call("POST", "/reflect", {"since": FIRST_DAY})
+        client.sync(wait="embedded" if model else "indexed", timeout_ms=600_000)
+        yield client
 
 
 def _config(folder: Path, own: Path, model: Path | None, *, is_reflected: bool) -> Path:

@@ -19,6 +19,7 @@ import psutil
 from memoryd.store.connection import checksum_vfs
 from tests.daemon import RunningDaemon
 from tests.waiting import SECONDS, eventually
+from tests.warm.programs import ROOT, started
 
 INJECTED = re.compile(r"\(INJECTED\)")
 
@@ -98,29 +99,21 @@ def strace_prefix(log: Path, inject: str = "", calls: Sequence[str] = ()) -> tup
     strace steps aside, so that the pid is the program's. The injected call must be among the traced ones, or nothing
     is injected; nor is anything with --seccomp-bpf in threads other than the first.
     """
+    return ("strace", "-D", "-f", "-qq", "-o", str(log), *_tracing(inject, calls))
+
+
+def _tracing(inject: str, calls: Sequence[str]) -> tuple[str, ...]:
     traced = ",".join((*calls, inject.split(":")[0])).strip(",")
-    tracing = ("-e", f"trace={traced}", *(("-e", f"inject={inject}") if inject else ()))
-    return ("strace", "-D", "-f", "-qq", "-o", str(log), *tracing)
+    return ("-e", f"trace={traced}", *(("-e", f"inject={inject}") if inject else ()))
 
 
 @contextmanager
-def injected(pid: int, log: Path, inject: str, *, paths: Sequence[Path] = ()) -> Iterator[None]:
-    """Inject into a running process and its threads until the end of the block; `paths` narrow it to some files."""
-    call = inject.split(":")[0]
+def injected(
+    pid: int, log: Path, inject: str = "", *, calls: Sequence[str] = (), paths: Sequence[Path] = ()
+) -> Iterator[None]:
+    """Do what `strace_prefix` does to a running process in the block; `paths` narrow it to some files."""
     narrowed = [part for path in paths for part in ("-P", str(path))]
-    command = [
-        "strace",
-        "-f",
-        "-o",
-        str(log),
-        "-p",
-        str(pid),
-        *narrowed,
-        "-e",
-        f"trace={call}",
-        "-e",
-        f"inject={inject}",
-    ]
+    command = ["strace", "-f", "-o", str(log), "-p", str(pid), *narrowed, *_tracing(inject, calls)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as tracer:
         assert tracer.stderr is not None
         line = tracer.stderr.readline()
@@ -129,6 +122,30 @@ def injected(pid: int, log: Path, inject: str, *, paths: Sequence[Path] = ()) ->
             yield
         finally:
             _end_tracer(tracer)
+
+
+def ran_traced(
+    program: str,
+    *arguments: str | Path,
+    log: Path,
+    inject: str = "",
+    calls: Sequence[str] = (),
+    paths: Sequence[Path] = (),
+) -> tuple[int, bytes]:
+    """Run a piece of Python under strace from its first line on; return how it ended and what it wrote to stdout.
+
+    It waits for strace, so that it can be forked: under strace alone the imports take longer than all that is tested.
+    """
+    waiting = f"import os, signal; os.kill(os.getpid(), signal.SIGSTOP); {program}"
+    command = [sys.executable, "-c", waiting, *map(str, arguments)]
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    with started(command, cwd=ROOT, stdin=quiet, stdout=pipe, stderr=quiet) as child:
+        process = psutil.Process(child.pid)
+        eventually(lambda: process.status() == psutil.STATUS_STOPPED, step=0.002)
+        with injected(child.pid, log, inject, calls=calls, paths=paths):
+            child.send_signal(signal.SIGCONT)
+            told, _ = child.communicate()
+    return child.returncode, told
 
 
 def _end_tracer(tracer: subprocess.Popen[bytes]) -> None:

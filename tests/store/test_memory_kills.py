@@ -2,40 +2,19 @@
 
 import asyncio
 import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from datetime import date
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from memoryd.agents.retained.core import AgentCore, CoreRights
-from memoryd.agents.retained.entities import merge
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
-from memoryd.domain.memories.kinds import Kind, WrittenBy
-from memoryd.domain.memories.line import RetainedLine
-from memoryd.files.scanner import ScanRules
-from memoryd.memory.journal import Journal, Undoing
-from memoryd.memory.note_files import NoteFiles
-from memoryd.memory.retaining import Retaining
-from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeState
-from memoryd.store.ledger.ledger import Ledger
-from tests.fault.faults import has_strace, most_calls, strace_prefix
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.memory.journal import Undoing
+from memoryd.store.ledger.changes import ChangeFilter, ChangeState
+from tests.fault.faults import has_strace, most_calls, ran_traced
+from tests.store.remembering import BEFORE, CORE, LOG, PAGE, journal_in
 from tests.sweeps import some
 
-ROOT = Path(__file__).parents[2]
-DAY = date(2026, 11, 18)
-LOG, CORE = RelativePath("memory/2026-11-18.md"), RelativePath("MEMORY.md")
-PAGE = RelativePath("bank/entities/peter.md")
-BEFORE = {
-    LOG: b"# Wednesday\r\n\r\n## Retain\r\n- W: one\r\n",
-    CORE: b"# Memory\n\nPeter lives in Graz.\n",
-    PAGE: b"---\naliases: [ P ] # his\n---\n# Peter\n\nA friend.\n",
-}
 AFTER = {
     LOG: BEFORE[LOG] + b"- W @Peter: two\r\n",
     CORE: BEFORE[CORE].replace(b"Graz", b"Wien"),
@@ -43,39 +22,6 @@ AFTER = {
 }
 CALLS = ["pwrite64", "fdatasync", "fsync", "renameat2", "unlink", "link"]
 ACTS = {"retain": LOG, "core": CORE, "new": LOG, "merge": PAGE}
-
-
-@asynccontextmanager
-async def journal_in(folder: Path) -> AsyncIterator[Journal]:
-    workspace = folder / "workspace"
-    rules = ScanRules(workspace=workspace, is_ignored=lambda _path: False)
-    with ThreadPoolExecutor(2) as executor:
-        ledger = Ledger(folder / "state" / "ledger.sqlite", executor)
-        try:
-            files = NoteFiles(workspace, lambda: rules)
-            yield Journal(files=files, changes=ChangeLog(ledger, str(workspace)), executor=executor)
-        finally:
-            await ledger.close()
-
-
-async def act(folder: Path, what: str) -> None:
-    async with journal_in(folder) as journal:
-        if what == "core":
-            await AgentCore(journal=journal, max_chars=12_000, rights=CoreRights(0.95)).replace("Graz", "Wien")
-        elif what == "merge":
-            await merge(journal, _book(), "Pete", "Peter")
-        else:
-            await Retaining(journal, lambda: DAY).retain([RetainedLine(Kind.WORLD, "two", ("Peter",))])
-
-
-def _book() -> Book:
-    line = RetainedLine(Kind.WORLD, "lives in Graz", ("Pete",))
-    return book_of([MemorySource(LOG, 4, 4, line, DAY, None, 1)], [EntityPage(PAGE, "Peter", ("P",))])
-
-
-def run_act(folder: Path, what: str) -> None:
-    """Do it in this process, which may be killed."""
-    asyncio.run(act(folder, what))
 
 
 def prepared(folder: Path, what: str) -> Path:
@@ -96,13 +42,9 @@ async def _touched(folder: Path) -> None:
         await journal.change(path, lambda _text: "- other\n", by=WrittenBy.RETAIN, why="a test")
 
 
-def run_child(folder: Path, what: str, prefix: tuple[str, ...]) -> int:
-    code = "import pathlib, sys; from tests.store.test_memory_kills import run_act as it;"
-    code += "it(pathlib.Path(sys.argv[1]), sys.argv[2])"
-    command = [*prefix, sys.executable, "-c", code, str(folder), what]
-    return subprocess.run(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, check=False
-    ).returncode
+def run_child(folder: Path, what: str, log: Path, inject: str = "", calls: Sequence[str] = ()) -> int:
+    code = "import sys, tests.store.remembering as it; it.run_act(*sys.argv[1:])"
+    return ran_traced(code, folder, what, log=log, inject=inject, calls=calls)[0]
 
 
 def points(total: int) -> Iterator[int]:
@@ -132,14 +74,14 @@ async def _settled(folder: Path, path: RelativePath) -> None:
 def test_killed_at_a_system_call_a_memory_is_written_or_not(tmp_path: Path, what: str, call: str) -> None:
     path = ACTS[what]
     counted = prepared(tmp_path / "counted", what)
-    assert run_child(counted, what, strace_prefix(tmp_path / "calls", calls=(call,))) == 0
+    assert run_child(counted, what, tmp_path / "calls", calls=(call,)) == 0
     after = (counted / "workspace" / path).read_bytes()
     assert after == (b"## Retain\n- W @Peter: two\n" if what == "new" else AFTER[path])
     before = None if what == "new" else BEFORE[path]
     killed = 0
     for at in points(most_calls(tmp_path / "calls", call)):
         folder = prepared(tmp_path / f"{at}", what)
-        code = run_child(folder, what, strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"))
+        code = run_child(folder, what, tmp_path / "log", f"{call}:signal=KILL:when={at}")
         file = folder / "workspace" / path
         assert code in (-signal.SIGKILL, 0)
         killed += code != 0
@@ -164,6 +106,6 @@ def test_what_the_disk_refuses_is_not_written(tmp_path: Path, what: str, fault: 
     folder = prepared(tmp_path / "refused", what)
     file = folder / "workspace" / path
     before = file.read_bytes() if file.exists() else None
-    assert run_child(folder, what, strace_prefix(tmp_path / "log", fault)) == 1
+    assert run_child(folder, what, tmp_path / "log", fault) == 1
     assert (file.read_bytes() if file.exists() else None) == before
     asyncio.run(_settled(folder, path))

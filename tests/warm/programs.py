@@ -180,4 +180,4 @@ def _python_arguments(args: Any) -> list[str]:
         return []
     rest = rest[1:] if rest[0] == "-P" else rest
     names = rest[1] if rest[0] in ("-m", "-c") else rest[0].replace("/tests/hasty.py", "memoryd.")
-    return rest if "memoryd." in names else []
+    return rest if any(ours in names for ours in ("memoryd.", "tests.", "bench.")) else []
