@@ -23,8 +23,7 @@ from memoryd.qmd.collections import Collection, QmdCopies, collections_of, disti
 from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
 from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch, ResultFiles
 from memoryd.qmd.index_writer import CommandSeconds, ModelLinks
-from memoryd.qmd.maintenance import Supplies
-from memoryd.qmd.maintenance_plan import MaintenanceRules
+from memoryd.qmd.maintenance import MaintenanceRules, Supplies
 from memoryd.qmd.program import QmdHome
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar, QmdState
 from memoryd.search.combined import FallbackSearch
@@ -101,7 +100,7 @@ class AgentQmd:
                 files=self.files,
                 chunking=ChunkSettings(chunking.tokens, chunking.overlap),
                 limits=config.limits,
-                changed_since=given.changed_since,
+                is_changed_since=given.changed_since,
             ),
             second=given.builtin,
             recent=given.words,

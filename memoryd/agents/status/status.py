@@ -18,7 +18,7 @@ from memoryd.domain.documents import OutsideCount, SkippedFile
 from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MODELS
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
-from memoryd.embed.current import EmbedderState, ModelPhase, ProviderFallback
+from memoryd.embed.current import ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.embed.protocol import EmbedderIdentity
@@ -69,7 +69,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Whether nobody wants the vectors that are missing."""
     choice: Choice
     takes_media: bool
-    embedder: EmbedderState
+    embedder: PhaseRecord
     identity: EmbedderIdentity | None
     """None while there is no embedder."""
     provider_fallback: ProviderFallback | None
@@ -154,7 +154,7 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
     yield from _folder_shortfalls(state)
 
 
-def _model_trouble(model: EmbedderState | RerankerState | TextModelState, *fine: ModelPhase) -> str:
+def _model_trouble(model: PhaseRecord | RerankerState | TextModelState, *fine: ModelPhase) -> str:
     return "" if model.phase in fine else model.reason or model.phase.value
 
 

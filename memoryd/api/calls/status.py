@@ -12,7 +12,7 @@ from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
-from memoryd.embed.current import EmbedderState
+from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
 from memoryd.index.state import Removal
@@ -214,7 +214,7 @@ def _embedding(state: AgentState, remote: RemoteReply | None) -> EmbeddingReply:
     )
 
 
-def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply:
+def _embedder(state: PhaseRecord, worker: WorkerState | None) -> EmbedderReply:
     progress = state.progress
     return EmbedderReply(
         state=state.phase,

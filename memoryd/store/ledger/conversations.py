@@ -1,16 +1,20 @@
 """Conversations in the ledger: answers below the bar, kept for a week, and conversations that are not to be remembered.
 
-All rows, and no clock.
+All rows, and no clock; and what a damaged ledger still says of such conversations, which a new one takes over whole.
 """
 
 from datetime import timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import apsw
 from msgspec import Struct
 
-from memoryd.errors import StoreUnavailable
+from memoryd.errors import DamagedDatabase, StoreUnavailable
+from memoryd.store.connection import Wording, broken_parts, mapped_errors
+from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
 PENDING_FOR: Final = timedelta(days=7)
 
@@ -19,11 +23,6 @@ INSERT INTO held_answers (agent, session, seq, answer, held_at, expires_at) VALU
 ON CONFLICT (agent, session, seq)
 DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at = excluded.expires_at
 """
-_HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
-_DROP_PENDING = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
-_FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
-_DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
-_OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 _EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
 _CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
 _DROP_OLDEST = """
@@ -81,31 +80,6 @@ def hold(
     # to add them up takes some milliseconds, and a file that is smaller holds no more
     if db.execute(_FILE_BYTES).get > limits.total_bytes:
         db.execute(_DROP_BEYOND, (agent, limits.total_bytes))
-
-
-def held(db: apsw.Connection, agent: str, session: str, seq: int, now: float) -> str | None:
-    """Return the answer that is held for a turn and has not expired."""
-    answer: str | None = db.execute(_HELD, (agent, session, seq, now)).get
-    return answer
-
-
-def drop_pending_answer(db: apsw.Connection, agent: str, session: str, seq: int) -> bool:
-    """Delete the answer of a turn; return whether one was held."""
-    db.execute(_DROP_PENDING, (agent, session, seq))
-    return db.changes() > 0
-
-
-def forget_session(db: apsw.Connection, agent: str, session: str) -> int:
-    """Delete all answers of a session, and return how many; nothing of it is captured that still waits for that."""
-    db.execute(_DROP_AWAITED, (agent, session))
-    db.execute(_FORGET, (agent, session))
-    return db.changes()
-
-
-def count_pending_of_session(db: apsw.Connection, agent: str, session: str) -> int:
-    """Count what is held of a session, expired answers too."""
-    counted: int = db.execute(_OF_SESSION, (agent, session)).get
-    return counted
 
 
 def expire_pending_answers(db: apsw.Connection, now: float) -> int:
@@ -222,3 +196,91 @@ def has_hashes(db: apsw.Connection) -> bool:
     """Tell whether there is a row of any agent with a hash in it."""
     found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
     return bool(found)
+
+
+_WORDING: Final = Wording("a ledger that was set aside", "delete it, or move it away")
+_FIRST_VERSION: Final = 2
+"""Of the tables, with marks."""
+_KEY_BYTES = _HASH_BYTES = 32
+_ROWS: Final = "SELECT agent, kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld ORDER BY id"
+
+
+class Marks(Struct, frozen=True):
+    """All rows of all agents, and what their hashes are keyed with: no bytes where there is none yet."""
+
+    key: bytes = b""
+    rows: tuple[tuple[str, Exclusion], ...] = ()
+
+
+def read_marks(path: Path) -> Marks:
+    """Return the marks of a ledger that nobody has open, and write nothing. Blocks.
+
+    Raises DamagedDatabase or StoreUnavailable when they cannot all be read.
+    """
+    with mapped_errors(_WORDING):
+        try:
+            return _read(path)
+        except (apsw.Error, ValueError) as exc:
+            if isinstance(exc, (apsw.BusyError, apsw.CantOpenError, apsw.FullError)):
+                raise
+            raise DamagedDatabase(str(exc)) from exc
+
+
+def take_over(db: apsw.Connection, name: str, marks: Marks) -> None:
+    """Add the marks of a ledger of that file name, and note that; raises StoreUnavailable if their hashes cannot be."""
+    if marks.key and hash_key(db) != marks.key:
+        if not has_hashes(db):
+            set_hash_key(db, marks.key)
+        elif any(one.is_hashed for _, one in marks.rows):
+            raise StoreUnavailable("other conversations were marked since, and hashed with another key")
+    for agent, one in marks.rows:
+        put_exclusion(db, agent, one)
+    db.execute("INSERT INTO taken_over VALUES (?) ON CONFLICT DO NOTHING", (name,))
+
+
+def taken_over(db: apsw.Connection) -> frozenset[str]:
+    """Return the file names of the ledgers whose marks are here."""
+    return frozenset(str(row[0]) for row in db.execute("SELECT name FROM taken_over"))
+
+
+def _read(path: Path) -> Marks:
+    log = WriteAheadLog(path)
+    log.look()
+    if not path.stat().st_size:
+        raise DamagedDatabase("it is empty")
+    connection = _connected(path)
+    try:
+        log.check(connection)
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if version_of(connection.pragma("user_version")) < _FIRST_VERSION and "withheld" not in tables:
+            return Marks()
+        for table in ("withheld", "hash_key"):
+            # each index of it, too, and that they agree
+            if found := broken_parts(connection, f"integrity_check({table})"):
+                raise DamagedDatabase("; ".join(found[:3]))
+        (key,) = (row[0] for row in connection.execute("SELECT bytes FROM hash_key"))
+        if len(key) != _KEY_BYTES:
+            raise DamagedDatabase("what its hashes are keyed with is damaged")
+        return Marks(key, tuple(_mark(*row) for row in connection.execute(_ROWS)))
+    finally:
+        connection.close()
+
+
+def _connected(path: Path) -> apsw.Connection:
+    log = log_of(path)
+    # without a log no file is made beside it; with one, what stands in it counts
+    how = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(f"file:{quote(str(path))}?mode=ro{how}", flags=flags)
+    # of a file that lost its end, or whose other tables are broken, what is left can be read only so
+    connection.execute("PRAGMA writable_schema = ON; PRAGMA trusted_schema = OFF; PRAGMA query_only = ON").fetchall()
+    return connection
+
+
+def _mark(
+    agent: str, kind: str, name: str, since: float, is_forgotten: int, head_bytes: int, head_hash: bytes
+) -> tuple[str, Exclusion]:
+    is_sound = is_forgotten in (0, 1) and head_bytes >= 0 and len(head_hash) == (_HASH_BYTES if head_bytes else 0)
+    if not (agent and name and is_sound):
+        raise DamagedDatabase("a row of it is damaged")
+    return agent, Exclusion(ExcludedKind(kind), name, since, bool(is_forgotten), head_bytes, head_hash)

@@ -1,6 +1,7 @@
 """Conversations from an index and from qmd: in one order, and each told once."""
 
 import asyncio
+from typing import Any
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
@@ -31,7 +32,7 @@ class Engine:
         return Found(self.hits, (), ARMS, query.question.terms)
 
 
-def told(index: Engine | None, exports: Engine, limit: int = 6) -> list[str]:
+def told(index: Engine | None, exports: Any, limit: int = 6) -> list[str]:
     joined = JoinedConversations(index=index, exports=exports, weights=Weights(0.5, 0.5))
     found = asyncio.run(joined.search(Query("heron weir", limit=limit)))
     return [one.chunk.path.removeprefix("sessions/main/").removesuffix(".jsonl") for one in found.hits]
