@@ -3,8 +3,6 @@
 Entities are merged and split by an alias in the front matter of a page, which the journal writes; no log is rewritten.
 """
 
-import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -87,15 +85,10 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
     async def _settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
         """Write while the index knows the pages as they are on disk, before and after; it is not waited for longer."""
-        await self._settle()
+        await self.index.follow(SETTLED_SECONDS)
         reply = await write(await self.book.now())
-        await self._settle()
+        await self.index.follow(SETTLED_SECONDS)
         return reply
-
-    async def _settle(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SETTLED_SECONDS):
-                await self.index.settled(self.index.demand())
 
 
 def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[Memory]]:

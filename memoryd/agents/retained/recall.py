@@ -378,7 +378,7 @@ async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recall
         recalled,
         entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
         items=tuple(filter(may, recalled.items))[:most],
-        left_out=tuple(cut for cut in recalled.left_out if may(cut.item)),
+        left_out=tuple(filter(may, recalled.left_out)),
     )
 
 

@@ -218,7 +218,7 @@ def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> Sto
             ledger=shared.around.ledgers.of(agent),
             book=shared.memories.book,
             forgetting=shared.forgetting,
-            follow=lambda: shared.index.settled(shared.index.demand()),
+            follow=shared.index.follow,
             qmd=qmd,
         ),
     )

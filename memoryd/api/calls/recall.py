@@ -12,7 +12,6 @@ from memoryd.api.call import call
 from memoryd.api.calls.search import floors_explanation, health_reply, lines_reply
 from memoryd.api.models import AgentId, Encode, Request, Whole, fallback_reply, present
 from memoryd.domain.access import Who
-from memoryd.domain.citations import cited
 from memoryd.domain.memories.book import MemorySource
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.changes.verification import cite
@@ -124,9 +123,9 @@ def encoded(found: Recalled, encoding: Encoding = Encoding.TEXT) -> RecallReply:
         RecallReply,
         results=[
             *(page_reply(page) for page in found.entities),
-            *(item_reply(item, found, item.because) for item in found.items),
+            *(item_reply(item, found) for item in found.items),
         ],
-        leftOut=[item_reply(one.item, found, one.because) for one in found.left_out] if found.is_explained else None,
+        leftOut=[item_reply(one, found) for one in found.left_out] if found.is_explained else None,
         verdict=found.verdict.value,
         reason=found.reason,
         citations="on" if found.has_citations else "off",
@@ -154,10 +153,10 @@ def page_reply(page: RecalledEntity) -> RecallItemReply:
     )
 
 
-def item_reply(item: RecalledItem, found: Recalled, because: str) -> RecallItemReply:
-    """Return how a memory or a passage is told, with `because` where it is explained."""
+def item_reply(item: RecalledItem, found: Recalled) -> RecallItemReply:
+    """Return how a memory or a passage is told."""
     reply = _memory(item, found) if isinstance(item, RecalledMemory) else _passage(item)
-    return {**reply, "explain": _explained(item, because)} if found.is_explained else reply
+    return {**reply, "explain": _explained(item)} if found.is_explained else reply
 
 
 def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
@@ -174,7 +173,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "eventTime": _span(lead.source.event),
             "entities": list(line.entities),
             "content": line.text,
-            "source": _citation(lead.source),
+            "source": str(lead.source.citation),
             "citation": str(cite(lead.source)),
             "sources": [_source(one) for one in item.sources],
             "scope": line.attributes.scope or None,
@@ -246,21 +245,17 @@ def _opinion_evidence(one: OpinionEvidence) -> EvidenceReply:
 
 
 def _stated_evidence(one: LineEvidence) -> EvidenceReply:
-    sources, day = [_citation(source) for source in one.memory.sources], one.memory.first_recorded.isoformat()
+    sources, day = [str(source.citation) for source in one.memory.sources], one.memory.first_recorded.isoformat()
     return EvidenceReply(id=one.memory.id, sources=sources, timestamp=day, label=one.label.value)
 
 
 def _source(one: CheckedSource) -> MemorySourceReply:
     return MemorySourceReply(
-        source=_citation(one.source),
+        source=str(one.source.citation),
         timestamp=_day(one.source),
         eventTime=_span(one.source.event),
         state=one.state.value,
     )
-
-
-def _citation(source: MemorySource) -> str:
-    return str(cited(source.path, source.start_line, source.end_line))
 
 
 def _day(source: MemorySource) -> str | None:
@@ -277,7 +272,7 @@ def _span(span: DaySpan | None) -> EventTimeReply | None:
     )
 
 
-def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
+def _explained(item: RecalledItem) -> RecallItemExplanation:
     evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
@@ -287,7 +282,7 @@ def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
         vectorRank=evidence.ranks.vector,
         cosine=None if evidence.cosine is None else round(evidence.cosine, DIGITS),
         terms=list(evidence.terms),
-        because=because,
+        because=item.because,
     )
 
 

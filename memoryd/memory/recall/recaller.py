@@ -34,12 +34,12 @@ from memoryd.memory.recall.candidates import (
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
 from memoryd.memory.recall.items import CheckedItems, EntityPages, checked_items, chunks_lost
 from memoryd.memory.recall.query import (
-    CutItem,
     Recalled,
     RecalledItem,
     RecalledMemory,
     RecallFusion,
     RecallQuery,
+    cut_because,
     recall_recipe,
 )
 from memoryd.memory.usage import UsageCache
@@ -103,8 +103,8 @@ class Recaller(Struct, frozen=True, kw_only=True):
         filters = query.memory_filters
         pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
         items, left_out = chosen(beside_pages(pages, visible_items(held.items, filters.visibility)), query, draft)
-        left_out += [CutItem(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
-        left_out += [CutItem(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
+        left_out += [cut_because(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
+        left_out += [cut_because(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
         if query.said and not items:
             # a page alone tells no more than the name that was said
             pages = ()
