@@ -99,7 +99,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         end, fresh = start + query.deadline, self.disk.seconds_of(query)
         self.disk.on_search()
         pending = await self.disk.catch_up(fresh)
-        draft, held = await self._looked(replace(query, fresh_until=start + fresh), end)
+        draft, held = await self._check_until_stable(replace(query, fresh_until=start + fresh), end)
         filters = query.memory_filters
         pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
         items, left_out = chosen(beside_pages(pages, visible_items(held.items, filters.visibility)), query, draft)
@@ -123,11 +123,11 @@ class Recaller(Struct, frozen=True, kw_only=True):
         )
         return replace(found, reason=why_nothing(found, query, draft))
 
-    async def _looked(self, query: RecallQuery, end: float) -> tuple[RecallDraft, CheckedItems]:
+    async def _check_until_stable(self, query: RecallQuery, end: float) -> tuple[RecallDraft, CheckedItems]:
         """Ask until what is told stands in its files, and the index held still, or time is up."""
         for look in range(MAX_CHECKS):
             draft = await self._draft(query, end)
-            held = await self._held(draft, end)
+            held = await self._check_items(draft, end)
             is_late = time.monotonic() > end or look == MAX_CHECKS - 1
             if is_late or not (held.has_replaced or held.checked.differing):
                 break
@@ -138,7 +138,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             query = replace(query, exclusions=query.exclusions | gone | lost)
         return draft, held
 
-    async def _held(self, draft: RecallDraft, end: float) -> CheckedItems:
+    async def _check_items(self, draft: RecallDraft, end: float) -> CheckedItems:
         try:
             return await checked_items(draft.items, self.index.database, self.check, seconds_left(end))
         except StoreError:
