@@ -232,12 +232,12 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
 
     async def _find(self, name: str) -> RelativePath:
         """Return the one conversation that a name means."""
-        found = [path for path in meant_paths(name, self.agent) if await self._is_there(path)]
-        if len(found) > 1:
-            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(found)}")
-        if not found:
+        paths = [path for path in meant_paths(name, self.agent) if await self._is_there(path)]
+        if len(paths) > 1:
+            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(paths)}")
+        if not paths:
             raise NotFound(f"there is no conversation {name!r}", hint="memoryctl sessions list")
-        return found[0]
+        return paths[0]
 
     async def _is_there(self, path: RelativePath) -> bool:
         """Tell whether there is a conversation of this agent, or anything is left of it."""
@@ -261,6 +261,6 @@ def _remember_reply(path: str | None, is_remembered: bool, rows: int = 0, marks:
 
 def _render_failures(failures: Mapping[RelativePath, str]) -> str:
     """Return which conversations are not in the index as they are, and why; empty if all are."""
-    told = [f"{path}: {why}" for path, why in sorted(failures.items())]
-    more = [f"{len(told) - _MAX_FAILURES_SHOWN} more cannot be indexed"] if len(told) > _MAX_FAILURES_SHOWN else []
-    return "; ".join([*told[:_MAX_FAILURES_SHOWN], *more])
+    reasons = [f"{path}: {why}" for path, why in sorted(failures.items())]
+    more = len(reasons) - _MAX_FAILURES_SHOWN
+    return "; ".join([*reasons[:_MAX_FAILURES_SHOWN], *([f"{more} more cannot be indexed"] if more > 0 else [])])

@@ -260,8 +260,8 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         except TimeoutError:
             return []
         core = next((name for name in CORE_FILES if texts.get(name, "").strip()), "")
-        told = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
-        return [BundlePart(name, texts[name], name, is_whole=False) for name in told]
+        shown = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
+        return [BundlePart(name, texts[name], name, is_whole=False) for name in shown]
 
     def _text(self, name: str) -> str:
         seen = self.files.look(RelativePath(name), None, self.files.moment())
@@ -348,8 +348,8 @@ def shown_memories(found: Recalled) -> list[RecalledMemory]:
     """Return the memories that were told for the question: of a bundle those that stand in it, else all."""
     if found.bundle is None:
         return found.memories
-    told = {line.name for line in found.bundle.receipt if line.is_included}
-    return [item for item in found.memories if short_id(item.memory.id) in told]
+    included = {line.name for line in found.bundle.receipt if line.is_included}
+    return [item for item in found.memories if short_id(item.memory.id) in included]
 
 
 def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:

@@ -390,8 +390,8 @@ class StatusBoard:
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degraded(state)
-            kept = _ledger_reply(parts.ledger, ledger)
-            described.append(MemoryStatus(state, counts, worker, remote, degraded, kept, qa, talk))
+            ledger_reply = _ledger_reply(parts.ledger, ledger)
+            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger_reply, qa, talk))
         return described
 
     def _degraded(self, state: AgentState) -> list[DegradedReply]:
