@@ -98,7 +98,7 @@ def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], 
             leader = kept[first]
             left_out.append(cut_because(item, SkipReason.SAME_AS_ANOTHER))
             if isinstance(leader, RecalledMemory) and isinstance(item, RecalledMemory):
-                kept[first] = _led(leader, item)
+                kept[first] = _fold_copy(leader, item)
         else:
             if key:
                 said[key] = len(kept)
@@ -126,7 +126,7 @@ def _says(item: RecalledItem) -> tuple[str, ...]:
     return (said, *about) if said else ()
 
 
-def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
+def _fold_copy(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
     """Return the newer of two that say the same, with the other as its copy, in the place of the first."""
     newest, other = sorted((leader, copy), key=lambda one: one.memory.recorded, reverse=True)
     return replace(newest, placed=leader.placed, copies=(*newest.copies, other.memory.id, *other.copies))
@@ -196,7 +196,7 @@ def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str 
         return "what was found is not in its files as it was read; they are read again now"
     if draft.below:
         return f"nothing is recalled: {NOTHING_ABOVE}"
-    narrowed = _narrowed(query, draft)
+    narrowed = _narrowing(query, draft)
     if narrowed and found.freshness.files and not found.freshness.pending_files:
         return narrowed
     return why_no_notes(found.found, found.freshness, query)
@@ -209,7 +209,7 @@ def _no_better(found: Recalled) -> str:
     return floors.weakness if found.verdict is Verdict.WEAK else floors.emptiness
 
 
-def _narrowed(query: RecallQuery, draft: RecallDraft) -> str:
+def _narrowing(query: RecallQuery, draft: RecallDraft) -> str:
     """Say which filters left nothing."""
     filters = query.memory_filters
     if filters.entities is not None and not is_known_to(draft.book, filters.entities, filters.visibility):

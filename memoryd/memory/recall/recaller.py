@@ -168,9 +168,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         found, others = await asyncio.gather(
             self._found_here(query, recipe, admitted, end), self._found_elsewhere(query, end)
         )
-        return await self._joined(query, eligible, asking, found, others, reading)
+        return await self._join(query, eligible, asking, found, others, reading)
 
-    async def _joined(
+    async def _join(
         self,
         query: RecallQuery,
         eligible: Eligible,
