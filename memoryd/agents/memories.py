@@ -70,29 +70,29 @@ class AgentMemories:
 
     async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchAnswer:
         """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
-        return await self._enabled(admitted).search.answer(text, options, admitted)
+        return await self._find_enabled(admitted).search.answer(text, options, admitted)
 
     async def read(self, admitted: Admitted, path: str, asked: LineRange) -> FileReply:
         """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
-        memory = self._enabled(admitted)
+        memory = self._find_enabled(admitted)
         visibility = Visibility.of(memory.agent.id, admitted)
         return await memory.files.read(path, asked, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:
         """Return the questions and answers that a request may see and add to; raises UnknownAgent."""
-        return self._found(admitted.agent).qa
+        return self._find(admitted.agent).qa
 
     def conversations(self, admitted: Admitted) -> StoredConversations:
         """Return the conversations that a request may see; raises UnknownAgent."""
-        return self._found(admitted.agent).conversations
+        return self._find(admitted.agent).conversations
 
     def retained(self, admitted: Admitted) -> Retained:
         """Return the retained memories that a request may see and add to; raises Disabled, UnknownAgent."""
-        return self._enabled(admitted).retained
+        return self._find_enabled(admitted).retained
 
     def turns(self, admitted: Admitted) -> AgentTurns:
         """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
-        return self._enabled(admitted).turns
+        return self._find_enabled(admitted).turns
 
     async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> SessionSyncReply:
         """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""
@@ -102,7 +102,7 @@ class AgentMemories:
 
     def start_session(self, admitted: Admitted) -> bool:
         """Begin a session; return whether the index looks at the disk now. Raises Disabled, UnknownAgent."""
-        return self._enabled(admitted).sync.start_session()
+        return self._find_enabled(admitted).sync.start_session()
 
     async def sync(
         self, agent: str | None, goal: SyncGoal, limit: timedelta | None = None, *, is_asking: bool
@@ -132,10 +132,10 @@ class AgentMemories:
 
     def counters(self) -> Counters:
         """Return what was counted over all memories since the start of the daemon."""
-        counted = self._counted()
+        counted = self._count()
         return counted if self._earlier is None else counted.after(self._earlier)
 
-    def _counted(self) -> Counters:
+    def _count(self) -> Counters:
         """Count over all memories since their parts were made."""
         parts = [memory.parts for memory in self._memories]
         return measured(
@@ -151,11 +151,11 @@ class AgentMemories:
         return all(memory.sync.index.is_ready for memory in self._memories)
 
     def _chosen(self, agent_id: str | None) -> list[AgentMemory]:
-        return self._memories if agent_id is None else [self._found(agent_id)]
+        return self._memories if agent_id is None else [self._find(agent_id)]
 
-    def _enabled(self, admitted: Admitted) -> AgentMemory:
+    def _find_enabled(self, admitted: Admitted) -> AgentMemory:
         """Return the memory that a request may see, if its search is on; raises Disabled."""
-        memory = self._found(admitted.agent)
+        memory = self._find(admitted.agent)
         if not memory.agent.memory_search.enabled:
             raise Disabled(
                 f"memory search is off for agent {memory.agent.id!r}",
@@ -163,7 +163,7 @@ class AgentMemories:
             )
         return memory
 
-    def _found(self, agent_id: str | None) -> AgentMemory:
+    def _find(self, agent_id: str | None) -> AgentMemory:
         """Return the memory of the named agent, of the default one for None; raises UnknownAgent."""
         for memory in self._memories:
             if memory.agent.is_default if agent_id is None else memory.agent.id == folded_id(agent_id):

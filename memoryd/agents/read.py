@@ -1,7 +1,6 @@
 """Reading lines of a document that an agent's memory holds, and verifying a citation of it."""
 
 import asyncio
-import contextlib
 import shlex
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -167,9 +166,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
         if citation.start_line is None:
             raise InvalidRequest(f"{text} names no lines", hint="give a citation such as memory/2026-11-20.md#L12")
         # what was saved a moment ago counts: the citation is held against the disk
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(FOLLOW_SECONDS):
-                await self.index.settled(self.index.demand())
+        await self.index.follow(FOLLOW_SECONDS)
         book = self._reaching(await self.book.now(), admitted)
         check = verified(book, citation, await self._count_lines(citation.path))
         memory = check.memory

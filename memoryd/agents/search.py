@@ -4,7 +4,6 @@ What a request leaves open is as the configuration says.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Set
 from datetime import UTC, datetime, timedelta
@@ -109,13 +108,10 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
 
 async def is_searchable(index: WorkspaceIndex) -> bool:
     """Have what is on disk read at once, as for a question; return whether the index has it."""
-    if await index.indexer.catching_up.catch_up(INDEXED_SECONDS, is_watched=False):
-        # something is lacking, perhaps another note: wait until all is worked off
-        try:
-            async with asyncio.timeout(INDEXED_SECONDS):
-                await index.settled(index.demand())
-        except TimeoutError:
-            return False
+    is_lacking = await index.indexer.catching_up.catch_up(INDEXED_SECONDS, is_watched=False)
+    # something is lacking, perhaps another note: wait until all is worked off
+    if is_lacking and not await index.follow(INDEXED_SECONDS):
+        return False
     return not index.why_waiting and index.trouble is None
 
 
@@ -127,11 +123,9 @@ async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float)
     until = time.monotonic() + seconds
     if await index.catch_up(seconds) and (left := until - time.monotonic()) > 0:
         # a note that no question waits for may be the one that was written
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left):
-                await index.settled(index.demand())
-    told, gone = await book.now(), index.indexer.gone
-    return await asyncio.to_thread(_without_files, told, gone) if gone else told
+        await index.follow(left)
+    whole, gone = await book.now(), index.indexer.gone
+    return await asyncio.to_thread(_without_files, whole, gone) if gone else whole
 
 
 def _without_files(book: Book, gone: Set[RelativePath]) -> Book:

@@ -49,9 +49,9 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         if held := self.index.why_waiting:
             return GoalWait(False, held)
         if goal == "embedded":
-            return await self._embedded(is_asking=is_asking)
+            return await self._wait_for_vectors(is_asking=is_asking)
         # words that only qmd indexes, if there is a qmd
-        return self._followed(self.qmd is None or await self.qmd.follows_words())
+        return self._goal_of_qmd(self.qmd is None or await self.qmd.follows_words())
 
     async def heard(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> GoalWait:
         """Wait until the conversations have come so far, too, or find that they will not; behind the notes."""
@@ -68,7 +68,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         trouble = self.index.trouble
         return GoalWait(False, f"the index does not follow the notes: {trouble}" if trouble else "")
 
-    async def _embedded(self, *, is_asking: bool) -> GoalWait:
+    async def _wait_for_vectors(self, *, is_asking: bool) -> GoalWait:
         """Wait for the vectors of whoever answers by meaning, or find that none will come."""
         # Three parties work side by side, and are waited for one after the other: the index, whose scan has settled
         # before this is called; qmd, which reads the disk for itself; and the lane. None waits for another, so the
@@ -77,14 +77,14 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         # both again and again, so this wait ends with a reason, or when those newer notes have vectors too.
         qmd = self.qmd
         by_qmd = qmd is not None and qmd.has_vectors
-        followed = self._followed(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
+        followed = self._goal_of_qmd(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
         # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
         if by_qmd and self.slot.state.phase is ModelPhase.OFF:
             return followed
         reason = await self.index.embedding_loop.drained(is_asking=is_asking)
         return followed if reason is None else GoalWait(False, f"no vectors: {reason}")
 
-    def _followed(self, is_followed: bool) -> GoalWait:
+    def _goal_of_qmd(self, is_followed: bool) -> GoalWait:
         if is_followed or self.qmd is None:
             return GoalWait(is_followed)
         return GoalWait(False, f"qmd: {self.qmd.why_behind}")

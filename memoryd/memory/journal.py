@@ -166,7 +166,7 @@ class Journal:
         )
         async with self._turn:
             await self._settle()
-            return await self._changed(draft, edit, deletes=delete)
+            return await self._edit(draft, edit, deletes=delete)
 
     async def settle(self) -> None:
         """Look at what a kill left, and note how far it came; what cannot be looked at now is looked at later."""
@@ -181,7 +181,7 @@ class Journal:
             if not self._is_settled:
                 await asyncio.sleep(seconds)
 
-    async def _changed(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
+    async def _edit(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
         defeat = FileChangedError()
         for attempt in range(TRIES):
             before = await self._read_whole(draft.path)
@@ -190,7 +190,7 @@ class Journal:
             if text is None or text == before.text or (text == "" and deletes and before.stat is None):
                 return NoteChange(draft.path, before.text or "", before.sha256.hex(), is_written=False)
             try:
-                return await self._swapped(draft, before, text, is_removed=deletes and not text)
+                return await self._swap(draft, before, text, is_removed=deletes and not text)
             except FileChangedError as exc:
                 defeat = exc
             await asyncio.sleep(_pause(attempt))
@@ -205,7 +205,7 @@ class Journal:
             await asyncio.sleep(PAUSE_SECONDS)
         return await self.read(path)
 
-    async def _swapped(self, draft: ChangeRow, before: StoredNote, text: str, *, is_removed: bool) -> NoteChange:
+    async def _swap(self, draft: ChangeRow, before: StoredNote, text: str, *, is_removed: bool) -> NoteChange:
         """Write a text with its row around it; raises FileChangedError where somebody was faster."""
         data = b"" if is_removed else await self._in_thread(partial(self.files.encoded, before, text))
         swap = partial(self.files.remove, before) if is_removed else partial(self.files.write, before, data)
@@ -217,7 +217,7 @@ class Journal:
         try:
             await self._in_thread(swap)
         except FileChangedError:
-            self._is_settled = await self._noted(number, None) and was_settled
+            self._is_settled = await self._note_outcome(number, None) and was_settled
             raise
         except MemorydError:
             # the disk said no; by the hash it is known what stands there
@@ -225,7 +225,7 @@ class Journal:
             raise
         for tell in self.on_written:
             tell()
-        self._is_settled = await self._noted(number, ChangeState.DONE) and was_settled
+        self._is_settled = await self._note_outcome(number, ChangeState.DONE) and was_settled
         return NoteChange(draft.path, text, row.hash_after.hex(), is_written=True, id=number, note=note)
 
     async def _intend(self, row: ChangeRow) -> tuple[int, str]:
@@ -238,7 +238,7 @@ class Journal:
         self._trouble = ""
         return number, "" if row.hunks is not None else "it cannot be undone: its lines are not kept"
 
-    async def _noted(self, number: int, state: ChangeState | None) -> bool:
+    async def _note_outcome(self, number: int, state: ChangeState | None) -> bool:
         """Note how far a change came, None: it was not made. Where that fails, it is settled by the hashes later."""
         try:
             if number:

@@ -58,13 +58,13 @@ class OpinionStore(Struct, frozen=True):
         if not beliefs:
             return {}
         found = by_opinion(await self.steps.of([memory.id for memory in beliefs]))
-        return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
+        return {memory.id: _with_evidence(book, memory, found.get(memory.id, [])) for memory in beliefs}
 
     async def all(self, book: Book) -> Mapping[MemoryId, OpinionWithEvidence]:
         """Return how all opinions of a book stand."""
         found = by_opinion(await self.steps.all())
         beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
-        return {memory.id: _held(book, memory, found.get(memory.id, [])) for memory in beliefs}
+        return {memory.id: _with_evidence(book, memory, found.get(memory.id, [])) for memory in beliefs}
 
     async def recorded(self) -> Sequence[Step]:
         """Return all steps on record, in the order in which they were made."""
@@ -75,7 +75,7 @@ class OpinionStore(Struct, frozen=True):
         return await self.steps.add(steps, self.clock())
 
 
-def _held(book: Book, memory: Memory, steps: Sequence[Step]) -> OpinionWithEvidence:
+def _with_evidence(book: Book, memory: Memory, steps: Sequence[Step]) -> OpinionWithEvidence:
     standing = opinion_state_of(memory, steps)
     for_it = tuple(evidence_of(book, step) for step in standing.supporting)
     return OpinionWithEvidence(memory, standing, for_it, tuple(evidence_of(book, step) for step in standing.opposing))

@@ -96,17 +96,17 @@ class LineEditing(Struct, frozen=True):
         pinned = {source.path for source in memory.sources if source.line.attributes.is_pinned}
         paths = leading | pinned if change.is_pinned is False else leading
         why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
-        return await self._written(memory, paths, change.of, why=why, agent=agent)
+        return await self._edit_lines(memory, paths, change.of, why=why, agent=agent)
 
     async def relate(self, memory: Memory, wanted: LineEdit) -> WrittenLines:
         """Have the newest line of a memory say how it stands to another one; raises as `change`."""
         paths = {source.path for source in memory.sources if source.line is memory.line}
-        return await self._written(memory, paths, wanted, why=SETTLED, agent="")
+        return await self._edit_lines(memory, paths, wanted, why=SETTLED, agent="")
 
     async def delete(self, memory: Memory, *, agent: str = "") -> WrittenLines:
         """Take out all lines that state a memory, and return what was written; raises as `change`."""
         paths = {source.path for source in memory.sources}
-        return await self._written(memory, paths, lambda _: None, why=DELETED, agent=agent)
+        return await self._edit_lines(memory, paths, lambda _: None, why=DELETED, agent=agent)
 
     async def standing(self, memory: Memory) -> list[tuple[str, int, int]]:
         """Return the lines that state a memory as they stand on disk: path, first and last line, from 1."""
@@ -132,7 +132,7 @@ class LineEditing(Struct, frozen=True):
         for path in dict.fromkeys((*own, *map(RelativePath, paths))):
             edit = partial(_replace_in_log if path in own else _replace_in_note, plan, path)
             try:
-                done.append(await self._edited(path, edit, why=REPLACED, run=run, agent=agent))
+                done.append(await self._edit_note(path, edit, why=REPLACED, run=run, agent=agent))
             except MemorydError as exc:
                 if plan.is_in_place or path in own:
                     raise _with_undo_hint(exc, done) from exc
@@ -168,17 +168,17 @@ class LineEditing(Struct, frozen=True):
                 return Retention(path, found[-1:], (change.is_written,), change)
         raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_GONE)
 
-    async def _written(
+    async def _edit_lines(
         self, memory: Memory, paths: Iterable[str], wanted: LineEdit, *, why: str, agent: str
     ) -> WrittenLines:
         for _ in range(MISSING_TRIES):
-            if (written := await self._tried(memory, sorted(paths), wanted, why=why, agent=agent)) is not None:
+            if (written := await self._try_edit(memory, sorted(paths), wanted, why=why, agent=agent)) is not None:
                 return written
             # between two steps of an editor that saves it a note may be empty
             await asyncio.sleep(PAUSE_SECONDS)
         raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
 
-    async def _tried(
+    async def _try_edit(
         self, memory: Memory, paths: Sequence[str], wanted: LineEdit, *, why: str, agent: str
     ) -> WrittenLines | None:
         """Edit each note; return what was written, None where no note had the line."""
@@ -196,12 +196,12 @@ class LineEditing(Struct, frozen=True):
 
         for path in map(RelativePath, paths):
             try:
-                done.append(await self._edited(path, partial(edit, path), why=why, run=run, agent=agent))
+                done.append(await self._edit_note(path, partial(edit, path), why=why, run=run, agent=agent))
             except MemorydError as exc:
                 raise _with_undo_hint(exc, done) from exc
         return _written_lines(done, run) if found else None
 
-    async def _edited(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
+    async def _edit_note(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
         try:
             return await self.journal.change(path, edit, by=WrittenBy.MEMORIES, why=why, run=run, agent=agent)
         except NoPlaceError as exc:

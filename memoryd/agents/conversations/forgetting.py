@@ -81,8 +81,8 @@ class Forgetting(Struct, kw_only=True, eq=False):
     ledger: Ledger
     book: MemoryCache
     forgetting: MemoryForgetting
-    follow: Callable[[], Awaitable[object]]
-    """Has the index hold what is on disk."""
+    follow: Callable[[float], Awaitable[bool]]
+    """Has the index of notes read what is on disk within these seconds; tells whether it did."""
     qmd: AgentQmd | None = None
     trouble: str = ""
     """Why what a kill ended is not finished yet; empty if it is."""
@@ -134,11 +134,8 @@ class Forgetting(Struct, kw_only=True, eq=False):
 
     async def _forget_memories(self, session: SessionId) -> tuple[str, ...]:
         """Forget the memories that were made of a session, and say so; what is in the way is said, too."""
-        try:
-            # what was made a moment ago, too; a disk that is away must not hold the conversation back
-            async with asyncio.timeout(FOLLOW_SECONDS):
-                await self.follow()
-        except TimeoutError:
+        # what was made a moment ago, too; a disk that is away must not hold the conversation back
+        if not await self.follow(FOLLOW_SECONDS):
             return (f"{_LEFT}: its notes are not read yet",)
         try:
             memories = made_of(await self.book.now(), session)

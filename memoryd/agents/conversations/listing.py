@@ -53,7 +53,7 @@ class ConversationList(Struct, frozen=True):
 
     async def all(self) -> list[SessionEntryReply]:
         """Return all, that in which something was said last first; raises StoreError, NotNow."""
-        indexed = await self._indexed()
+        indexed = await self._snapshot()
         await self.index.withheld.load()
         names = self.index.withheld.names
         listed = [
@@ -84,9 +84,9 @@ class ConversationList(Struct, frozen=True):
         """Return the other name under which a transcript was forgotten that has all bytes of that one."""
         await self.index.withheld.load()
         file = await self.file_of(path)
-        return None if file is None else await asyncio.to_thread(self._copied, path, file)
+        return None if file is None else await asyncio.to_thread(self._copy_of, path, file)
 
-    def _copied(self, path: RelativePath, file: Path) -> str | None:
+    def _copy_of(self, path: RelativePath, file: Path) -> str | None:
         # one that cannot be read is not read by anybody
         with contextlib.suppress(OSError):
             like = self.index.withheld.transcript_like(file, but=path)
@@ -109,7 +109,7 @@ class ConversationList(Struct, frozen=True):
                     forks.append(other)
         return copies, forks
 
-    async def _indexed(self) -> _Indexed:
+    async def _snapshot(self) -> _Indexed:
         if not self.index.is_wanted:
             return _Indexed({}, {}, "nothing of conversations is indexed")
         try:
@@ -129,7 +129,9 @@ class ConversationList(Struct, frozen=True):
         unread = {path: one for path, one in found.items() if path not in indexed.extents}
         named = {RelativePath(one.name): one.is_forgotten for one in self.index.withheld.transcripts()}
         # those, too, that were forgotten under another name
-        copies = await asyncio.to_thread(lambda: [path for path, one in unread.items() if self._copied(path, one.path)])
+        copies = await asyncio.to_thread(
+            lambda: [path for path, one in unread.items() if self._copy_of(path, one.path)]
+        )
         withheld = {**dict.fromkeys(copies, True), **named}
         return [
             _transcript(path, found.get(path), withheld.get(path), indexed) for path in found.keys() | withheld.keys()

@@ -105,13 +105,13 @@ class AgentQa(Struct, frozen=True):
         except ValueError as exc:
             raise InvalidRequest(f"timestamp: {exc}") from exc
         if new.key and await self.is_excluded(new.key):
-            return _not_added(None)
+            return _unstored_reply(None)
         raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
-        added = await shared.write(lambda store: self._added(store, new, raw))
+        added = await shared.write(lambda store: self._add(store, new, raw))
         if added is None:
             store = shared.store
             named = store.sessions.named(new.session) if new.session else None
-            return _not_added(named or store.turns.newest_session(new.key, self.agent.id))
+            return _unstored_reply(named or store.turns.newest_session(new.key, self.agent.id))
         if added.dropped_answer is not None:
             await self.hold(added.session, added.turn.seq, added.dropped_answer)
         told = turn_reply(added.session, added.turn)
@@ -127,7 +127,7 @@ class AgentQa(Struct, frozen=True):
 
     async def sessions(self, limit: int) -> QaSessionsReply:
         """Return the sessions that are not in the archive, the newest first."""
-        found = await self._listed()
+        found = await self._list_sessions()
         return QaSessionsReply(sessions=[_head(one) for one in found[:limit]], total=len(found))
 
     async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> QaSessionTurnsReply:
@@ -144,7 +144,7 @@ class AgentQa(Struct, frozen=True):
     async def context(self, options: SequenceOptions) -> FoundSequence:
         """Return the turns to put before the agent, in order, and why these."""
         shared = enabled(self.shared)
-        near = await self._near(shared, options)
+        near = await self._similar_turns(shared, options)
         return await shared.read(lambda store: self._sequence(store, options, near))
 
     async def start(self, key: str) -> tuple[str, list[QaTurnReply]]:
@@ -199,7 +199,7 @@ class AgentQa(Struct, frozen=True):
 
     async def topics(self, limit: int) -> QaTopicsReply:
         """Return the topics with the addresses of their turns, those with the most turns first."""
-        places = topic_places(one for one in await self._listed() if one.head.is_remembered)
+        places = topic_places(one for one in await self._list_sessions() if one.head.is_remembered)
         found = sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
         rows = [
             QaTopicReply(topic=topic, turns=len(those), citations=those[-CITATIONS_SHOWN:])
@@ -244,15 +244,15 @@ class AgentQa(Struct, frozen=True):
             raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
         return answer
 
-    def _added(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
+    def _add(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
         if new.session:
             return store.turns.append(new.session, raw, agent=self.agent.id, key=new.key, is_owners=new.is_owners)
         return store.turns.append_by_key(new.key, raw, agent=self.agent.id)
 
-    async def _listed(self) -> list[Entry]:
-        return await enabled(self.shared).read(self._looked)
+    async def _list_sessions(self) -> list[Entry]:
+        return await enabled(self.shared).read(self._visible_sessions)
 
-    def _looked(self, store: QaStore) -> list[Entry]:
+    def _visible_sessions(self, store: QaStore) -> list[Entry]:
         # what other programs wrote a moment ago belongs to a list, too
         store.sessions.look()
         hidden = self._hidden()
@@ -281,7 +281,7 @@ class AgentQa(Struct, frozen=True):
         hint = f"it has {len(found.turns)} turns, the last is Q{found.last_seq}"
         raise NotFound(f"there is no turn {turn_address(session, seq)}", hint=hint)
 
-    async def _near(self, shared: WorkspaceQa, options: SequenceOptions) -> SimilarTurns:
+    async def _similar_turns(self, shared: WorkspaceQa, options: SequenceOptions) -> SimilarTurns:
         """Return what is near a message in meaning; nothing is asked for one that says nothing of its own."""
         if self.meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
             return NOTHING_SIMILAR
@@ -314,7 +314,7 @@ def _check_says_something(text: str) -> None:
         raise InvalidRequest("nothing is said: no sign of it can be seen")
 
 
-def _not_added(session: SessionId | None) -> QaAddReply:
+def _unstored_reply(session: SessionId | None) -> QaAddReply:
     """Return the reply where a session is not to be remembered, and nothing was stored."""
     return QaAddReply(
         session=session, seq=None, significance=None, kept=False, remembered=False, topics=[], citation=None

@@ -24,7 +24,7 @@ class QaSessions(Struct, frozen=True):
 
     async def all(self) -> list[tuple[Entry, bool]]:
         """Return all, and whether each is in the archive, that in which something was said last first."""
-        return [] if self.shared is None else await self.shared.read(self._listed)
+        return [] if self.shared is None else await self.shared.read(self._list_sessions)
 
     async def find(self, session: SessionId) -> Session | None:
         """Return a session with its turns, None if there is none."""
@@ -45,9 +45,9 @@ class QaSessions(Struct, frozen=True):
         """Return how much is known of a session, which may be nothing, and why it cannot be read; empty if it can."""
         if self.shared is None:
             return ForgottenFiles(), ""
-        return await self.shared.read(lambda store: self._known(store, session))
+        return await self.shared.read(lambda store: self._count_files(store, session))
 
-    def _known(self, store: QaStore, session: SessionId) -> tuple[ForgottenFiles, str]:
+    def _count_files(self, store: QaStore, session: SessionId) -> tuple[ForgottenFiles, str]:
         entry, problem = None, ""
         try:
             entry = store.sessions.read(session, agent=self.agent)
@@ -90,7 +90,7 @@ class QaSessions(Struct, frozen=True):
         """Raise Disabled or Denied where nothing may be written."""
         enabled(self.shared).check_writable()
 
-    def _listed(self, store: QaStore) -> list[tuple[Entry, bool]]:
+    def _list_sessions(self, store: QaStore) -> list[tuple[Entry, bool]]:
         store.sessions.look()
         found: list[tuple[Entry, bool]] = [(one, False) for one in store.sessions.of(self.agent)]
         found += [(one, True) for one in store.archive.stubs(self.agent)]

@@ -41,7 +41,7 @@ _BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
 _MAX_FAILURES_SHOWN: Final = 3
 
 
-def _shown(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:
+def _lines_reply(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:
     lines, left = list[SessionLineReply](), SHOWN_CHARS
     reply = SessionLinesReply(id=citation.path, citation=str(citation), lines=lines, nextLine=None)
     for number, text in sorted(texts.items()):
@@ -89,7 +89,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         cited = cited_lines(citation)
         if not is_conversation(cited.path):
             with contextlib.suppress(NotFound):
-                path = await self._found(citation)
+                path = await self._find(citation)
                 citation = str(replace(cited, path=path))
         if self._is_pending_forget(RelativePath(cited_lines(citation).path)):
             raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
@@ -112,7 +112,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         wanted = range(max(1, first - around), min(last + around, first + SHOWN_LINES) + 1)
         read = self._turns if holds_turns(path) else self._transcript
         texts = await read(path, wanted, cited=range(first, last + 1))
-        return _shown(citation, texts, range(first, last + 1))
+        return _lines_reply(citation, texts, range(first, last + 1))
 
     async def _turns(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
         session = await self.qa.find(session_of(path))
@@ -172,19 +172,19 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
 
     async def would_forget(self, name: str) -> SessionForgetReply:
         """Say what forgetting would remove; raises NotFound, InvalidRequest, StoreError."""
-        return await self.forgetting.would_forget(await self._found(name))
+        return await self.forgetting.would_forget(await self._find(name))
 
     async def forget(self, name: str) -> SessionForgetReply:
         """Take a conversation out of everything; raises NotFound, InvalidRequest, Denied, Disabled, StoreError."""
-        return await self.forgetting.forget(await self._found(name))
+        return await self.forgetting.forget(await self._find(name))
 
     async def remember(self, name: str, *, is_remembered: bool) -> SessionRememberReply:
         """Mark a conversation, or take that back, and that a transcript was forgotten; raises NotFound, Denied."""
-        path = await self._found(name)
+        path = await self._find(name)
         if holds_turns(path):
             return await self._set_remembered(path, is_remembered)
         if not is_remembered:
-            return _remembered(path, False, await self.forgetting.mark(path))
+            return _remember_reply(path, False, await self.forgetting.mark(path))
         if (other := await self.listing.copied(path)) is not None:
             # it stays withheld, whatever is done with its own name
             raise InvalidRequest(
@@ -193,7 +193,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
             )
         await self.forgetting.release(path)
         self.index.demand()
-        return _remembered(path, True)
+        return _remember_reply(path, True)
 
     async def marked_by_agent(self) -> list[datetime]:
         """Return when the agent itself marked session keys, the newest first; raises StoreUnavailable."""
@@ -202,7 +202,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
 
     async def release_marks_of_agent(self) -> SessionRememberReply:
         """Take back all marks of session keys that the agent made itself, and say how many; raises Denied."""
-        return _remembered(None, True, marks=await self.index.withheld.release_marks_of_agent())
+        return _remember_reply(None, True, marks=await self.index.withheld.release_marks_of_agent())
 
     async def remember_key(self, key: str, *, is_remembered: bool, is_owners: bool = True) -> SessionRememberReply:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
@@ -211,7 +211,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         await (withheld.release_key(key) if is_remembered else withheld.withhold_key(key, is_owners=is_owners))
         current = await self.qa.current(key)
         if current is None or not self.qa.is_writable:
-            return _remembered(None, is_remembered)
+            return _remember_reply(None, is_remembered)
         return await self._set_remembered(turns_path(current), is_remembered)
 
     async def _set_remembered(self, path: RelativePath, is_remembered: bool) -> SessionRememberReply:
@@ -220,24 +220,24 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
             # its turns may be those of a transcript
             self.index.withheld.note_change()
             self.index.demand()
-            return _remembered(path, True)
+            return _remember_reply(path, True)
         # at once, whatever else is being read
-        return _remembered(path, False, await self.forgetting.forget_made(path))
+        return _remember_reply(path, False, await self.forgetting.forget_made(path))
 
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Tell whether a conversation is a session that was opened with this key; raises NotFound, InvalidRequest."""
-        path = await self._found(name)
+        path = await self._find(name)
         session = await self.qa.find(session_of(path)) if holds_turns(path) else None
         return session is not None and bool(key) and session.key == key
 
-    async def _found(self, name: str) -> RelativePath:
+    async def _find(self, name: str) -> RelativePath:
         """Return the one conversation that a name means."""
-        found = [path for path in meant_paths(name, self.agent) if await self._is_there(path)]
-        if len(found) > 1:
-            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(found)}")
-        if not found:
+        paths = [path for path in meant_paths(name, self.agent) if await self._is_there(path)]
+        if len(paths) > 1:
+            raise InvalidRequest(f"{name!r} names two conversations", hint=f"say which: {' or '.join(paths)}")
+        if not paths:
             raise NotFound(f"there is no conversation {name!r}", hint="memoryctl sessions list")
-        return found[0]
+        return paths[0]
 
     async def _is_there(self, path: RelativePath) -> bool:
         """Tell whether there is a conversation of this agent, or anything is left of it."""
@@ -255,12 +255,12 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         return self.index.withheld.is_known and self.index.withheld.names(path)
 
 
-def _remembered(path: str | None, is_remembered: bool, rows: int = 0, marks: int = 0) -> SessionRememberReply:
+def _remember_reply(path: str | None, is_remembered: bool, rows: int = 0, marks: int = 0) -> SessionRememberReply:
     return SessionRememberReply(id=path, remembered=is_remembered, rows=rows, marks=marks)
 
 
 def _render_failures(failures: Mapping[RelativePath, str]) -> str:
     """Return which conversations are not in the index as they are, and why; empty if all are."""
-    told = [f"{path}: {why}" for path, why in sorted(failures.items())]
-    more = [f"{len(told) - _MAX_FAILURES_SHOWN} more cannot be indexed"] if len(told) > _MAX_FAILURES_SHOWN else []
-    return "; ".join([*told[:_MAX_FAILURES_SHOWN], *more])
+    reasons = [f"{path}: {why}" for path, why in sorted(failures.items())]
+    more = len(reasons) - _MAX_FAILURES_SHOWN
+    return "; ".join([*reasons[:_MAX_FAILURES_SHOWN], *([f"{more} more cannot be indexed"] if more > 0 else [])])

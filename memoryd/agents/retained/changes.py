@@ -53,13 +53,13 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         `since` is a date as somebody writes it, `by` a writer, `agent`, or `agent:ID`.
         """
         await self.journal.settle()
-        filters = replace(_written_by(wanted, by), since=self.moment(since, wanted.since))
+        filters = replace(_with_writer(wanted, by), since=self.moment(since, wanted.since))
         rows = await self.journal.changes.some(filters)
-        standing = await self._still_there(rows)
+        standing = await self._standing(rows)
         changes = [_change_reply(row, has_lines=has_lines, standing=standing.get(row.id)) for row in rows]
         return ChangesReply(changes=changes, sessions=[], trouble=self.journal.trouble)
 
-    async def _still_there(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
+    async def _standing(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
         """Say of each change whether its file has the bytes now that it left, without those that cannot be read."""
         now: dict[RelativePath, bytes] = {}
         for path in dict.fromkeys(row.path for row in rows):
@@ -99,7 +99,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         return await self.usage.undo(row, self.journal.changes)
 
 
-def _written_by(wanted: ChangeFilter, name: str) -> ChangeFilter:
+def _with_writer(wanted: ChangeFilter, name: str) -> ChangeFilter:
     if not name:
         return wanted
     kind, _, agent = name.partition(":")

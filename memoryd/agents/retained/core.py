@@ -109,18 +109,18 @@ class AgentCore(Struct, frozen=True, kw_only=True):
 
     async def append(self, text: str, *, expected: str = "") -> CoreEditReply:
         """Add lines at the end."""
-        return await self._edited(lambda before: appended(before, text), "lines were added", text, expected)
+        return await self._edit(lambda before: appended(before, text), "lines were added", text, expected)
 
     async def replace(self, old: str, new: str, *, expected: str = "") -> CoreEditReply:
         """Put a text in the place of one that stands there once; an empty one takes it out."""
-        return await self._edited(lambda before: replaced(before, old, new), "a text was replaced", new, expected)
+        return await self._edit(lambda before: replaced(before, old, new), "a text was replaced", new, expected)
 
     async def insert(self, text: str, *, after: str, expected: str = "") -> CoreEditReply:
         """Add lines below a line that stands there once, such as a heading."""
         why = "lines were inserted"
-        return await self._edited(lambda before: inserted(before, text, after=after), why, text, expected)
+        return await self._edit(lambda before: inserted(before, text, after=after), why, text, expected)
 
-    async def _edited(self, change: Callable[[str], str], why: str, text: str, expected: str) -> CoreEditReply:
+    async def _edit(self, change: Callable[[str], str], why: str, text: str, expected: str) -> CoreEditReply:
         self.journal.check_writable()
         path, seen, sha256 = await self._read()
         if expected and len(expected) < _SHA_CHARS:

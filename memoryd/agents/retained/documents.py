@@ -108,7 +108,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def why(self, name: str, admitted: Admitted) -> MemoryWhyReply:
         """Return a memory with every term of its relevance; raises as `get`."""
         book = await self.now()
-        memory = _named(within(book, self.recall.visibility(admitted)), name)
+        memory = _find_named(within(book, self.recall.visibility(admitted)), name)
         newer = await self._newer(book, admitted)
         document = replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
         return MemoryWhyReply(memory=_reply(document), terms=_terms(document.terms))
@@ -156,7 +156,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def memory(self, name: str, admitted: Admitted) -> Memory:
         """Return the memory of an id within reach, or of its beginning, as the disk has it now; raises NotFound."""
-        return _named(within(await self.now(), self.recall.visibility(admitted)), name)
+        return _find_named(within(await self.now(), self.recall.visibility(admitted)), name)
 
     async def now(self) -> Book:
         """Return the book as the disk has it, as far as a question waits for that."""
@@ -184,7 +184,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         )
 
 
-def _named(known: Iterable[Memory], name: str) -> Memory:
+def _find_named(known: Iterable[Memory], name: str) -> Memory:
     try:
         return named(known, name)
     except ValueError as exc:
@@ -270,7 +270,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             kind=kind,
             default_kind=Kind.NOTE,
             importance=importance,
-            scope=self._stated_scope(scope, stater),
+            scope=self._scope_of_statement(scope, stater),
             tags=tuple(tags),
             is_pinned=pinned,
         )
@@ -289,11 +289,11 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
 
     async def pin(self, name: str, admitted: Admitted) -> MemoryEditReply:
         """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
-        return await self._changed(name, AttributeChange(is_pinned=True), admitted)
+        return await self._change(name, AttributeChange(is_pinned=True), admitted)
 
     async def unpin(self, name: str, admitted: Admitted) -> MemoryEditReply:
         """Take the pin away; raises as `set_importance`."""
-        return await self._changed(name, AttributeChange(is_pinned=False), admitted)
+        return await self._change(name, AttributeChange(is_pinned=False), admitted)
 
     async def set_importance(self, name: str, value: float, admitted: Admitted) -> MemoryEditReply:
         """Write another importance, 0 to 1, of a session none that makes it core.
@@ -302,11 +302,11 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         """
         if not 0 <= value <= 1:
             raise InvalidRequest(f"an importance is a number from 0 to 1, not {value}")
-        return await self._changed(name, AttributeChange(importance=value), admitted)
+        return await self._change(name, AttributeChange(importance=value), admitted)
 
     async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> MemoryDeleteReply:
         """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
-        memory = await self._own(name, admitted)
+        memory = await self._own_memory(name, admitted)
         self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
         standing = await self.editing.standing(memory)
         lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing]
@@ -327,8 +327,8 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             "searchable": await is_searchable(self.documents.index),
         }
 
-    async def _changed(self, name: str, change: AttributeChange, admitted: Admitted) -> MemoryEditReply:
-        memory, rights = await self._own(name, admitted), self.retaining.rights
+    async def _change(self, name: str, change: AttributeChange, admitted: Admitted) -> MemoryEditReply:
+        memory, rights = await self._own_memory(name, admitted), self.retaining.rights
         if change.is_pinned is not None:
             rights.check_pin(is_owner=admitted.is_owner)
         if change.importance is not None:
@@ -342,7 +342,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             searchable=is_found,
         )
 
-    async def _own(self, name: str, admitted: Admitted) -> Memory:
+    async def _own_memory(self, name: str, admitted: Admitted) -> Memory:
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
         self.editing.journal.check_writable()
         memory = await self.documents.memory(name, admitted)
@@ -357,7 +357,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             admitted.is_owner or scope == own or scope.startswith(f"{own}:") or (not scope and self.documents.is_alone)
         )
 
-    def _stated_scope(self, scope: str, admitted: Admitted) -> str:
+    def _scope_of_statement(self, scope: str, admitted: Admitted) -> str:
         """Return the scope that a memory is stated with; raises Denied for one that is not a session's own.
 
         For all is for nobody else where the agent is alone: a session may say so there.

@@ -3,8 +3,6 @@
 Entities are merged and split by an alias in the front matter of a page, which the journal writes; no log is rewritten.
 """
 
-import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -79,23 +77,18 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
     async def merge(self, name: str, into: str, *, is_dry: bool) -> EntityChangeReply:
         """Make a name an alias of an entity, once the index knows the pages as they are on disk; raises as `merge`."""
-        return await self._settled(lambda book: merge(self.journal, book, name, into, is_dry=is_dry))
+        return await self._write_settled(lambda book: merge(self.journal, book, name, into, is_dry=is_dry))
 
     async def split(self, name: str, *, is_dry: bool) -> EntityChangeReply:
         """Take an alias out again; raises as `split`."""
-        return await self._settled(lambda book: split(self.journal, book, name, is_dry=is_dry))
+        return await self._write_settled(lambda book: split(self.journal, book, name, is_dry=is_dry))
 
-    async def _settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
+    async def _write_settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
         """Write while the index knows the pages as they are on disk, before and after; it is not waited for longer."""
-        await self._settle()
+        await self.index.follow(SETTLED_SECONDS)
         reply = await write(await self.book.now())
-        await self._settle()
+        await self.index.follow(SETTLED_SECONDS)
         return reply
-
-    async def _settle(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SETTLED_SECONDS):
-                await self.index.settled(self.index.demand())
 
 
 def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[Memory]]:
@@ -150,7 +143,7 @@ async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: b
         place = merging(book, name, into)
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint="nothing was merged; memoryctl entities show NAME tells aliases") from exc
-    return await _edited(journal, place, is_merge=True, is_dry=is_dry)
+    return await _edit_page(journal, place, is_merge=True, is_dry=is_dry)
 
 
 async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False) -> EntityChangeReply:
@@ -162,12 +155,12 @@ async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False
     except ValueError as exc:
         hint = "memoryctl entities list shows all with their aliases"
         raise (NotFound if "no alias" in str(exc) else InvalidRequest)(str(exc), hint=hint) from exc
-    return await _edited(journal, place, is_merge=False, is_dry=is_dry)
+    return await _edit_page(journal, place, is_merge=False, is_dry=is_dry)
 
 
-async def _edited(journal: Journal, place: AliasPlace, *, is_merge: bool, is_dry: bool) -> EntityChangeReply:
+async def _edit_page(journal: Journal, place: AliasPlace, *, is_merge: bool, is_dry: bool) -> EntityChangeReply:
     before = (await journal.read(place.path)).text
-    edit = partial(_merged if is_merge else _split, place)
+    edit = partial(_add_alias if is_merge else _remove_alias, place)
     diff = unified_diff(place.path, before or "", edit(before) or "")
     reply = EntityChangeReply(
         alias=place.alias, entity=place.entity, path=place.path, diff=diff, written=False, change=None, note=""
@@ -185,7 +178,7 @@ async def _edited(journal: Journal, place: AliasPlace, *, is_merge: bool, is_dry
     return {**reply, "written": True, "change": change.id or None, "note": change.note}
 
 
-def _merged(place: AliasPlace, text: str | None) -> str | None:
+def _add_alias(place: AliasPlace, text: str | None) -> str | None:
     if text is not None and slug_of(place.alias) in map(slug_of, aliases_in(text)):
         return text
     try:
@@ -199,7 +192,7 @@ def _merged(place: AliasPlace, text: str | None) -> str | None:
     return edited
 
 
-def _split(place: AliasPlace, text: str | None) -> str | None:
+def _remove_alias(place: AliasPlace, text: str | None) -> str | None:
     if text is None:
         return None
     try:

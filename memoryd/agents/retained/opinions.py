@@ -42,7 +42,7 @@ class AgentOpinions(Struct, frozen=True):
     async def one(self, admitted: Admitted, name: str) -> OpinionWhyReply:
         """Explain the opinion of an id, or of a beginning of one; raises NotFound, InvalidRequest for several."""
         book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
-        (opinion,) = await self._with_evidence(book, [_named(book, visibility, name)])
+        (opinion,) = await self._with_evidence(book, [_find_opinion(book, visibility, name)])
         standing = opinion.standing
         return OpinionWhyReply(
             **opinion_reply(opinion),
@@ -98,7 +98,7 @@ def _is_about(book: Book, memory: Memory, entity: str) -> bool:
     return any(book.aliases.get(own, own) == book.aliases.get(slug, slug) for own in memory.slugs)
 
 
-def _named(book: Book, visibility: Visibility, name: str) -> Memory:
+def _find_opinion(book: Book, visibility: Visibility, name: str) -> Memory:
     # only among those that the caller may see: another id is no more told than what it stands for
     prefix = name.strip().lower()
     matches = [one for one in _beliefs(book, visibility) if len(prefix) >= _SHORTEST_ID and one.id.startswith(prefix)]

@@ -25,7 +25,7 @@ from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kin
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
 from memoryd.domain.memories.scopes import GLOBAL, Visibility, is_scope
 from memoryd.domain.memories.standing import StableLines, StableParts, stable_parts
-from memoryd.domain.memories.visibility import WithheldFromGroups, withheld_from_groups
+from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
@@ -103,7 +103,7 @@ class StableMemories:
             return self._known[visibility]
         before = self._lines
         # in a thread: of a book that is new all memories are looked at
-        lines, parts = await asyncio.to_thread(_kept_of, facts, before, visibility)
+        lines, parts = await asyncio.to_thread(_parts_of_book, facts, before, visibility)
         # else something was forgotten meanwhile, or another one was faster
         if before is self._lines:
             is_same = lines is before and len(self._known) <= _ASKERS_MAX
@@ -142,7 +142,7 @@ class _MadeBlock(Struct, frozen=True):
     block: StableBlock
 
 
-def _kept_of(facts: MemoryFacts, before: StableLines, visibility: Visibility) -> tuple[StableLines, StableParts]:
+def _parts_of_book(facts: MemoryFacts, before: StableLines, visibility: Visibility) -> tuple[StableLines, StableParts]:
     lines = before if facts.book is before.book else before.of(facts.book)
     return lines, stable_parts(lines, facts.versions.older, visibility)
 
@@ -196,20 +196,16 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     ) -> Recalled:
         """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
         query = await self._query(text, options, admitted)
-        found = await self._found(query, admitted, is_prompt=wanted is not None or options.is_for_all)
-        found = replace(
-            found,
-            opinions=await self._opinions(found),
-            stated=await self._stated(found, query),
-            has_citations=self._has_citations(admitted),
-        )
+        found = await self._recall_visible(query, admitted, is_prompt=wanted is not None or options.is_for_all)
+        opinions, stated = await self._evidence(found, query)
+        found = replace(found, opinions=opinions, stated=stated, has_citations=self._has_citations(admitted))
         if wanted is not None:
             found = replace(found, bundle=await self._bundle(found, admitted, wanted))
         if options.touches:
             self.touch(found, at=query.now.timestamp(), session=options.session)
         return found
 
-    async def _found(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
+    async def _recall_visible(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
         """Return what is recalled; for a group without what the core keeps from it."""
         if not is_prompt or self._has_core(admitted):
             return await self.recaller.recall(query)
@@ -242,7 +238,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         budget = self.agent.memory.recall.budget if wanted.budget is None else wanted.budget
         visibility, is_whole = self.visibility(admitted), self._has_core(admitted)
         documents = await self._documents(*(CORE_FILES if is_whole else ()), PERSONA)
-        kept = await self._kept(visibility) if is_whole else StableParts()
+        kept = await self._stable_parts(visibility) if is_whole else StableParts()
         stable = await self.kept.block(kept, documents, visibility, budget=budget)
         return bundle(
             stable,
@@ -264,8 +260,8 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         except TimeoutError:
             return []
         core = next((name for name in CORE_FILES if texts.get(name, "").strip()), "")
-        told = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
-        return [BundlePart(name, texts[name], name, is_whole=False) for name in told]
+        shown = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
+        return [BundlePart(name, texts[name], name, is_whole=False) for name in shown]
 
     def _text(self, name: str) -> str:
         seen = self.files.look(RelativePath(name), None, self.files.moment())
@@ -273,7 +269,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return ""
         return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
 
-    async def _kept(self, visibility: Visibility) -> StableParts:
+    async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:
             return await self.kept.of(await self.eligible.facts(await self.book.now()), visibility)
         except StoreError:
@@ -326,35 +322,34 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             is_alone=self.is_alone,
         )
 
-    async def _opinions(self, recalled: Recalled) -> Mapping[MemoryId, OpinionWithEvidence]:
-        """Return how the opinions stand; without the ledger the confidence that is written has to do."""
-        # where the time was too short for a book, nobody waits for one any longer
-        if not (beliefs := _beliefs(recalled)):
-            return {}
-        try:
-            return await self.opinions.held(await self.book.now(), beliefs)
-        except StoreError:
-            return {}
+    async def _evidence(
+        self, recalled: Recalled, query: RecallQuery
+    ) -> tuple[Mapping[MemoryId, OpinionWithEvidence], Mapping[MemoryId, Sequence[LineEvidence]]]:
+        """Return how the opinions stand, and what lines say for and against them.
 
-    async def _stated(self, recalled: Recalled, query: RecallQuery) -> Mapping[MemoryId, Sequence[LineEvidence]]:
-        if not (beliefs := _beliefs(recalled)):
-            return {}
+        Without the ledger the confidence that is written has to do.
+        """
+        beliefs = [item.memory.id for item in recalled.memories if is_belief(item.memory.kind)]
+        # where the time was too short for a book, nobody waits for one any longer
+        if not beliefs:
+            return {}, {}
         try:
-            return line_evidence(await self.book.now(), beliefs, query.memory_filters)
+            book = await self.book.now()
         except StoreError:
-            return {}
+            return {}, {}
+        stated = line_evidence(book, beliefs, query.memory_filters)
+        try:
+            return await self.opinions.held(book, beliefs), stated
+        except StoreError:
+            return {}, stated
 
 
 def shown_memories(found: Recalled) -> list[RecalledMemory]:
     """Return the memories that were told for the question: of a bundle those that stand in it, else all."""
     if found.bundle is None:
         return found.memories
-    told = {line.name for line in found.bundle.receipt if line.is_included}
-    return [item for item in found.memories if short_id(item.memory.id) in told]
-
-
-def _beliefs(recalled: Recalled) -> list[MemoryId]:
-    return [item.memory.id for item in recalled.memories if is_belief(item.memory.kind)]
+    included = {line.name for line in found.bundle.receipt if line.is_included}
+    return [item for item in found.memories if short_id(item.memory.id) in included]
 
 
 def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
@@ -373,22 +368,18 @@ async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recall
         kept = withheld_from_groups((await book.now()).memories.values())
     except StoreError:
         return replace(recalled, entities=(), items=(), left_out=())
-    may = _visible_to_groups(kept)
-    return replace(
-        recalled,
-        entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
-        items=tuple(filter(may, recalled.items))[:most],
-        left_out=tuple(cut for cut in recalled.left_out if may(cut.item)),
-    )
 
-
-def _visible_to_groups(kept: WithheldFromGroups) -> Callable[[RecalledItem], bool]:
     def may(item: RecalledItem) -> bool:
         if isinstance(item, RecalledMemory):
             return not kept.keeps(item.memory.line.text, memory=item.memory.id)
         return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
 
-    return may
+    return replace(
+        recalled,
+        entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
+        items=tuple(filter(may, recalled.items))[:most],
+        left_out=tuple(filter(may, recalled.left_out)),
+    )
 
 
 def kinds_of(name: str) -> frozenset[Kind] | None:

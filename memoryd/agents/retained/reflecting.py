@@ -42,17 +42,11 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
 
     async def now(self) -> Book:
         """Return the book, once what is on disk is in the index; raises NotNow where that cannot be, StoreError."""
-        try:
-            async with asyncio.timeout(self.seconds):
-                await self.index.settled(self.index.demand())
-        except TimeoutError as exc:
-            raise NotNow("the notes are still being read", hint="try again in a moment") from exc
+        if not await self.index.follow(self.seconds):
+            raise NotNow("the notes are still being read", hint="try again in a moment")
         # what an index does not have, or holds back, would look like memories that are gone
-        if (
-            why := self.index.why_waiting
-            or self.index.trouble
-            or ("" if self.index.is_ready else "it was not read yet")
-        ):
+        why = self.index.why_waiting or self.index.trouble
+        if why := why or ("" if self.index.is_ready else "it was not read yet"):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
         if self.index.pending_files:
             raise NotNow("some notes are still to be read", hint="memoryctl status tells more")

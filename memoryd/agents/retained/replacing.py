@@ -79,16 +79,18 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         async with self.edits.editing.journal.one_at_a_time:
             book = await self.edits.documents.now()
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
-            meant = await asyncio.to_thread(partial(self._meant, book, newer, name, admitted, is_exact=is_in_place))
+            meant = await asyncio.to_thread(
+                partial(self._meant_memory, book, newer, name, admitted, is_exact=is_in_place)
+            )
             self._check(meant.memory, admitted, stater)
             stands_in = partial(with_missing_parts, old=meant.memory, is_in_place=is_in_place)
             line, notes = await self._line(replace(said, default_kind=meant.memory.kind), stater, stands_in)
             if not self.edits.documents.recall.visibility(admitted).admits(line.attributes.scope):
                 raise InvalidRequest(_BEYOND.format(line.attributes.scope), hint=_BEYOND_HINT)
-            plan = await asyncio.to_thread(_planned, book, meant, line, is_in_place=is_in_place)
-            return await self._written(book, meant, plan, notes, stater, newer.get(meant.memory.id, ()))
+            plan = await asyncio.to_thread(_plan, book, meant, line, is_in_place=is_in_place)
+            return await self._write(book, meant, plan, notes, stater, newer.get(meant.memory.id, ()))
 
-    def _meant(
+    def _meant_memory(
         self,
         book: Book,
         newer: Mapping[MemoryId, Sequence[MemoryId]],
@@ -115,10 +117,10 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
     ) -> tuple[RetainedLine, list[str]]:
         retaining = self.edits.retaining
         stated, notes = retaining.stated(said, stater, stands_in)
-        unheard = await retaining.unheard([stated], stater)
-        return stated, [*notes, *unheard, *await retaining.released([stated], is_owner=stater.is_owner)]
+        unknown_names = await retaining.unknown_names([stated], stater)
+        return stated, [*notes, *unknown_names, *await retaining.release_forgotten([stated], is_owner=stater.is_owner)]
 
-    async def _written(
+    async def _write(
         self,
         book: Book,
         meant: Replaced,
@@ -145,7 +147,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         return reply, is_written
 
 
-def _planned(book: Book, meant: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
+def _plan(book: Book, meant: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
     # who says the same again may have been cut short before all was marked
     is_again = line.id == meant.memory.id and short_id(meant.named.id) in meant.memory.line.attributes.supersedes
     try:
@@ -174,26 +176,26 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
 
     async def all(self, admitted: Admitted, limit: int) -> DisagreementsReply:
         """Return the pairs as the disk has them now, the newest first; raises StoreError."""
-        book, pairs = await self._found(admitted)
+        book, pairs = await self._disagreements(admitted)
         return DisagreementsReply(disagreements=[_pair(one, book) for one in pairs[:limit]], total=len(pairs))
 
     async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledReply:
         """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
         self.editing.journal.check_writable()
         async with self.editing.journal.one_at_a_time:
-            book, pairs = await self._found(admitted)
-            pair = _named(name, pairs)
+            book, pairs = await self._disagreements(admitted)
+            pair = _find_pair(name, pairs)
             settlement = settlement_of(pair, keep)
             written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
         return SettledReply(**_pair(pair, book), keep=keep.value, changes=list(written.numbers))
 
-    async def _found(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
+    async def _disagreements(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
         book, recall = await self.documents.now(), self.documents.recall
         filters = RecallFilters(visibility=recall.visibility(admitted))
         return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
 
 
-def _named(name: str, found: Sequence[Disagreement]) -> Disagreement:
+def _find_pair(name: str, found: Sequence[Disagreement]) -> Disagreement:
     try:
         return named_pair(name, found)
     except ValueError as exc:

@@ -122,10 +122,10 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         stated = [self.stated(replace(said, text=text), admitted) for text in texts]
         lines = [line for line, _ in stated]
         notes = [note for _, each_notes in stated for note in each_notes]
-        notes += await self.unheard(lines, admitted)
-        notes += await self.released(lines, is_owner=admitted.is_owner)
+        notes += await self.unknown_names(lines, admitted)
+        notes += await self.release_forgotten(lines, is_owner=admitted.is_owner)
         retention = await self.retaining.retain(lines, agent="" if admitted.is_owner else self.agent)
-        notes += _untaken(lines, retention)
+        notes += _ignored_attributes(lines, retention)
         notes += await self._doubts(retention)
         if retention.change.note:
             notes.append(retention.change.note)
@@ -144,7 +144,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
                 if is_new
             )
             found = [doubt for memory in made for doubt in known.doubts(memory)]
-            return [_doubted(book.memories[one.older]) for one in found if isinstance(one, Disagreement)]
+            return [_render_doubt(book.memories[one.older]) for one in found if isinstance(one, Disagreement)]
         return []
 
     def stated(
@@ -157,13 +157,13 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         if admitted.is_sandboxed:
             said = replace(said, provenance=Provenance.AGENT)
-        text, notes = _kept(said.text, stater)
+        text, notes = _clean_text(said.text, stater)
         wanted, read = _line(replace(said, text=text), stater, stands_in)
         line = self.rights.stated(wanted, is_owner=stater.is_owner)
         less = [LESS_IMPORTANT.format(self.rights.most_importance)] if line != wanted else []
         return line, [*notes, *filter(None, [read]), *less]
 
-    async def unheard(self, lines: Sequence[RetainedLine], admitted: Admitted) -> list[str]:
+    async def unknown_names(self, lines: Sequence[RetainedLine], admitted: Admitted) -> list[str]:
         """Say which memories that lines name are none, and which an agent names in vain as superseded, or settled."""
         named = [(key, one) for line in lines for key in NAMING for one in getattr(line.attributes, key)]
         if not named:
@@ -178,7 +178,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
             *(OWNER_LEADS.format(one) for key, one in named if key in ("supersedes", "beside") and one in owners),
         ]
 
-    async def released(self, lines: Sequence[RetainedLine], *, is_owner: bool) -> list[str]:
+    async def release_forgotten(self, lines: Sequence[RetainedLine], *, is_owner: bool) -> list[str]:
         """Let what is stated be remembered again, if it was forgotten; raises Denied for an agent."""
         stones = await self.tombstones.all()
         forgotten = [line for line in lines if stones.hold(line.id, line.text)]
@@ -189,13 +189,13 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         return [RELEASED] if forgotten else []
 
 
-def _doubted(older: Memory) -> str:
+def _render_doubt(older: Memory) -> str:
     text = " ".join(older.line.text.split())
     shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
     return DOUBTED.format(short_id(older.id), shown)
 
 
-def _untaken(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
+def _ignored_attributes(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
     """Say what was not taken because a line states the same otherwise."""
     return [
         f"it stands at {retention.path}#L{placed.start_line} already, and {', '.join(keys)} of that line "
@@ -205,7 +205,7 @@ def _untaken(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
     ]
 
 
-def _kept(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
+def _clean_text(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
     """Return what is kept of a text, and what is to be said of it."""
     if len(text) > MEMORY_CHARS_MAX:
         raise TooLarge(
@@ -227,14 +227,14 @@ def _line(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tupl
         said = replace(
             said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
         )
-    line, note = _stated(said, stater, stands_in)
+    line, note = _parse(said, stater, stands_in)
     if not stater.is_owner and line.attributes.provenance is not said.provenance:
         # else an agent could state what its user never said
         raise Denied("who says it is not for an agent to state", hint=_FROM_HINT)
     return line, note
 
 
-def _stated(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
+def _parse(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
     """Return the line of a statement, and what was read beside its head; raises InvalidRequest."""
     try:
         line, note = with_stray_read(parse_statement(said))

@@ -65,13 +65,13 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         replies: list[TakenMemoryReply] = []
         pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]] = defaultdict(list)
         judgements = await asyncio.to_thread(
-            lambda: [self._judged(line, book, tombstones, takes_secrets=takes_secrets) for line in lines]
+            lambda: [self._judge(line, book, tombstones, takes_secrets=takes_secrets) for line in lines]
         )
         for said_on, judged in zip(days, judgements, strict=True):
             if isinstance(judged, RetainedLine):
                 known = book.memories.get(judged.id)
                 missing = missing_days(said_on, known, self.today())
-                reply = _taken(judged, None if known is None else known.line, is_new=bool(missing))
+                reply = _taken_reply(judged, None if known is None else known.line, is_new=bool(missing))
                 for day in missing:
                     pending[day].append((reply, judged))
             else:
@@ -79,25 +79,25 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             replies.append(reply)
         return ImportReply(memories=replies, changes=[] if is_dry_run else await self._write(pending, run))
 
-    def _judged(
+    def _judge(
         self, line: RetainedLine | str, book: Book, tombstones: Tombstones, *, takes_secrets: bool
     ) -> RetainedLine | TakenMemoryReply:
         """Return the line of a memory, or why it is not taken."""
         if isinstance(line, str):
-            return _refused("", line)
+            return _refusal("", line)
         try:
             if is_of_session(line):
                 # as forgetting leaves them
                 line = replace(line, text=tombstones.cut_from(line.text))
             admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
         except ValueError as exc:
-            return _refused("", str(exc))
+            return _refusal("", str(exc))
         if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
-            return _refused(line.id, _OTHERS)
+            return _refusal(line.id, _OTHERS)
         if tombstones.hold(line.id, line.text) or (line.id not in book.memories and tombstones.hold_part_of(line.text)):
-            return _refused(line.id, _FORGOTTEN)
+            return _refusal(line.id, _FORGOTTEN)
         if secrets_in(line.text) and not takes_secrets:
-            return _refused(line.id, _SECRET)
+            return _refusal(line.id, _SECRET)
         return line
 
     async def _write(
@@ -111,7 +111,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                 done = await self.retaining.retaining.retain(lines, by=WrittenBy.IMPORT, day=day, run=run)
             except InvalidRequest as exc:
                 for reply in replies:
-                    reply.update(_refused(reply["id"], str(exc)))
+                    reply.update(_refusal(reply["id"], str(exc)))
                 continue
             if done.change.id:
                 changes.append(done.change.id)
@@ -124,11 +124,11 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         return shown_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)
 
 
-def _refused(memory: str, reason: str) -> TakenMemoryReply:
+def _refusal(memory: str, reason: str) -> TakenMemoryReply:
     return TakenMemoryReply(outcome="refused", id=memory, reason=reason)
 
 
-def _taken(line: RetainedLine, known: RetainedLine | None, *, is_new: bool) -> TakenMemoryReply:
+def _taken_reply(line: RetainedLine, known: RetainedLine | None, *, is_new: bool) -> TakenMemoryReply:
     """Return the reply about a line that is stated, or stands there already, and what of it is not taken."""
     keys = not_taken(line, known) if known is not None and not is_new else ()
     reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""

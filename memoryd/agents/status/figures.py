@@ -279,18 +279,18 @@ class QaCensus:
         """
         shared = enabled(self._shared)
         await shared.read(lambda store: store.sessions.look())
-        return await asyncio.to_thread(self._counted, shared, names_all)
+        return await asyncio.to_thread(self._stats_reply, shared, names_all)
 
     async def known(self) -> QaStatsReply | None:
         """Count what is known, also while the files cannot be read; None where they are off."""
-        return None if self._shared is None else await asyncio.to_thread(self._counted, self._shared, False)
+        return None if self._shared is None else await asyncio.to_thread(self._stats_reply, self._shared, False)
 
     @property
     def problems(self) -> QaProblems:
         """What is wrong with the files now; nothing where they are off."""
         return QaProblems() if self._shared is None else self._shared.problems(self._agent)
 
-    def _counted(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
+    def _stats_reply(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
         entries = shared.store.sessions.of(self._agent)
         try:
             measured = disk_usage(shared.workspace)

@@ -373,7 +373,7 @@ class StatusBoard:
         """Look again and again what is degraded, so that whoever listens hears of it without asking."""
         while True:
             for parts in self._agents:
-                self._degraded(parts.state())
+                self._degradations_of(parts.state())
             await asyncio.sleep(poll_seconds)
 
     async def describe(self, agents: Sequence[AgentSources]) -> list[MemoryStatus]:
@@ -389,10 +389,10 @@ class StatusBoard:
             state, embedding, counts = parts.state(), parts.embedding, figures[parts.census]
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
-            remote, degraded = _remote_reply(embedding, counts.outstanding), self._degraded(state)
-            kept = _ledger_reply(parts.ledger, ledger)
-            described.append(MemoryStatus(state, counts, worker, remote, degraded, kept, qa, talk))
+            remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
+            ledger_reply = _ledger_reply(parts.ledger, ledger)
+            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger_reply, qa, talk))
         return described
 
-    def _degraded(self, state: AgentState) -> list[DegradedReply]:
+    def _degradations_of(self, state: AgentState) -> list[DegradedReply]:
         return self._degradations.of(state.id, [*shortfalls(state), *self._outside(state.id)])

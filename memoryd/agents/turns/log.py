@@ -117,7 +117,7 @@ class TurnLog(Struct, frozen=True):
     def shared(self) -> WorkspaceQa | None:
         return self.qa.shared
 
-    async def asked(self, key: str, text: str, at: datetime, *, is_timed: bool) -> LoggedMessage:
+    async def store_question(self, key: str, text: str, at: datetime, *, is_timed: bool) -> LoggedMessage:
         """Keep what a user said, as a question without an answer; once, however often it is sent."""
         question = harmless_text(text)
         if len(question) > QUESTION_CHARS_MAX:
@@ -125,7 +125,7 @@ class TurnLog(Struct, frozen=True):
         raw = RawTurn(question, None, at)
         repeated = partial(repeated_turn, question=question, at=at, is_timed=is_timed)
         try:
-            if (refused := await self._refused(key)) is not None or self.shared is None:
+            if (refused := await self._refusal(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
             added = await self.shared.write(
                 lambda store: store.turns.append_by_key(
@@ -133,15 +133,15 @@ class TurnLog(Struct, frozen=True):
                 )
             )
         except MemorydError as exc:
-            return _failed(exc)
+            return _failure(exc)
         if added is None:
             return LoggedMessage(is_excluded=True, part=part_reply("off", WITHHELD))
         return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
 
-    async def answered(self, key: str, text: str, at: datetime) -> LoggedMessage:
+    async def store_answer(self, key: str, text: str, at: datetime) -> LoggedMessage:
         """Keep what an assistant said, as the answer to what was asked last; in parts it is one answer."""
         try:
-            if (refused := await self._refused(key)) is not None or self.shared is None:
+            if (refused := await self._refusal(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
             for _ in range(_TRIES):
                 waiting = await self.shared.read(lambda store: store.turns.waiting(key, self.qa.agent.id, at))
@@ -149,9 +149,9 @@ class TurnLog(Struct, frozen=True):
                     break
                 done = await self._answer(self.shared, *waiting, text)
                 if done is not None:
-                    return await self._kept(done)
+                    return await self._log_answer(done)
         except MemorydError as exc:
-            return _failed(exc)
+            return _failure(exc)
         return LoggedMessage(part=part_reply("off", NO_QUESTION))
 
     async def context(self, key: str, message: str, at: datetime, *, is_shared: bool) -> TurnContext:
@@ -188,7 +188,7 @@ class TurnLog(Struct, frozen=True):
         except MemorydError:
             return True
 
-    async def _refused(self, key: str) -> LoggedMessage | None:
+    async def _refusal(self, key: str) -> LoggedMessage | None:
         """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
         if not key:
             return LoggedMessage(part=part_reply("off", NO_SESSION))
@@ -201,19 +201,19 @@ class TurnLog(Struct, frozen=True):
         return None
 
     async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AddedTurn | None:
-        held = "" if last.answer is not None or not last.is_answered else await self._held(session, last.seq)
+        held = "" if last.answer is not None or not last.is_answered else await self._pending_answer(session, last.seq)
         return await shared.write(
             lambda store: store.turns.answer(session, last.seq, text, agent=self.qa.agent.id, held=held)
         )
 
-    async def _held(self, session: SessionId, seq: int) -> str:
+    async def _pending_answer(self, session: SessionId, seq: int) -> str:
         try:
             return await self.qa.held(session, seq)
         except MemorydError:
             # gone, or nobody knows: what is said now is the answer then
             return ""
 
-    async def _kept(self, done: AddedTurn) -> LoggedMessage:
+    async def _log_answer(self, done: AddedTurn) -> LoggedMessage:
         if done.dropped_answer is not None:
             await self.qa.hold(done.session, done.turn.seq, done.dropped_answer)
         return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=part_reply("ok"))
@@ -238,5 +238,5 @@ def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bo
     return TurnContext(text, session, tuple(turns), part_reply("ok"))
 
 
-def _failed(exc: MemorydError) -> LoggedMessage:
+def _failure(exc: MemorydError) -> LoggedMessage:
     return LoggedMessage(part=part_reply("failed", str(exc)))

@@ -199,12 +199,12 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         at = self._at(message)
         command = command_of(message.text) if message.role is MessageRole.USER else None
         if command is not None:
-            reply = await self._commanded(message, command)
+            reply = await self._run_command(message, command)
         elif message.role is MessageRole.USER and message.text.strip():
-            reply = await self._asked(message, at)
+            reply = await self._answer_question(message, at)
         else:
             reply = await self._take_statement(message, at)
-        await self._happened(message, reply)
+        await self._handle_event(message, reply)
         return reply
 
     def _at(self, message: NewMessage) -> datetime:
@@ -222,7 +222,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             default if message.deadline is None else message.deadline.total_seconds()
         )
 
-    async def _commanded(self, message: NewMessage, command: SpokenCommand) -> TurnReply:
+    async def _run_command(self, message: NewMessage, command: SpokenCommand) -> TurnReply:
         key, own_channel, stater = message.key, message.own_channel, message.admitted
         if own_channel and not stater.is_sandboxed:
             # whoever holds only an agent's socket is in the channel of its key, whatever the message says
@@ -235,13 +235,13 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         reply["command"] = done
         return reply
 
-    async def _asked(self, message: NewMessage, at: datetime) -> TurnReply:
+    async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
         (logged, context), (recalled, went) = await asyncio.gather(
-            self._store_in_time(message, at), self._recalled(message)
+            self._store_in_time(message, at), self._recall_unasked(message)
         )
         reply = _reply({"log": logged.part, "context": context.part, "recall": went}, logged, context)
         if await self._is_remembered(logged, message.key):
-            reply["capture"] = await self._captured(message, at, logged, context)
+            reply["capture"] = await self._submit_capture(message, at, logged, context)
             if recalled is not None and not logged.is_repeated:
                 self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
                 self.capture.note_shown(message.key, recalled)
@@ -254,7 +254,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         # by its key or by its name: the log knows of both
         return not (logged.is_late or logged.is_excluded or await self.log.is_unremembered(key))
 
-    async def _captured(
+    async def _submit_capture(
         self, message: NewMessage, at: datetime, logged: LoggedMessage, context: TurnContext
     ) -> CaptureState:
         # what the assistant said last, as far as the context tells
@@ -273,7 +273,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         logged, key = LoggedMessage(part=part_reply("off", SkipReason.NOT_ASKED)), message.key
         captured: CaptureState = "no"
         if message.is_answer:
-            logged = await self.log.answered(key, message.text, at)
+            logged = await self.log.store_answer(key, message.text, at)
             if not logged.is_excluded:
                 self.capture.note_answer(key, message.text)
                 await self.uses.note_answer(key, message.text, at=self.clock().timestamp())
@@ -281,15 +281,15 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             captured = await self.capture.submit(message, at)
         return {**_reply(_without_recall(logged.part), logged), "capture": captured}
 
-    async def _happened(self, message: NewMessage, reply: TurnReply) -> None:
+    async def _handle_event(self, message: NewMessage, reply: TurnReply) -> None:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
         kind = None if message.event is None else message.event.type
         if kind is MessageEventType.COMPACT and reply["command"] is None:
             reply["command"], _ = await self.commands.compact(message.key)
         if kind is MessageEventType.END:
-            reply["health"]["end"] = await self._ended(message)
+            reply["health"]["end"] = await self._end_session(message)
 
-    async def _ended(self, message: NewMessage) -> TurnPartReply:
+    async def _end_session(self, message: NewMessage) -> TurnPartReply:
         if not await self._may_ask_log(message):
             return part_reply("failed", self.late.put(partial(self.sessions.end, message.key)))
         try:
@@ -301,26 +301,26 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     async def _store_in_time(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
         """Keep a question, behind the reply where the log cannot be asked in time."""
         if not message.key or await self._may_ask_log(message):
-            return await self._kept(message, at)
+            return await self._store(message, at)
         late = part_reply("failed", self.late.put(partial(self._store_late, message, at)))
         return LoggedMessage(is_late=True, part=late), TurnContext(part=late)
 
     async def _store_late(self, message: NewMessage, at: datetime) -> None:
-        logged, context = await self._kept(message, at)
+        logged, context = await self._store(message, at)
         if logged.part["state"] == "failed":
             log.warning("a message that came early is not kept", agent=self.agent.id, reason=logged.part["reason"])
         if await self._is_remembered(logged, message.key):
-            await self._captured(message, at, logged, context)
+            await self._submit_capture(message, at, logged, context)
 
-    async def _kept(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
+    async def _store(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
         # what was said to one person is not told to others unasked
         is_shared = message.admitted.is_direct or self.agent.memory.core.in_groups
         # first what was said before: the message itself is no context of its own
         context = await self.log.context(message.key, message.text, at, is_shared=is_shared)
-        logged = await self.log.asked(message.key, message.text, at, is_timed=message.at is not None)
+        logged = await self.log.store_question(message.key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
 
-    async def _recalled(self, message: NewMessage) -> tuple[Recalled | None, TurnPartReply]:
+    async def _recall_unasked(self, message: NewMessage) -> tuple[Recalled | None, TurnPartReply]:
         """Return what is recalled for a message, and how that went."""
         settings = self.agent.turns
         if message.own_channel:

@@ -191,6 +191,15 @@ class WorkspaceIndex:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
         await self.indexer.settled(ticket)
 
+    async def follow(self, seconds: float) -> bool:
+        """Have what is on disk now be read, no longer than these seconds; return whether it was."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.settled(self.demand())
+        except TimeoutError:
+            return False
+        return True
+
     def take_over(self, before: "WorkspaceIndex") -> None:
         """Do what an index over the same file, which is closed, was asked for and has not done."""
         self.indexer.take_over(before.indexer)

@@ -185,7 +185,7 @@ def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
         qmd=qmd,
         qa=qa,
         taking=_taking(agent, shared, transcripts, qa),
-        kept=_kept(agent, shared, qmd),
+        kept=_stored_conversations(agent, shared, qmd),
     )
 
 
@@ -201,7 +201,7 @@ def _taking(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNo
     return TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
 
 
-def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
+def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
     index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.around.qas.get(agent.id))
     listing = ConversationList(qa, index, transcripts_of(agent))
     return StoredConversations(
@@ -218,7 +218,7 @@ def _kept(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> Sto
             ledger=shared.around.ledgers.of(agent),
             book=shared.memories.book,
             forgetting=shared.forgetting,
-            follow=lambda: shared.index.settled(shared.index.demand()),
+            follow=shared.index.follow,
             qmd=qmd,
         ),
     )

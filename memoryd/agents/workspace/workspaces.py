@@ -67,7 +67,7 @@ class Workspaces:
                     agents=self._agents,
                 ),
             )
-            for group in _grouped(self._agents)
+            for group in _group_by_index(self._agents)
         ]
         for workspace in self.all:
             workspace.index.rules.heed([other.index.rules for other in self.all])
@@ -168,7 +168,7 @@ class Workspaces:
         return found
 
 
-def _grouped(agents: Sequence[Agent]) -> list[list[Agent]]:
+def _group_by_index(agents: Sequence[Agent]) -> list[list[Agent]]:
     """Return the agents by index file: those on one workspace share it, led by one whose memory can be searched."""
     groups: dict[Path, list[Agent]] = {}
     for agent in agents:

@@ -27,7 +27,6 @@ from memoryd.api.models import (
     present,
 )
 from memoryd.domain.access import Who
-from memoryd.domain.citations import cited
 from memoryd.domain.memories.book import MemorySource, cite
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.kinds import is_belief
@@ -125,14 +124,13 @@ async def recall(request: RecallRequest, admitted: AdmittedByBody, caller: Askin
 
 def encoded(found: Recalled, encoding: Encoding) -> RecallReply:
     """Return the reply; scores are rounded."""
-    left_out = found.left_out if found.is_explained else None
     reply = present(
         RecallReply,
         results=[
             *map(page_reply, found.entities),
-            *(item_reply(item, found, item.because) for item in found.items),
+            *(item_reply(item, found) for item in found.items),
         ],
-        leftOut=None if left_out is None else [item_reply(left.item, found, left.because) for left in left_out],
+        leftOut=[item_reply(item, found) for item in found.left_out] if found.is_explained else None,
         verdict=found.verdict.value,
         reason=found.reason,
         citations="on" if found.has_citations else "off",
@@ -160,10 +158,10 @@ def page_reply(page: RecalledEntity) -> RecallItemReply:
     )
 
 
-def item_reply(item: RecalledItem, found: Recalled, because: str) -> RecallItemReply:
-    """Return the reply for a memory or a passage, with `because` where it is explained."""
+def item_reply(item: RecalledItem, found: Recalled) -> RecallItemReply:
+    """Return the reply for a memory or a passage."""
     reply = _memory(item, found) if isinstance(item, RecalledMemory) else _passage(item)
-    return {**reply, "explain": _explained(item, because)} if found.is_explained else reply
+    return {**reply, "explain": _explained(item)} if found.is_explained else reply
 
 
 def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
@@ -180,7 +178,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "eventTime": _span(lead.source.event),
             "entities": list(line.entities),
             "content": line.text,
-            "source": _citation(lead.source),
+            "source": str(lead.source.citation),
             "citation": str(cite(lead.source)),
             "sources": list(map(_source, item.sources)),
             "scope": line.attributes.scope or None,
@@ -261,7 +259,7 @@ def _stated_evidence(evidence: LineEvidence) -> EvidenceReply:
     memory = evidence.memory
     return EvidenceReply(
         id=memory.id,
-        sources=list(map(_citation, memory.sources)),
+        sources=[str(source.citation) for source in memory.sources],
         timestamp=memory.first_recorded.isoformat(),
         label=evidence.label.value,
     )
@@ -269,15 +267,11 @@ def _stated_evidence(evidence: LineEvidence) -> EvidenceReply:
 
 def _source(checked: CheckedSource) -> MemorySourceReply:
     return MemorySourceReply(
-        source=_citation(checked.source),
+        source=str(checked.source.citation),
         timestamp=_day(checked.source),
         eventTime=_span(checked.source.event),
         state=checked.state.value,
     )
-
-
-def _citation(source: MemorySource) -> str:
-    return str(cited(source.path, source.start_line, source.end_line))
 
 
 def _day(source: MemorySource) -> str | None:
@@ -294,7 +288,7 @@ def _span(span: DaySpan | None) -> EventTimeReply | None:
     )
 
 
-def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
+def _explained(item: RecalledItem) -> RecallItemExplanation:
     evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
@@ -304,7 +298,7 @@ def _explained(item: RecalledItem, because: str) -> RecallItemExplanation:
         vectorRank=evidence.ranks.vector,
         cosine=rounded(evidence.cosine),
         terms=list(evidence.terms),
-        because=because,
+        because=item.because,
     )
 
 

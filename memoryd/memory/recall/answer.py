@@ -15,13 +15,13 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.memory.recall.query import (
-    CutItem,
     Recalled,
     RecalledEntity,
     RecalledItem,
     RecalledMemory,
     RecalledPassage,
     RecallQuery,
+    cut_because,
 )
 from memoryd.search.answer import with_snippets
 from memoryd.search.file_check import cleared_hits
@@ -64,10 +64,10 @@ def beside_pages(pages: Sequence[RecalledEntity], items: Sequence[RecalledItem])
 
 def chosen(
     items: Sequence[RecalledItem], query: RecallQuery, draft: RecallDraft
-) -> tuple[list[RecalledItem], list[CutItem]]:
+) -> tuple[list[RecalledItem], list[RecalledItem]]:
     """Return the first `limit` items, copies folded, each with the reasons of its place; and those that came near."""
     kept, left_out = _without_copies(_shown(items, draft))
-    beyond = [CutItem(one, SkipReason.BEYOND_K) for one in kept[query.limit :]]
+    beyond = [cut_because(one, SkipReason.BEYOND_K) for one in kept[query.limit :]]
     return [replace(one, because=because_of(one, draft)) for one in kept[: query.limit]], [*left_out, *beyond]
 
 
@@ -78,10 +78,10 @@ def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledIt
     return [replace(item, hit=next(shown)) if isinstance(item, RecalledPassage) else item for item in items]
 
 
-def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], list[CutItem]]:
+def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], list[RecalledItem]]:
     """Fold what says the same: memories of one scope that differ in kind alone, and passages that memories tell."""
     kept: list[RecalledItem] = []
-    left_out: list[CutItem] = []
+    left_out: list[RecalledItem] = []
     said: dict[tuple[str, ...], int] = {}
     places = [
         (one.source.path, one.source.start_line, one.source.end_line)
@@ -93,12 +93,12 @@ def _without_copies(items: Sequence[RecalledItem]) -> tuple[list[RecalledItem], 
         key = _says(item)
         first = said.get(key) if key else None
         if isinstance(item, RecalledPassage) and _is_on(item.hit, places):
-            left_out.append(CutItem(item, SkipReason.SAME_AS_MEMORY))
+            left_out.append(cut_because(item, SkipReason.SAME_AS_MEMORY))
         elif first is not None:
             leader = kept[first]
-            left_out.append(CutItem(item, SkipReason.SAME_AS_ANOTHER))
+            left_out.append(cut_because(item, SkipReason.SAME_AS_ANOTHER))
             if isinstance(leader, RecalledMemory) and isinstance(item, RecalledMemory):
-                kept[first] = _led(leader, item)
+                kept[first] = _fold_copy(leader, item)
         else:
             if key:
                 said[key] = len(kept)
@@ -126,7 +126,7 @@ def _says(item: RecalledItem) -> tuple[str, ...]:
     return (said, *about) if said else ()
 
 
-def _led(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
+def _fold_copy(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
     """Return the newer of two that say the same, with the other as its copy, in the place of the first."""
     newest, other = sorted((leader, copy), key=lambda one: one.memory.recorded, reverse=True)
     return replace(newest, placed=leader.placed, copies=(*newest.copies, other.memory.id, *other.copies))
@@ -192,11 +192,11 @@ def why_nothing(found: Recalled, query: RecallQuery, draft: RecallDraft) -> str 
     arms = found.found.arms.values()
     if all(arm.state is not ArmState.OK for arm in arms):
         return "no arm of recall could answer: " + "; ".join(dict.fromkeys(arm.reason for arm in arms))
-    if any(one.item for one in found.left_out) and found.freshness.pending_files:
+    if found.left_out and found.freshness.pending_files:
         return "what was found is not in its files as it was read; they are read again now"
     if draft.below:
         return f"nothing is recalled: {NOTHING_ABOVE}"
-    narrowed = _narrowed(query, draft)
+    narrowed = _narrowing(query, draft)
     if narrowed and found.freshness.files and not found.freshness.pending_files:
         return narrowed
     return why_no_notes(found.found, found.freshness, query)
@@ -209,7 +209,7 @@ def _no_better(found: Recalled) -> str:
     return floors.weakness if found.verdict is Verdict.WEAK else floors.emptiness
 
 
-def _narrowed(query: RecallQuery, draft: RecallDraft) -> str:
+def _narrowing(query: RecallQuery, draft: RecallDraft) -> str:
     """Say which filters left nothing."""
     filters = query.memory_filters
     if filters.entities is not None and not is_known_to(draft.book, filters.entities, filters.visibility):

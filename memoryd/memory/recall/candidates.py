@@ -259,13 +259,13 @@ def earned(
 
     A message that names something and asks for nothing else ("tell me about the kiln") is answered as a question is.
     """
-    near = _stated(near)
+    near = _without_digests(near)
     evidence = None if asking.is_bare else _evidence(reading, eligible.book, near.ranking)
     if evidence is None:
         may_tell = asking.is_bare and reading.message.aim is not Aim.GENERAL
         told = [one for one in near.ordered if may_tell and one.placed.verdict is Verdict.ANSWERABLE]
         return told, [one for one in near.ordered if one not in told]
-    memories, passages, parts = _weighed(evidence, near, eligible.versions.above)
+    memories, passages, parts = _weigh(evidence, near, eligible.versions.above)
     # days count as evidence here, and make no order of their own
     found = ordered(memories, passages, eligible, replace(asking, span=None))
     told = [one for one in found if not one.placed.is_noise]
@@ -273,7 +273,7 @@ def earned(
     return [told[at] for at in first], [one for one in found if one.placed.is_noise]
 
 
-def _stated(near: UnaskedFinds) -> UnaskedFinds:
+def _without_digests(near: UnaskedFinds) -> UnaskedFinds:
     """Return what came near without what answers nothing: what memoryd wrote of ended sessions, and bare headings.
 
     A digest of a session repeats the words of messages, so that any later one of the kind would bring it.
@@ -315,7 +315,7 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
     )
 
 
-def _weighed(
+def _weigh(
     evidence: MessageEvidence, near: UnaskedFinds, leading: Mapping[MemoryId, Sequence[MemoryId]]
 ) -> tuple[dict[MemoryId, RecalledMemory], list[RecalledPassage], dict[str, int]]:
     """Return what came near with its place by what speaks for it, and which part of the message each answers.
@@ -333,8 +333,8 @@ def _weighed(
     parts = {str(key): standing.part for key, standing in of_memories.items()}
     parts |= {str(one.citation): standing.part for one, standing in zip(passages, of_passages, strict=True)}
     return (
-        {key: replace(one, placed=_placed(of_memories[key], one.placed)) for key, one in memories.items()},
-        [replace(one, placed=_placed(by, one.placed)) for one, by in zip(passages, of_passages, strict=True)],
+        {key: replace(one, placed=_ranked_by(of_memories[key], one.placed)) for key, one in memories.items()},
+        [replace(one, placed=_ranked_by(by, one.placed)) for one, by in zip(passages, of_passages, strict=True)],
         parts,
     )
 
@@ -350,6 +350,6 @@ def _weighable(one: RecalledItem) -> Item:
     return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days)
 
 
-def _placed(standing: Worth, placed: RankedCandidate) -> RankedCandidate:
+def _ranked_by(standing: Worth, placed: RankedCandidate) -> RankedCandidate:
     verdict = Verdict.WEAK if standing.is_included and placed.verdict is Verdict.NONE else placed.verdict
     return replace(placed, base_score=standing.score, lifts={}, verdict=verdict, is_noise=not standing.is_included)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Book, EntityPage, MemorySource
+from memoryd.domain.memories.book import Book, CitedState, EntityPage, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.generated import citations_in
 from memoryd.domain.memories.kinds import MemoryId, ShortId
@@ -24,7 +24,6 @@ from memoryd.memory.recall.query import (
     RecalledItem,
     RecalledMemory,
     RecalledPassage,
-    SourceState,
 )
 from memoryd.search.file_check import CheckedRows, FileCheck
 from memoryd.store.index.database import Database
@@ -134,7 +133,7 @@ def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: Che
         hit = checked.hit(item.hit)
         return None if hit is None else replace(item, hit=hit)
     states = [_checked_source(one.source, rows.get(one.source.chunk), checked) for one in item.sources]
-    standing = [one for one in states if one.state in (SourceState.VERIFIED, SourceState.MOVED)]
+    standing = [one for one in states if one.state in (CitedState.VERIFIED, CitedState.MOVED)]
     if not standing:
         return None
     return replace(item, sources=(*standing, *(one for one in states if one not in standing)))
@@ -144,13 +143,13 @@ def _checked_source(source: MemorySource, row: ChunkRow | None, checked: Checked
     """Tell what became of a line: of a document that is there but holds it no more, it was edited."""
     now = None if row is None else checked.told.get(row)
     if row is None or (now is None and row.path in checked.absent):
-        return CheckedSource(source, SourceState.GONE)
+        return CheckedSource(source, CitedState.GONE)
     if now is None:
-        return CheckedSource(source, SourceState.EDITED)
+        return CheckedSource(source, CitedState.EDITED)
     if now.start_line == row.start_line == source.start_line:
-        return CheckedSource(source, SourceState.VERIFIED)
+        return CheckedSource(source, CitedState.VERIFIED)
     moved = replace(source, start_line=now.start_line, end_line=now.end_line)
-    return CheckedSource(moved, SourceState.MOVED)
+    return CheckedSource(moved, CitedState.MOVED)
 
 
 def chunks_lost(items: Iterable[RecalledItem]) -> frozenset[int]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
-from enum import StrEnum
 from typing import Final, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation, cited
-from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.citations import Citation
+from memoryd.domain.memories.book import CitedState, Memory, MemorySource
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
@@ -78,24 +78,11 @@ def _instant(day: date | None, at: time, zone: tzinfo) -> datetime | None:
     return None if day is None else datetime.combine(day, at, tzinfo=zone)
 
 
-class SourceState(StrEnum):
-    """What became of a line since it was read."""
-
-    VERIFIED = "verified"
-    """It stands where it was read."""
-    MOVED = "moved"
-    """It stands on other lines."""
-    EDITED = "edited"
-    """Another text stands there."""
-    GONE = "gone"
-    """The document, or the line, is gone."""
-
-
 class CheckedSource(Struct, frozen=True):
     """A line that states a memory, with the lines on which it stands now."""
 
     source: MemorySource
-    state: SourceState = SourceState.VERIFIED
+    state: CitedState = CitedState.VERIFIED
 
 
 class RecalledMemory(Struct, frozen=True, kw_only=True):
@@ -124,8 +111,7 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     @property
     def citation(self) -> Citation:
         """The way to point at it."""
-        source = self.lead.source
-        return cited(source.path, source.start_line, source.end_line)
+        return self.lead.source.citation
 
     @property
     def is_answer(self) -> bool:
@@ -171,11 +157,9 @@ RecalledItem = RecalledMemory | RecalledPassage
 """What is ranked."""
 
 
-class CutItem(Struct, frozen=True):
-    """What came near and is not told, and why."""
-
-    item: RecalledItem
-    because: str
+def cut_because(item: RecalledItem, reason: str) -> RecalledItem:
+    """Return what came near and is not told, with the reason."""
+    return replace(item, because=reason)
 
 
 class Recalled(Answer, frozen=True, kw_only=True):
@@ -183,7 +167,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
 
     entities: tuple[RecalledEntity, ...] = ()
     items: tuple[RecalledItem, ...] = ()
-    left_out: tuple[CutItem, ...] = ()
+    left_out: tuple[RecalledItem, ...] = ()
+    """What came near and is not told, each with the reason."""
     opinions: Mapping[MemoryId, OpinionWithEvidence] = field(default_factory=dict)
     stated: Mapping[MemoryId, Sequence[LineEvidence]] = field(default_factory=dict)
     """What lines say for and against them, counted or not."""

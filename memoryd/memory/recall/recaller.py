@@ -34,12 +34,12 @@ from memoryd.memory.recall.candidates import (
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
 from memoryd.memory.recall.items import CheckedItems, EntityPages, checked_items, chunks_lost
 from memoryd.memory.recall.query import (
-    CutItem,
     Recalled,
     RecalledItem,
     RecalledMemory,
     RecallFusion,
     RecallQuery,
+    cut_because,
     recall_recipe,
 )
 from memoryd.memory.usage import UsageCache
@@ -99,12 +99,12 @@ class Recaller(Struct, frozen=True, kw_only=True):
         end, fresh = start + query.deadline, self.disk.seconds_of(query)
         self.disk.on_search()
         pending = await self.disk.catch_up(fresh)
-        draft, held = await self._looked(replace(query, fresh_until=start + fresh), end)
+        draft, held = await self._check_until_stable(replace(query, fresh_until=start + fresh), end)
         filters = query.memory_filters
         pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
         items, left_out = chosen(beside_pages(pages, visible_items(held.items, filters.visibility)), query, draft)
-        left_out += [CutItem(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
-        left_out += [CutItem(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
+        left_out += [cut_because(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
+        left_out += [cut_because(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
         if query.said and not items:
             # a page alone tells no more than the name that was said
             pages = ()
@@ -123,11 +123,11 @@ class Recaller(Struct, frozen=True, kw_only=True):
         )
         return replace(found, reason=why_nothing(found, query, draft))
 
-    async def _looked(self, query: RecallQuery, end: float) -> tuple[RecallDraft, CheckedItems]:
+    async def _check_until_stable(self, query: RecallQuery, end: float) -> tuple[RecallDraft, CheckedItems]:
         """Ask until what is told stands in its files, and the index held still, or time is up."""
         for look in range(MAX_CHECKS):
             draft = await self._draft(query, end)
-            held = await self._held(draft, end)
+            held = await self._check_items(draft, end)
             is_late = time.monotonic() > end or look == MAX_CHECKS - 1
             if is_late or not (held.has_replaced or held.checked.differing):
                 break
@@ -138,7 +138,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             query = replace(query, exclusions=query.exclusions | gone | lost)
         return draft, held
 
-    async def _held(self, draft: RecallDraft, end: float) -> CheckedItems:
+    async def _check_items(self, draft: RecallDraft, end: float) -> CheckedItems:
         try:
             return await checked_items(draft.items, self.index.database, self.check, seconds_left(end))
         except StoreError:
@@ -168,9 +168,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         found, others = await asyncio.gather(
             self._found_here(query, recipe, admitted, end), self._found_elsewhere(query, end)
         )
-        return await self._joined(query, eligible, asking, found, others, reading)
+        return await self._join(query, eligible, asking, found, others, reading)
 
-    async def _joined(
+    async def _join(
         self,
         query: RecallQuery,
         eligible: Eligible,

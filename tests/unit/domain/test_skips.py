@@ -11,7 +11,7 @@ from tests.docs.reference import render
 from tests.package_trees import ROOT, TREES
 
 TURNS = ROOT.parent / "tests" / "data" / "turns"
-TAKES = {"SkippedFile": 1, "DroppedItem": 1, "CutItem": 1, "PartReport": 3, "_owed": 0, "skip": 1, "leave_out": 2}
+TAKES = {"SkippedFile": 1, "DroppedItem": 1, "cut_because": 1, "PartReport": 3, "_owed": 0, "skip": 1, "leave_out": 2}
 """What takes a reason, and at which place."""
 KEYWORDS = {"because", "problem"}
 """The same, of arguments by name."""

@@ -16,7 +16,7 @@ from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.recall.eligible import MemoryFacts
-from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory, SourceState
+from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory
 from memoryd.search.hits import ChunkEvidence
 from memoryd.search.ranking import commonness
 from tests.package_trees import TREES
@@ -172,7 +172,7 @@ class StandInRecall:
 
 def outcome_of(memory: Memory) -> Recalled:
     placed = RankedCandidate(1.0, {}, Verdict.WEAK, False, None)
-    sources = tuple(CheckedSource(one, SourceState.VERIFIED) for one in memory.sources)
+    sources = tuple(CheckedSource(one) for one in memory.sources)
     item = RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
     assert not item.is_answer
     return Recalled(items=(item,))
