@@ -6,12 +6,12 @@ akin; and at its place stands one value of the same type. Whatever else is named
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
@@ -117,11 +117,7 @@ def _are_in_one_place(old: str, new: str, pair: tuple[TypedValue, TypedValue]) -
 
 def _says_more(text: str, value: TypedValue) -> bool:
     """Tell whether a statement has a part beside its subject with its verb, and beside the one that holds a value."""
-    at, parts = 0, list[tuple[int, int]]()
-    for found in _SEGMENT.finditer(text):
-        parts.append((at, found.start()))
-        at = found.end()
-    parts.append((at, len(text)))
+    parts = list(_parts(_SEGMENT, text))
     others = [text[start:end] for start, end in parts[1:] if not start <= value.start < end]
     is_first = parts[0][0] <= value.start < parts[0][1]
     first = CLAUSE_END.split(text)[0]
@@ -146,8 +142,7 @@ def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]
     )
 
 
-ReadValues = Callable[[str], list[TypedValue]]
-_KINDS: Final = frozenset(["date", "time", "days", "phone", "money"])
+_KINDS: Final = word_set("date time days phone money")
 _AMOUNT: Final = "amount "
 _END: Final = caseless(r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)")
 _CHANGES: Final = caseless(
@@ -174,7 +169,7 @@ _NAME: Final = expression(
 )
 _HAN_RUN: Final = expression(f"[{HAN}]+")
 _MIN_CHARS: Final = 2
-_KIN_ENDINGS: Final = frozenset(["ist", "ian", "al", "anc", "enc", "ion", "ur", "ag", "t"])
+_KIN_ENDINGS: Final = word_set("ist ian al anc enc ion ur ag t")
 """What a stem may have more than another of the same word, where that has five letters."""
 _MIN: Final = 5
 _FAMILIES: Final = tuple(
@@ -211,17 +206,17 @@ class NewValue(Struct, frozen=True):
         return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
 
 
-def new_values_of(revision: Revision, read: ReadValues = values_in) -> list[NewValue]:
+def new_values_of(revision: Revision) -> list[NewValue]:
     """Return the typed values of a sentence with the clauses where they stand; none if it denies something."""
     if revision.old or _DENIES.search(revision.plain):
         return []
     plain, found = revision.plain, list[NewValue]()
-    for start, end in _clauses(plain):
-        values = [one for one in read(plain[start:end]) if _is_typed(one)]
-        if not content(_bare(plain[start:end], read)):
+    for start, end in _parts(_END, plain):
+        values = [one for one in values_in(plain[start:end]) if _is_typed(one)]
+        if not content(_bare(plain[start:end])):
             # a bare value belongs to what stands before it
             start = 0
-        bare, rest = _bare(plain[start:end], read), f"{plain[:start]} {plain[end:]}"
+        bare, rest = _bare(plain[start:end]), f"{plain[:start]} {plain[end:]}"
         said, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
         if said and not _NUMBER.search(bare):
             found += [
@@ -232,13 +227,11 @@ def new_values_of(revision: Revision, read: ReadValues = values_in) -> list[NewV
     return found
 
 
-def replaced_value(
-    new: Sequence[NewValue], text: str, words: frozenset[str], read: ReadValues = values_in
-) -> tuple[TypedValue, TypedValue] | None:
+def replaced_value(new: Sequence[NewValue], text: str, words: frozenset[str]) -> tuple[TypedValue, TypedValue] | None:
     """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
     if not any(one.may_be_of(text, words) for one in new):
         return None
-    told = {one.told for one in read(text)}
+    told = {one.told for one in values_in(text)}
     fresh = [one for one in new if one.value.told not in told]
     if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):
         return None
@@ -248,9 +241,7 @@ def replaced_value(
     # what another clause says is of another thing
     common = content(subject_of(text)) | (words - content(text))
     places = [
-        values[0]
-        for own, values in _places(text, one.value.kind, read)
-        if len(values) == 1 and _agree(one.said, own, common)
+        values[0] for own, values in _places(text, one.value.kind) if len(values) == 1 and _agree(one.said, own, common)
     ]
     return (places[0], one.value) if len(places) == 1 else None
 
@@ -260,14 +251,13 @@ def _agree(said: frozenset[str], own: str, common: frozenset[str]) -> bool:
     about = content(own)
     if _HAN_RUN.search(own):
         return not said.isdisjoint(about)
-    is_said = _are_in(said, about | common) and any(_are_in({one}, about) for one in said)
-    return is_said and _are_in(content(_head(own)), said)
-
-
-def _head(clause: str) -> str:
-    """Return the noun that a clause is about: of a compound the last word."""
-    told = subject_of(clause).partition(" of ")[0].split()
-    return next((one for one in reversed(told) if content(one)), "")
+    # the noun that it is about: of a compound the last word
+    nouns = map(content, reversed(subject_of(own).partition(" of ")[0].split()))
+    return (
+        _are_in(said, about | common)
+        and any(_are_in({word}, about) for word in said)
+        and _are_in(next(filter(None, nouns), frozenset()), said)
+    )
 
 
 def _are_in(said: Iterable[str], words: frozenset[str]) -> bool:
@@ -286,32 +276,33 @@ def _is_typed(one: TypedValue) -> bool:
     return one.kind in _KINDS or one.kind.startswith(_AMOUNT)
 
 
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    for found in _END.finditer(text):
-        yield at, found.start()
-        at = found.end()
-    if text[at:].strip():
-        yield at, len(text)
+def _parts(between: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of a text start and end."""
+    start = 0
+    for found in between.finditer(text):
+        yield start, found.start()
+        start = found.end()
+    if text[start:].strip():
+        yield start, len(text)
 
 
-def _places(text: str, kind: str, read: ReadValues) -> Iterator[tuple[str, list[TypedValue]]]:
+def _places(text: str, kind: str) -> Iterator[tuple[str, list[TypedValue]]]:
     """Yield what each clause with values of a kind is about, and these: its own words, else those of the first."""
-    values = [one for one in read(text) if one.kind == kind]
+    values = [one for one in values_in(text) if one.kind == kind]
     main = ""
-    for start, end in _clauses(text):
+    for start, end in _parts(_END, text):
         clause = text[start:end]
-        held = [one for one in values if start <= one.start < end]
-        bare = _bare(clause, read)
-        has_own = bool(content(bare))
-        main = main or (bare if has_own else "")
-        if held:
-            yield (bare if has_own else main), held
+        own = [one for one in values if start <= one.start < end]
+        bare = _bare(clause)
+        about = bare if content(bare) else main
+        main = main or about
+        if own:
+            yield about, own
 
 
-def _bare(clause: str, read: ReadValues) -> str:
+def _bare(clause: str) -> str:
     """Return a clause without its typed values, and the words of a change."""
-    for one in reversed(read(clause)):
+    for one in reversed(values_in(clause)):
         if _is_typed(one):
             clause = f"{clause[: one.start]} ; {clause[one.end :]}"
     return _CHANGES.sub(" ", clause)

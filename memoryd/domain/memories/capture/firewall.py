@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.domain.access import read_key
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.skips import SkipReason
@@ -152,7 +152,7 @@ _COMMON_WORDS: Final = frozenset(
 """What tells of somebody, in any message."""
 _COMMON_HAN: Final = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
 _STEM: Final = 4
-_DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
+_DIRECTIONS: Final = word_set("to from over than")
 """Words that say which of two is which."""
 _ORDERED: Final = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
 _PAST: Final = caseless(

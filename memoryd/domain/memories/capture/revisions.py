@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -35,7 +35,7 @@ from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD: Final = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS: Final = expression(r"[,;，；]\s*|\s(?:and|but)\s")
-TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+TIMES: Final = word_set("time days date daypart")
 """The types of values that say when."""
 _NEAR: Final = 12
 """Signs at its beginning by which a statement is Chinese or not."""

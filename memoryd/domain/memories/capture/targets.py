@@ -9,6 +9,7 @@ value: what still holds stays told.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property
@@ -24,7 +25,7 @@ from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import TypedValue, common_start, content, new_value, rarity_of, values_in
+from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN
 from memoryd.domain.memories.kinds import Kind
@@ -124,7 +125,7 @@ class _Search:
         # a memory is read by several rules, and the sentence beside each: kept for this one search
         self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
-        self._rarity = rarity_of(one.words for one in standing)
+        self._rarity = Rarity(Counter(word for one in standing for word in one.words), len(standing))
         self._standing, self._candidates = standing, candidates
         self._old = [(old, words) for old in revision.old if (words := content(old))]
         denied = frozenset[str]().union(*(words for _, words in self._old))

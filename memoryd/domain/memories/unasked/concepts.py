@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Final, NewType
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.text.words import UNSPACED_RUN
 
 Concept = NewType("Concept", int)
@@ -146,7 +146,7 @@ FULL, MIN = 3.0, 1.5
 """What a narrow and a wide concept weigh, beside words that weigh up to 7."""
 EXPANDED_MAX: Final = 16
 """Words of a concept that are looked for beside the one that is said; a wider one is only recognised."""
-_WEAK_ENGLISH: Final = """
+WEAK_WORDS: Final = word_set("""
 monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
 january february march april may june july august september october november december today tonight tomorrow yesterday
 morning afternoon evening night noon midnight day days week weeks weekend month months year years hour hours minute
@@ -157,8 +157,7 @@ keep keeps think mind find help feel leave leaves left call like likes start sto
 something everything nothing thing things way lot idea bit place part new old good best better big small long last next
 again many much more less back away out over this that shall must should people person friend friends kind sort whole
 own right real reason known list plan plans number name names set show send ask asks asked said did done
-"""
-WEAK_WORDS: Final = frozenset(_WEAK_ENGLISH.split())
+""")
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 _WORD: Final = expression(r"[a-z]+(?:-[a-z]+)*")
 _VALUES: Final[Mapping[str, re.Pattern[str]]] = {

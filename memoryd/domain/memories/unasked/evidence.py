@@ -164,19 +164,23 @@ class MessageEvidence:
         self._message = message
         self._noise, self._clear = noise, clear
         self._named, self._called = names, called
-        self._entities = {slug: sure * _entity_weight(lines) for slug, (sure, lines) in entities.items()}
+        # in full of a few lines, and half a point less for each doubling
+        self._entities = {
+            slug: sure * max(MIN_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
+            for slug, (sure, lines) in entities.items()
+        }
         of_names = frozenset[str]().union(*names.values())
-        self._numbers = {match[1] or match[2] for match in _NUMBERED.finditer(" ".join(message.parts).lower())}
+        self._text = " ".join(message.parts)
+        small = self._text.lower()
+        numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         self._weights = {
-            term: 0.0 if term in of_names else weight if term in self._numbers else term_weight(term, weight)
+            term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in idf.weights.items()
         }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
-        self._text = " ".join(message.parts)
-        self._concepts, self._telling = concepts_in(self._text), significant_words(self._text)
-        small = self._text.lower()
+        self._concepts, self._significant = concepts_in(self._text), significant_words(self._text)
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
@@ -186,66 +190,58 @@ class MessageEvidence:
         # what both say in one word is a word that both have
         spoken = [self._shared(item.text) for item in items]
         rarity = {one: self._rarity(one, spoken) for one in self._concepts}
-        found = [self._standing(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
+        worths = [self._worth(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
         best: dict[int, float] = {}
-        for one in found:
+        for one in worths:
             best[one.part] = max(best.get(one.part, 0.0), one.score)
         first = max(best.values(), default=0.0)
-        third = sorted((one.score for one in found if one.is_included), reverse=True)[:FIRST_ONES][-1:]
-        later = SHARE_OF_LATER * min(first, BEST)
-        least = (max(self._least(one, first, best[one.part]), min([*third, later])) for one in found)
-        return [
-            replace(one, is_included=one.is_included and one.score >= enough)
-            for one, enough in zip(found, least, strict=True)
-        ]
-
-    def _least(self, one: Worth, first: float, of_part: float) -> float:
-        least = max(SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(of_part, BEST))
-        return least if one.score >= first else max(least, MIN_OF_FURTHER)
+        third = sorted((one.score for one in worths if one.is_included), reverse=True)[:FIRST_ONES][-1:]
+        least_of_later = min([*third, SHARE_OF_LATER * min(first, BEST)])
+        included = []
+        for one in worths:
+            least = max(least_of_later, SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(best[one.part], BEST))
+            least = least if one.score >= first else max(least, MIN_OF_FURTHER)
+            included.append(replace(one, is_included=one.is_included and one.score >= least))
+        return included
 
     def _shared(self, text: str) -> frozenset[Concept]:
-        return concepts_in(text, beside=self._telling) & self._concepts if self._concepts else frozenset()
+        return concepts_in(text, beside=self._significant) & self._concepts if self._concepts else frozenset()
 
     def _rarity(self, concept: Concept, spoken: Sequence[Collection[Concept]]) -> float:
         holding = sum(concept in one for one in spoken)
         others = max(60, len(spoken)) - holding
         return max(0.3, min(width_weight(concept), math.log((others + 0.5) / (holding + 0.5))))
 
-    def _standing(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
+    def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
         small = item.text.lower()
-        held = {term for term in item.terms if self._stands(term, small, item.text)}
+        held = {term for term in item.terms if self._has_word(term, small, item.text)}
         # what says of an item only whom it is about is evidence of its own
         held = held.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(held, item.text)
         entity = self._entity(item, held)
         is_whom = any(slug in self._entities for slug in item.slugs)
-        said = (one for one in shared if not (is_whom and is_of_people(one)))
-        weights = sorted((rarity[one] for one in said), reverse=True)[:2]
+        concepts = (concept for concept in shared if not (is_whom and is_of_people(concept)))
+        weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
         meant = sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
-        near = self._near(item.cosine, has_other=bool(words or entity or meant))
-        more = self._more(small, entity, words + meant + near, held)
-        more += OF_DAYS * item.of_days if words or entity or meant else 0.0
+        has_other = bool(words or entity or meant)
+        near = self._near(item.cosine, has_other=has_other)
+        more = self._more(small, entity, words + meant + near, held) + (OF_DAYS * item.of_days if has_other else 0.0)
         score = words + entity + meant + near + more
-        return Worth(
-            score,
-            part,
-            self._is_told(score, meant, near, held, small),
-            _reasons(words, entity, meant, near, more),
-        )
+        kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
+        because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
+        return Worth(score, part, self._is_enough(score, meant, near, held, small), because)
 
-    def _is_told(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
-        if self._message.aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
+    def _is_enough(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
+        aim = self._message.aim
+        if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
-        if self._message.aim is not Aim.GENERAL:
-            return score >= MIN[self._message.aim]
-        if self._holds_all(held, MAX_WORDS_SHARE):
-            return True
-        if score < MIN[Aim.GENERAL]:
-            return False
-        telling = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in held)
-        return telling + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
+        if aim is not Aim.GENERAL:
+            return score >= MIN[aim]
+        significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in held)
+        has_two = significant + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
+        return self._holds_all(held, MAX_WORDS_SHARE) or (score >= MIN[aim] and has_two)
 
-    def _stands(self, term: str, small: str, text: str) -> bool:
+    def _has_word(self, term: str, small: str, text: str) -> bool:
         """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""
         if len(term) > 3 or not term.isascii() or term.isdigit():
             return True
@@ -283,13 +279,12 @@ class MessageEvidence:
         return 0.0
 
     def _entity(self, item: Item, held: Collection[str]) -> float:
-        about = (weight for slug, weight in self._entities.items() if slug in item.slugs)
-        mentioned = (
-            MENTIONED * weight
+        weights = [
+            weight if slug in item.slugs else MENTIONED * weight
             for slug, weight in self._entities.items()
-            if self._named.get(slug) and self._named[slug].issubset(held)
-        )
-        return max(max(about, default=0.0), max(mentioned, default=0.0))
+            if slug in item.slugs or ((names := self._named.get(slug)) and names.issubset(held))
+        ]
+        return max(weights, default=0.0)
 
     def _near(self, cosine: float | None, *, has_other: bool) -> float:
         if cosine is None:
@@ -314,19 +309,8 @@ class MessageEvidence:
 
     def _holds_all(self, held: Collection[str], share: float) -> bool:
         """Tell whether an item holds two words and more that are so much of what the message's words weigh."""
-        telling = [weight for term in held if (weight := self._weights.get(term, 0.0)) > 0]
-        return len(telling) > 1 and sum(telling) >= share * self._total
-
-
-def _reasons(words: float, entity: float, meant: float, near: float, more: float) -> str:
-    named = (
-        ("words", words),
-        ("entity", entity),
-        ("same thing in other words", meant),
-        ("meaning", near),
-        ("form", more),
-    )
-    return ", ".join(f"{name} {value:.1f}" for name, value in named if value)
+        weights = [weight for term in held if (weight := self._weights.get(term, 0.0)) > 0]
+        return len(weights) > 1 and sum(weights) >= share * self._total
 
 
 def term_weight(term: str, weight: float) -> float:
@@ -342,12 +326,8 @@ def term_weight(term: str, weight: float) -> float:
     return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
 
 
-def _entity_weight(lines: int) -> float:
-    return max(MIN_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
-
-
 def parts_first(parts: Iterable[int]) -> list[int]:
     """Return places in an order in which the first of each part comes before the second of any, three at most."""
-    given = list(parts)
-    first = list(dict.fromkeys(given.index(part) for part in dict.fromkeys(given)))[:3]
-    return [*sorted(first), *(at for at in range(len(given)) if at not in first)]
+    parts = list(parts)
+    first = [parts.index(part) for part in dict.fromkeys(parts)][:3]
+    return [*first, *(at for at in range(len(parts)) if at not in first)]

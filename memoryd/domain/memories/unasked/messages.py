@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
@@ -24,7 +24,7 @@ SHORTEST: Final = 3
 MAX_PARTS: Final = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
 
-_IDLE: Final = """
+_IDLE_WORDS: Final = word_set("""
 ok okay okey k kk yes yep yeah yup ya no nope nah sure fine right alright good great nice cool lovely perfect awesome
 amazing brilliant excellent wonderful fantastic super neat sweet wow whoa wicked ace splendid superb beautiful gorgeous
 correct exactly absolutely definitely totally agreed agree indeed deal done noted gotcha roger understood clear lgtm
@@ -46,8 +46,7 @@ ass arse bullshit screw sucks suck stupid idiot goddamn heck gosh darn
 found sent send know knew think thought guess hope see saw said say try tried wait waiting hold ready start stop
 looks sounds seems feel feels feeling make makes made sense point fair enough true false wrong weird strange odd
 by wish luck lucky sleep asleep
-"""
-_IDLE_WORDS: Final = frozenset(_IDLE.split())
+""")
 _IDLE_CHINESE: Final = expression(
     r"你?(?:真|太|好|可|挺|很|有点|这么|好像){1,3}(?:厉害|聪明|棒|好|可爱|搞笑|有趣|好笑|贴心|牛|行|笨|慢|烦|累|困"
     r"|冷|热|饿|忙|闷|无聊|开心|高兴|难过|舒服)[啊呀哦呢死了]{0,3}"
