@@ -4,12 +4,12 @@ So a message that says *my wife* leads to what is known of her. A description is
 that begins with its name, and only as far as its noun goes.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
+from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.entities import EntitySlug, slug_of
@@ -30,6 +30,7 @@ Key = TypeVar("Key", str, Concept)
 MAX_ALIKE: Final = 2
 """What is said of more entities than these means none of them."""
 _SHORTEST_PART: Final = 4
+_NO_NOUNS: Final = STOP_WORDS | WEAK_WORDS
 _IS: Final = caseless(
     r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
     r"(?P<noun>[^,.;:()]{1,60})"
@@ -50,22 +51,16 @@ _IS_CHINESE: Final = expression(r"(?P<name>[^，。；,;:：]{1,20}?)是(?P<noun
 _WORD: Final = expression(r"[a-z]+(?:-[a-z]+)*")
 
 
-class Description(Struct, frozen=True):
-    """What one line calls somebody or something: roots of English words or a Chinese noun, and concepts.
-
-    `entity` may be a phrase of signs without spaces that ends with the name.
-    """
-
-    entity: EntitySlug
-    words: tuple[str, ...] = ()
-    concepts: frozenset[Concept] = frozenset()
+_Description = tuple[EntitySlug, tuple[str, ...], frozenset[Concept]]
+"""Whom one line calls something, and what: roots of English words or a Chinese noun, and concepts. The entity may be a
+phrase of signs without spaces that ends with the name."""
 
 
 class Descriptions(Struct, frozen=True):
     """The descriptions of all entities of a book; `of` makes those of a later one."""
 
     book: Book = field(default_factory=Book)
-    read: Mapping[MemoryId, tuple[Description, ...]] = field(default_factory=dict)
+    read: Mapping[MemoryId, tuple[_Description, ...]] = field(default_factory=dict)
     words: Mapping[str, frozenset[EntitySlug]] = field(default_factory=dict)
     concepts: Mapping[Concept, frozenset[EntitySlug]] = field(default_factory=dict)
     parts: Mapping[str, frozenset[EntitySlug]] = field(default_factory=dict)
@@ -81,92 +76,84 @@ class Descriptions(Struct, frozen=True):
 
     def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
         """Return the entities that a message means, with how surely; `named` are those that it names in full."""
-        found = dict.fromkeys(named, NAMED)
+        meant = dict.fromkeys(named, NAMED)
         roots = {root_of(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
-        kin = [one for one in concepts_in(text) if is_of_people(one)]
-        nouns = [word for word in self.words if not word.isascii() and word in text]
+        kin = [concept for concept in concepts_in(text) if is_of_people(concept)]
         for sure, entities in (
-            (PART_OF_NAME, _told(self.parts, roots)),
-            (KIN, _told(self.concepts, kin)),
-            (DESCRIBED, _told(self.words, [*roots, *nouns])),
+            (PART_OF_NAME, _few_of(self.parts, roots)),
+            (KIN, _few_of(self.concepts, kin)),
+            (DESCRIBED, _few_of(self.words, [*roots, *self._nouns_in(text)])),
         ):
-            for one in entities:
-                found.setdefault(one, sure)
-        return found
+            for entity in entities:
+                meant.setdefault(entity, sure)
+        return meant
+
+    def _nouns_in(self, text: str) -> list[str]:
+        return [word for word in self.words if not word.isascii() and word in text]
 
     def calling(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
         """Return the words of a message by which it may mean each of the entities: they say only whom."""
-        unspaced = [word for word in self.words if not word.isascii() and word in text]
-        unspaced += sorted(word for word in significant_words(text) if not word.isascii())
-        pieces = dict.fromkeys([*_WORD.findall(text.lower()), *unspaced])
-        return {one: " ".join(piece for piece in pieces if self._calls(piece, one)) for one in entities}
+        significant = sorted(word for word in significant_words(text) if not word.isascii())
+        pieces = dict.fromkeys([*_WORD.findall(text.lower()), *self._nouns_in(text), *significant])
+        return {entity: " ".join(piece for piece in pieces if self._calls(piece, entity)) for entity in entities}
 
     def _calls(self, word: str, entity: EntitySlug) -> bool:
-        if entity in self.words.get(root_of(word), ()):
-            return True
-        return any(entity in self.concepts.get(one, ()) for one in concepts_in(word) if is_of_people(one))
+        return entity in self.words.get(root_of(word), ()) or any(
+            entity in self.concepts.get(concept, ()) for concept in concepts_in(word) if is_of_people(concept)
+        )
 
 
-def _told(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> Iterator[EntitySlug]:
+def _few_of(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> Iterator[EntitySlug]:
+    """Yield the entities behind each of the keys that has not too many."""
     for key in keys:
-        entities = table.get(key, frozenset())
-        if len(entities) <= MAX_ALIKE:
+        if len(entities := table.get(key, ())) <= MAX_ALIKE:
             yield from sorted(entities)
 
 
-def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) -> Iterator[Description]:
+def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) -> Iterator[_Description]:
     """Yield what a memory calls the one entity that it is about, and others that it names."""
     entities = {aliases.get(slug, slug) for slug in memory.slugs}
     text = memory.line.text
     is_unspaced = UNSPACED_RUN.search(text[:20]) is not None
-    found = (_IS_CHINESE if is_unspaced else _IS).match(text)
-    if found is not None and len(entities) == 1 and _names(next(iter(entities)), found["name"].lower()):
-        yield _described(next(iter(entities)), found["noun"])
+    match = (_IS_CHINESE if is_unspaced else _IS).match(text)
+    if match is not None and len(entities) == 1:
+        (entity,), name = entities, match["name"].lower()
+        if entity in name or not set(entity.split("-")).isdisjoint(name.replace(",", " ").split()):
+            yield _described(entity, match["noun"])
     if is_unspaced:
         # 合伙人是老聂: the noun stands first, and whom it means behind it
-        if found is not None:
-            yield _described(EntitySlug(found["noun"]), found["name"])
+        if match is not None:
+            yield _described(EntitySlug(match["noun"]), match["name"])
         return
     for pattern in (_NOUN_IS_NAME, _NOUN_AND_NAME):
         for match in pattern.finditer(text):
             yield _described(slug_of(match["name"]), match["noun"])
 
 
-def _names(entity: EntitySlug, name: str) -> bool:
-    return entity in name or not set(entity.split("-")).isdisjoint(name.replace(",", " ").split())
-
-
-def _described(entity: EntitySlug, noun: str) -> Description:
+def _described(entity: EntitySlug, noun: str) -> _Description:
     if UNSPACED_RUN.search(noun):
         last = noun.rsplit("的", 1)[-1]
-        return Description(entity, (last,), concepts_in(last))
-    own, small = set(entity.split("-")), f" {noun.lower()}"
+        return entity, (last,), concepts_in(last)
     # the elder of the twins is a twin
-    small = _OF_SOME.sub(" ", small)
-    words = _WORD.findall(_BEHIND_NOUN.sub("", small))
-    telling = [word for word in words if word not in STOP_WORDS and word not in own and len(word) > 2]
-    roots = tuple(root_of(word) for word in telling if word not in WEAK_WORDS)
-    return Description(entity, roots, concepts_in(words[-1]) if words else frozenset())
+    words = _WORD.findall(_BEHIND_NOUN.sub("", _OF_SOME.sub(" ", f" {noun.lower()}")))
+    own = entity.split("-")
+    roots = tuple(root_of(word) for word in words if len(word) > 2 and word not in own and word not in _NO_NOUNS)
+    return entity, roots, concepts_in(words[-1]) if words else frozenset()
 
 
-def _gathered(book: Book, read: Mapping[MemoryId, tuple[Description, ...]]) -> Descriptions:
-    words: defaultdict[str, set[EntitySlug]] = defaultdict(set)
-    concepts: defaultdict[Concept, set[EntitySlug]] = defaultdict(set)
-    parts: defaultdict[str, set[EntitySlug]] = defaultdict(set)
-    for one in (description for described in read.values() for description in described):
-        entity = _known(one.entity, book)
-        for word in one.words if entity else ():
-            words[word].add(entity)
-        for concept in one.concepts if entity else ():
-            concepts[concept].add(entity)
+def _gathered(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> Descriptions:
+    words, parts = list[tuple[str, EntitySlug]](), list[tuple[str, EntitySlug]]()
+    concepts = list[tuple[Concept, EntitySlug]]()
+    for name, roots, spoken in (description for described in read.values() for description in described):
+        if entity := _known(name, book):
+            words += [(root, entity) for root in roots]
+            concepts += [(concept, entity) for concept in spoken]
     for entity in book.by_entity:
         # a name may be what somebody is to its owner: Mum, 婆婆
-        for concept in concepts_in(entity.replace("-", " ")):
-            concepts[concept].add(entity)
-        pieces = [piece for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
-        for piece in pieces if "-" in entity else ():
-            parts[root_of(piece)].add(entity)
-    return Descriptions(book, read, _frozen(words), _frozen(concepts), _frozen(parts))
+        concepts += [(concept, entity) for concept in concepts_in(entity.replace("-", " "))]
+        if "-" in entity:
+            parts += [(root_of(piece), entity) for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
+    return Descriptions(book, read, _table(words), _table(concepts), _table(parts))
 
 
 def _known(entity: EntitySlug, book: Book) -> EntitySlug:
@@ -178,5 +165,5 @@ def _known(entity: EntitySlug, book: Book) -> EntitySlug:
     return next((EntitySlug(end) for end in ends if end in book.by_entity), EntitySlug(""))
 
 
-def _frozen(table: Mapping[Key, set[EntitySlug]]) -> dict[Key, frozenset[EntitySlug]]:
-    return {key: frozenset(entities) for key, entities in table.items()}
+def _table(pairs: Iterable[tuple[Key, EntitySlug]]) -> dict[Key, frozenset[EntitySlug]]:
+    return {key: frozenset(entities) for key, entities in grouped(pairs).items()}
