@@ -101,21 +101,21 @@ _KIN: Final = (
 def _is_name(head: re.Match[str], rest: str) -> bool:
     if not is_clean(head.string, head.end()):
         return False
-    told = rest.strip(" \"'“”‘’")
-    found = _NAME.match(told)
+    text = rest.strip(" \"'“”‘’")
+    found = _NAME.match(text)
     return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
 
 
 def _is_nickname(head: re.Match[str], rest: str) -> bool:
-    told = rest.strip(" \"'“”‘’")
-    found = _SHORT_NAME.match(told) or _NAME.match(told)
+    text = rest.strip(" \"'“”‘’")
+    found = _SHORT_NAME.match(text) or _NAME.match(text)
     if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
         return False
-    if _ONE_WORD.match(told) and not head.string[: head.start()].strip():
+    if _ONE_WORD.match(text) and not head.string[: head.start()].strip():
         return True
     asked = head.string[: head.end()].lower()
     is_asked = any(word in asked for word in ("please", "just", "can", "may"))
-    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(told))
+    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(text))
 
 
 _PROFESSION: Final = caseless(

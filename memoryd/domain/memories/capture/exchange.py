@@ -23,17 +23,17 @@ _SEGMENT: Final = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|nea
 
 def renewed(revision: Revision, old: str) -> str:
     """Return the old line with the one value exchanged, where it says more than what changes; else the sentence."""
-    told = _with_number(revision, old)
-    if told or (still_holds(revision, old) and (told := _moved(revision, old) or _with_word(revision, old))):
-        return told
+    line = _with_number(revision, old)
+    if line or (still_holds(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
+        return line
     is_answer = ANSWER in revision.forms or revision.has_pronoun
     pair = new_value(old, revision.rest, is_loose=is_answer)
     if pair is None or not (is_answer or _says_more(old, pair[0])) or _adds_more(revision, old, pair):
         return revision.text
     if not _are_in_one_place(old, revision.rest, pair):
         return revision.text
-    told = exchanged(old, pair)
-    return told if told != old else revision.text
+    line = exchanged(old, pair)
+    return line if line != old else revision.text
 
 
 def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
@@ -49,9 +49,9 @@ def still_holds(revision: Revision, text: str) -> bool:
     clauses = [one for one in _CLAUSES.split(text) if content(one)]
     if AGAIN in revision.forms or len(clauses) == 1:
         return False
-    said, subject = content(revision.text), content(subject_of(text))
+    spoken, subject = content(revision.text), content(subject_of(text))
     own = [content(one) - subject for one in clauses]
-    return any(one and one.isdisjoint(said) for one in own)
+    return any(one and one.isdisjoint(spoken) for one in own)
 
 
 _VALUE: Final = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
@@ -81,20 +81,20 @@ def _with_number(revision: Revision, old: str) -> str:
     """Return an old line with the one number that is denied exchanged for the one other that a sentence says."""
     denied = {found[0]: found for one in revision.old for found in _HAN_NUMBER.finditer(one)}
     fresh = {found[0]: found for found in _HAN_NUMBER.finditer(revision.rest)}
-    held = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
+    matches = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
     has_more = HAN_SIGN.search(old) and _CLAUSES.search(old.rstrip("。."))
-    if not has_more or (len(denied), len(fresh), len(held)) != (1, 1, 1):
+    if not has_more or (len(denied), len(fresh), len(matches)) != (1, 1, 1):
         return ""
     (new,) = fresh.values()
-    are_alike = new["behind"] == held[0]["behind"] and new[0] != held[0][0]
-    return old[: held[0].start()] + new[0] + old[held[0].end() :] if are_alike else ""
+    are_alike = new["behind"] == matches[0]["behind"] and new[0] != matches[0][0]
+    return old[: matches[0].start()] + new[0] + old[matches[0].end() :] if are_alike else ""
 
 
 _LIVES_IN: Final = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
 _PLACE: Final = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
 
 
-def _moved(revision: Revision, old: str) -> str:
+def _with_place(revision: Revision, old: str) -> str:
     """Return an old line with the place to which somebody moved, where it says in which one they lived."""
     home, place = _LIVES_IN.search(old), revision.new.rstrip(". !")
     if not home or not MOVES.search(revision.plain) or not _PLACE.match(place):
@@ -134,8 +134,8 @@ _CAPITAL: Final = expression(
 
 def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]) -> bool:
     """Tell whether a sentence has further values, or names, that the old line has not."""
-    told = {one.told for one in values_in(old)}
-    more = [one for one in values_in(revision.rest) if one.told not in told and one.told != pair[1].told]
+    known = {one.key for one in values_in(old)}
+    more = [one for one in values_in(revision.rest) if one.key not in known and one.key != pair[1].key]
     names = {one.casefold() for one in _CAPITAL.findall(revision.rest)}
     return any(one.kind != "daypart" for one in more) or any(
         one not in f"{old} {pair[1].text}".casefold() for one in names
@@ -190,7 +190,7 @@ class NewValue(Struct, frozen=True):
 
     value: TypedValue
     bare: str
-    said: frozenset[str]
+    spoken: frozenset[str]
     rest: str
     """What the sentence says beside that clause."""
     names: frozenset[str]
@@ -201,7 +201,7 @@ class NewValue(Struct, frozen=True):
         if not _are_in(self.names, words):
             return False
         if not _HAN_RUN.search(self.bare):
-            return _are_in(self.said, words)
+            return _are_in(self.spoken, words)
         heads = all(one[:_MIN_CHARS] in text for one in _HAN_RUN.findall(self.rest))
         return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
 
@@ -217,10 +217,10 @@ def new_values_of(revision: Revision) -> list[NewValue]:
             # a bare value belongs to what stands before it
             start = 0
         bare, rest = _bare(plain[start:end]), f"{plain[:start]} {plain[end:]}"
-        said, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
-        if said and not _NUMBER.search(bare):
+        spoken, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
+        if spoken and not _NUMBER.search(bare):
             found += [
-                NewValue(one, bare, said, rest, names)
+                NewValue(one, bare, spoken, rest, names)
                 for one in values
                 if one.text in revision.new or not _WHEN.search(plain[start:end].partition(one.text)[0])
             ]
@@ -231,37 +231,39 @@ def replaced_value(new: Sequence[NewValue], text: str, words: frozenset[str]) ->
     """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
     if not any(one.may_be_of(text, words) for one in new):
         return None
-    told = {one.told for one in values_in(text)}
-    fresh = [one for one in new if one.value.told not in told]
+    known = {one.key for one in values_in(text)}
+    fresh = [one for one in new if one.value.key not in known]
     if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):
         return None
     (one,) = fresh
-    if is_of_other(text, one.said | one.names):
+    if is_of_other(text, one.spoken | one.names):
         return None
     # what another clause says is of another thing
     common = content(subject_of(text)) | (words - content(text))
     places = [
-        values[0] for own, values in _places(text, one.value.kind) if len(values) == 1 and _agree(one.said, own, common)
+        values[0]
+        for own, values in _places(text, one.value.kind)
+        if len(values) == 1 and _agree(one.spoken, own, common)
     ]
     return (places[0], one.value) if len(places) == 1 else None
 
 
-def _agree(said: frozenset[str], own: str, common: frozenset[str]) -> bool:
+def _agree(spoken: frozenset[str], own: str, common: frozenset[str]) -> bool:
     """Tell whether a clause of a memory says all that is said, and is about that."""
     about = content(own)
     if _HAN_RUN.search(own):
-        return not said.isdisjoint(about)
+        return not spoken.isdisjoint(about)
     # the noun that it is about: of a compound the last word
     nouns = map(content, reversed(subject_of(own).partition(" of ")[0].split()))
     return (
-        _are_in(said, about | common)
-        and any(_are_in({word}, about) for word in said)
-        and _are_in(next(filter(None, nouns), frozenset()), said)
+        _are_in(spoken, about | common)
+        and any(_are_in({word}, about) for word in spoken)
+        and _are_in(next(filter(None, nouns), frozenset()), spoken)
     )
 
 
-def _are_in(said: Iterable[str], words: frozenset[str]) -> bool:
-    return all(one in words or any(_are_akin(one, other) for other in words) for one in said)
+def _are_in(spoken: Iterable[str], words: frozenset[str]) -> bool:
+    return all(one in words or any(_are_akin(one, other) for other in words) for one in spoken)
 
 
 def _are_akin(one: str, other: str) -> bool:

@@ -114,14 +114,14 @@ class FoundIdentifier(Struct, frozen=True):
     is_plain: bool = False
 
 
-def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
+def identifier_in(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
     """Return the first identifier of a sentence; None if it holds none. `starts`: where its main clauses begin."""
     what = _kind_of(plain)
     if not what:
         return None
-    said = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
-    is_own = bool(said) and not _NOT_MINE.search(plain)
-    return FoundIdentifier(what, is_own, is_own and is_clean(plain, said[0], added=_ADDED))
+    claims = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
+    is_own = bool(claims) and not _NOT_MINE.search(plain)
+    return FoundIdentifier(what, is_own, is_own and is_clean(plain, claims[0], added=_ADDED))
 
 
 def why_not_stated_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:

@@ -89,7 +89,7 @@ class TypedValue(Struct, frozen=True):
     anchor: str = ""
 
     @property
-    def told(self) -> str:
+    def key(self) -> str:
         """What two texts have in common that say the same value."""
         return " ".join(re.findall(rf"[\w.:@%£€$]+|[{HAN}]+", self.text.casefold())).rstrip(".")
 
@@ -151,20 +151,20 @@ def new_value(
     statements behind the same preposition counts, too. `read` is `values_in`, or what remembers what that returns.
     """
     before, after = read(old), read(new)
-    told = {one.told for one in before}
+    known = {one.key for one in before}
     pairs = []
     for kind in dict.fromkeys(one.kind for one in after):
         mine, theirs = _distinct(after, kind), _distinct(before, kind)
-        fresh = [one for one in mine if one.told not in told]
-        gone = [one for one in theirs if one.told not in {other.told for other in mine}]
-        if len(fresh) == 1 and len(gone) > 1:
-            gone = [one for one in gone if one.anchor and one.anchor == fresh[0].anchor]
-        if len(fresh) == 1 and len(gone) == 1:
-            pairs.append((gone[0], fresh[0]))
+        fresh = [one for one in mine if one.key not in known]
+        replaced = [one for one in theirs if one.key not in {other.key for other in mine}]
+        if len(fresh) == 1 and len(replaced) > 1:
+            replaced = [one for one in replaced if one.anchor and one.anchor == fresh[0].anchor]
+        if len(fresh) == 1 and len(replaced) == 1:
+            pairs.append((replaced[0], fresh[0]))
     pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new))
     if is_loose and not pairs:
         earlier, later = _last_phrase(old), _last_phrase(new)
-        if earlier and later and earlier.kind == later.kind and earlier.told != later.told:
+        if earlier and later and earlier.kind == later.kind and earlier.key != later.key:
             return earlier, later
     return pairs[0] if len(pairs) == 1 else None
 
@@ -179,12 +179,12 @@ def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> 
         if later.kind.startswith("number ") and len(amounts) == 1 and (number := _NUMBER.match(amounts[0].text)):
             start = amounts[0].start
             bare = TypedValue(later.kind, number[0], start, start + number.end(), later.anchor)
-            if bare.told != later.told:
+            if bare.key != later.key:
                 yield bare, later
 
 
 def _distinct(values: Sequence[TypedValue], kind: str) -> list[TypedValue]:
-    return list({one.told: one for one in values if one.kind == kind}.values())
+    return list({one.key: one for one in values if one.kind == kind}.values())
 
 
 _HAN_NAMED: Final = expression(

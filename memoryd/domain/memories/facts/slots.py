@@ -85,7 +85,7 @@ def fact_key(text: str) -> FactKey | None:
     return _chinese(plain) if HAN_SIGN.search(plain) else _english(plain)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
@@ -227,7 +227,7 @@ def _english(plain: str) -> FactKey | None:
     if _OPEN.search(plain):
         return None
     if (charge := _CHARGE.match(plain)) is not None:
-        return FactKey(f"{charge['verb']} {_folded(charge['what'])}", charge["who"], _folded(charge["who"]), False)
+        return FactKey(f"{charge['verb']} {_fold(charge['what'])}", charge["who"], _fold(charge["who"]), False)
     relation = _RELATION.match(plain)
     if relation is None or _FINITE_WITHIN.search(relation["subject"]):
         return None
@@ -269,8 +269,8 @@ def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
     if (role := _ROLE.match(value)) is not None and _IS_NAME.match(subject) and not _DETERMINED.match(subject):
         if _MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
             return None
-        key, is_sure = f"{_folded(value).removeprefix('the ')} be name", not value.startswith("our")
-        return FactKey(key, subject, _folded(subject), is_sure)
+        key, is_sure = f"{_fold(value).removeprefix('the ')} be name", not value.startswith("our")
+        return FactKey(key, subject, _fold(subject), is_sure)
     if not _DETERMINED.match(subject):
         return _of_kind(subject, value)
     owned = _OWNER.sub("", subject, count=1)
@@ -288,7 +288,7 @@ def _of_kind(subject: str, value: str) -> FactKey | None:
         return None
     # a person may be of several of a kind: a member, a citizen
     is_thing = _DESIGNATED.search(subject) is not None
-    return FactKey(f"{_folded(subject)} be a {_folded(kind['kind'])}", subject, _folded(kind["name"]), is_thing)
+    return FactKey(f"{_fold(subject)} be a {_fold(kind['kind'])}", subject, _fold(kind["name"]), is_thing)
 
 
 def _slot(
@@ -307,7 +307,7 @@ def _slot(
     if not value or _TIME.match(value) or _FINITE_WITHIN.search(clause) or len(value) > 60:
         return None
     bare = _ARTICLE.sub("", value, count=1)
-    key = [_folded(subject).removeprefix("the "), relation]
+    key = [_fold(subject).removeprefix("the "), relation]
     if _NAMED.match(bare) and not _OF_PEOPLES.match(bare):
         key.append("name")
     elif takes_things and value.lower().startswith("the "):
@@ -319,10 +319,10 @@ def _slot(
     else:
         return None
     if tail:
-        key.append(_folded(tail[0]))
+        key.append(_fold(tail[0]))
     is_one = is_sure and not (comma and _FINITE_WITHIN.search(beyond))
     is_pronoun = subject.lower() in ("", "he", "she", "it", "they")
-    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _folded(bare), is_one)
+    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _fold(bare), is_one)
 
 
 _BY: Final = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")

@@ -198,8 +198,8 @@ def _is_shared_by(word: str, beside: Collection[str]) -> tuple[Concept, ...]:
 
 def words_beside(text: str, most: int) -> tuple[str, ...]:
     """Return at most so many words that say what a text says in others, of narrow concepts alone."""
-    said = concepts_in(text)
-    narrow = (one for one in sorted(said) if len(_words_of(_ROWS[one])) <= EXPANDED_MAX)
+    spoken = concepts_in(text)
+    narrow = (one for one in sorted(spoken) if len(_words_of(_ROWS[one])) <= EXPANDED_MAX)
     beside = dict.fromkeys(word for one in narrow for word in _words_of(_ROWS[one]) if word not in text.lower())
     return tuple(beside)[:most]
 

@@ -72,7 +72,7 @@ class Descriptions(Struct, frozen=True):
         for one in changed & book.memories.keys():
             if found := tuple(descriptions_in(book.memories[one], book.aliases)):
                 read[one] = found
-        return _gathered(book, read)
+        return _gather(book, read)
 
     def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
         """Return the entities that a message means, with how surely; `named` are those that it names in full."""
@@ -119,18 +119,18 @@ def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) ->
     if match is not None and len(entities) == 1:
         (entity,), name = entities, match["name"].lower()
         if entity in name or not set(entity.split("-")).isdisjoint(name.replace(",", " ").split()):
-            yield _described(entity, match["noun"])
+            yield _describe(entity, match["noun"])
     if is_unspaced:
         # 合伙人是老聂: the noun stands first, and whom it means behind it
         if match is not None:
-            yield _described(EntitySlug(match["noun"]), match["name"])
+            yield _describe(EntitySlug(match["noun"]), match["name"])
         return
     for pattern in (_NOUN_IS_NAME, _NOUN_AND_NAME):
         for match in pattern.finditer(text):
-            yield _described(slug_of(match["name"]), match["noun"])
+            yield _describe(slug_of(match["name"]), match["noun"])
 
 
-def _described(entity: EntitySlug, noun: str) -> _Description:
+def _describe(entity: EntitySlug, noun: str) -> _Description:
     if UNSPACED_RUN.search(noun):
         last = noun.rsplit("的", 1)[-1]
         return entity, (last,), concepts_in(last)
@@ -141,7 +141,7 @@ def _described(entity: EntitySlug, noun: str) -> _Description:
     return entity, roots, concepts_in(words[-1]) if words else frozenset()
 
 
-def _gathered(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> Descriptions:
+def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> Descriptions:
     words, parts = list[tuple[str, EntitySlug]](), list[tuple[str, EntitySlug]]()
     concepts = list[tuple[Concept, EntitySlug]]()
     for name, roots, spoken in (description for described in read.values() for description in described):

@@ -3,7 +3,7 @@
 Each kind of evidence is measured in the unit of words, natural logarithms of rarity, and they are added: a word that
 one note in forty holds weighs 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. How much is enough
 depends on what the message is about (`LEAST`): little for the best item beside a question of one's own, much beside
-what anybody could say. Further items are held against the best. The weights were set by hand on the messages of six
+what anybody could say. Further items are compared with the best. The weights were set by hand on the messages of six
 invented persons, in English and Chinese; docs/explanation/memory.md has the figures.
 """
 
@@ -39,7 +39,7 @@ MIN_OF_FURTHER: Final = 2.8
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
 FIRST_ONES, SHARE_OF_LATER = 3, 0.8
-"""So many items are told first; each further one is nearly as good as the best."""
+"""So many items come first; each further one is nearly as good as the best."""
 BEST: Final = 8.0
 """More of the best counts for nothing there: what is very well found does not make another one worth less."""
 USUAL_NOTES: Final = 100
@@ -61,7 +61,7 @@ NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
 NEAR_ALONE: Final = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
 CLEARLY_NEAR: Final = 2.3
-"""A meaning that tells an item of which nobody can say whether it was asked for."""
+"""A meaning that includes an item of which it is unknown whether it was asked for."""
 RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
 """For what limits or likes the one who is named, for a value of the kind that is asked for, and for one's own doing."""
 OF_DAYS: Final = 5.0
@@ -124,7 +124,7 @@ _ACRONYM: Final = expression(r"\b[A-Z]{2,5}\b")
 
 
 class Worth(Struct, frozen=True):
-    """What speaks for an item in all, by which part of the message most, and whether it is told for that."""
+    """What speaks for an item in all, by which part of the message most, and whether that is enough."""
 
     score: float
     part: int
@@ -214,32 +214,32 @@ class MessageEvidence:
 
     def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
         small = item.text.lower()
-        held = {term for term in item.terms if self._has_word(term, small, item.text)}
+        matches = {term for term in item.terms if self._has_word(term, small, item.text)}
         # what says of an item only whom it is about is evidence of its own
-        held = held.difference(*(self._called.get(slug, ()) for slug in item.slugs))
-        words, part = self._words(held, item.text)
-        entity = self._entity(item, held)
+        matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
+        words, part = self._words(matches, item.text)
+        entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
         concepts = (concept for concept in shared if not (is_whom and is_of_people(concept)))
         weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
         meant = sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
         has_other = bool(words or entity or meant)
         near = self._near(item.cosine, has_other=has_other)
-        more = self._more(small, entity, words + meant + near, held) + (OF_DAYS * item.of_days if has_other else 0.0)
+        more = self._more(small, entity, words + meant + near, matches) + (OF_DAYS * item.of_days if has_other else 0.0)
         score = words + entity + meant + near + more
         kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
         because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
-        return Worth(score, part, self._is_enough(score, meant, near, held, small), because)
+        return Worth(score, part, self._is_enough(score, meant, near, matches, small), because)
 
-    def _is_enough(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
+    def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
         aim = self._message.aim
         if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
-        significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in held)
+        significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in matches)
         has_two = significant + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
-        return self._holds_all(held, MAX_WORDS_SHARE) or (score >= MIN[aim] and has_two)
+        return self._holds_all(matches, MAX_WORDS_SHARE) or (score >= MIN[aim] and has_two)
 
     def _has_word(self, term: str, small: str, text: str) -> bool:
         """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""
@@ -250,19 +250,19 @@ class MessageEvidence:
         plural = "(?:s|es)?" if len(term) == 3 else ""
         return re.search(rf"(?<![a-z]){term}{plural}(?![a-z])", small) is not None
 
-    def _words(self, held: Collection[str], text: str) -> tuple[float, int]:
-        by_part = [self._of_part(held, part) + self._initials(part, text) for part in self._parts]
+    def _words(self, matches: Collection[str], text: str) -> tuple[float, int]:
+        by_part = [self._of_part(matches, part) + self._initials(part, text) for part in self._parts]
         if not by_part:
             return 0.0, 0
         best = max(range(len(by_part)), key=by_part.__getitem__)
         words = by_part[best] + OTHER_PARTS * (sum(by_part) - by_part[best])
         return (max(0.0, words - self._chance) if words else 0.0), best
 
-    def _of_part(self, held: Collection[str], part: Collection[str]) -> float:
+    def _of_part(self, matches: Collection[str], part: Collection[str]) -> float:
         runs: list[list[float]] = []
         last = ""
         for term, weight in self._weights.items():
-            if term not in held or term not in part or not weight:
+            if term not in matches or term not in part or not weight:
                 continue
             if last and len(term) == 2 and last[-1] == term[0] and UNSPACED_RUN.match(term):
                 runs[-1].append(weight)
@@ -278,11 +278,11 @@ class MessageEvidence:
                 return INITIALS
         return 0.0
 
-    def _entity(self, item: Item, held: Collection[str]) -> float:
+    def _entity(self, item: Item, matches: Collection[str]) -> float:
         weights = [
             weight if slug in item.slugs else MENTIONED * weight
             for slug, weight in self._entities.items()
-            if slug in item.slugs or ((names := self._named.get(slug)) and names.issubset(held))
+            if slug in item.slugs or ((names := self._named.get(slug)) and names.issubset(matches))
         ]
         return max(weights, default=0.0)
 
@@ -293,7 +293,7 @@ class MessageEvidence:
         near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         return near if has_other or rise >= self._clear else NEAR_ALONE * near
 
-    def _more(self, small: str, entity: float, other: float, held: Collection[str]) -> float:
+    def _more(self, small: str, entity: float, other: float, matches: Collection[str]) -> float:
         """Return what the form of a text says for it, where something else does."""
         more = 0.0
         if entity:
@@ -301,15 +301,15 @@ class MessageEvidence:
         if entity or other > ANSWERS_FROM:
             more += ANSWERS * self._answers(small)
         more += DOES_SO * any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
-        return more + ALL_WORDS * self._holds_all(held, ALL_WORDS_SHARE)
+        return more + ALL_WORDS * self._holds_all(matches, ALL_WORDS_SHARE)
 
     def _answers(self, small: str) -> int:
         """Return how many of the values that are asked for a text may hold."""
         return sum(value.search(small) is not None for value in self._wanted)
 
-    def _holds_all(self, held: Collection[str], share: float) -> bool:
+    def _holds_all(self, matches: Collection[str], share: float) -> bool:
         """Tell whether an item holds two words and more that are so much of what the message's words weigh."""
-        weights = [weight for term in held if (weight := self._weights.get(term, 0.0)) > 0]
+        weights = [weight for term in matches if (weight := self._weights.get(term, 0.0)) > 0]
         return len(weights) > 1 and sum(weights) >= share * self._total
 
 
