@@ -1,4 +1,5 @@
-"""Regular expressions that are compiled when they are first used: most programs of ours use few of them."""
+"""Regular expressions that are compiled when they are first used: most programs of ours use few of them. And sets of
+words, written as one text."""
 
 import re
 from typing import Any, AnyStr, cast
@@ -26,3 +27,8 @@ def expression(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 def caseless(pattern: AnyStr) -> re.Pattern[AnyStr]:
     """Return what `expression` does of a pattern that matches in any case."""
     return expression(pattern, re.IGNORECASE)
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text, which have blanks between."""
+    return frozenset(text.split())

@@ -19,7 +19,7 @@ from memoryd.domain.access import is_of_group, read_key
 from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.capture.identifiers import identifier_in
 from memoryd.domain.memories.capture.rejections import says_secret
 from memoryd.domain.memories.changes.forgetting import OF_SESSION
 from memoryd.domain.memories.changes.tombstones import normalized_statement
@@ -118,7 +118,7 @@ class SummingUp(Struct, frozen=True):
         def is_left_out(sentence: str) -> bool:
             if (
                 says_secret(sentence)
-                or found_identifier(sentence, [0]) is not None
+                or identifier_in(sentence, [0]) is not None
                 or normalized_statement(sentence) in stated
             ):
                 return True

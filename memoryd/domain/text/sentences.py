@@ -102,11 +102,10 @@ def spoken_sentences(text: str) -> list[SpokenSentence]:
     for start, end in _spoken_spans(plain):
         bullet = _BULLET.match(plain, start, end)
         begin = bullet.end() if bullet else start
-        said = text[begin:end]
-        left = len(said) - len(said.lstrip())
-        if said.strip() and plain[begin:end].strip(BLANK + " \t"):
-            whole = said.strip()
-            found.append(SpokenSentence(whole, plain[begin + left : begin + left + len(whole)]))
+        own = text[begin:end].strip()
+        if own and plain[begin:end].strip(BLANK + " \t"):
+            begin = text.index(own, begin)
+            found.append(SpokenSentence(own, plain[begin : begin + len(own)]))
     return found
 
 

@@ -110,7 +110,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             return CaptureResult(verdict)
         # one after the other: of two that decide on the same book, neither would know of the other
         async with self.journal.one_at_a_time:
-            return await self._written(task, verdict, seconds)
+            return await self._write(task, verdict, seconds)
 
     async def _verdict(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
         why = "" if self.is_enabled else SkipReason.CAPTURE_OFF
@@ -118,11 +118,11 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             why = SkipReason.WITHHELD
         if why := why or self.why_untrusted(task):
             return CaptureVerdict(dropped=(DroppedItem(task.text, why),))
-        verdict = await self._decided(task, by_model=by_model, seconds=seconds)
+        verdict = await self._decide(task, by_model=by_model, seconds=seconds)
         verdict = verdict if task.is_owners else verdict.from_agent()
-        return (await self._checked(task, verdict, seconds)).bounded()
+        return (await self._check(task, verdict, seconds)).bounded()
 
-    async def _written(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureResult:
+    async def _write(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureResult:
         day, book = self._day(task), await self.book(seconds)
         stated = [item.line(task.scope) for item in verdict.kept]
         # in a thread: it looks at all memories
@@ -147,7 +147,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             in_groups=self.in_groups,
         )
 
-    async def _decided(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
+    async def _decide(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
         if task.event is not None:
             return captured_failure(harmless_text(task.event.text), harmless_text(task.event.tool))
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
@@ -177,7 +177,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     async def _echoes(self, task: CaptureTask, sentences: Sequence[str]) -> frozenset[str]:
         return await self.delivered.echoes(task.agent, task.session_key, sentences, until=task.shown_until)
 
-    async def _checked(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
+    async def _check(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
         """Return a verdict without echoes, and without what is forgotten or was taken back."""
         texts = [item.text for item in verdict.kept]
         if not texts:

@@ -78,17 +78,17 @@ _CHANGES: Final = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
 _MARKS: Final = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
 
-def are_apart(revision: Revision, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
+def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
-        any(_is_of_more(one, text, words, said) for one in _phrases(revision, subject))
+        any(_is_of_more(one, text, words, spoken) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _changes_unknown(revision, text, words)
-        or _is_anothers(subject or revision.about, text, said)
-        or bool(subject and _has_other_role(revision, subject, text, words, said))
+        or _is_anothers(subject or revision.about, text, spoken)
+        or bool(subject and _has_other_role(revision, subject, text, words, spoken))
         or (_is_single_event(revision) and not tells_what_happened(text))
     )
 
@@ -106,15 +106,15 @@ def _phrases(revision: Revision, subject: str) -> set[str]:
     return {subject, revision.about} - {""}
 
 
-def is_of_other(text: str, said: frozenset[str]) -> bool:
+def is_of_other(text: str, spoken: frozenset[str]) -> bool:
     """Tell whether a statement is about a person of whom nothing is said."""
     if named := _BARE_NAME.match(text) or _OF_KIN.match(text):
-        return content(named[0]).isdisjoint(said)
+        return content(named[0]).isdisjoint(spoken)
     subject = subject_of(text)
-    return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(said)
+    return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(spoken)
 
 
-def _is_of_more(phrase: str, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
+def _is_of_more(phrase: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a phrase names a thing more closely than a memory: by an owner, or as another of a compound."""
     if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
@@ -122,7 +122,7 @@ def _is_of_more(phrase: str, text: str, words: frozenset[str], said: frozenset[s
     more = named - words - _ATTRIBUTE
     subject = content(subject_of(text))
     # who takes a place is new to a memory that is about the place
-    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= said
+    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken
     return bool(more) and not is_about_place
 
 
@@ -165,8 +165,8 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
         rest = _HAN_WORK.sub("", old[len(shared) :])
         return _has_other_owner(old, text, words) or bool(shared and len(rest) > 1 and _are_none_in(rest, text))
     owned = [content(old[one.end() :].split()[0]) for one in _OWNED.finditer(old)]
-    told = {one.told for one in values_in(text)}
-    times = [one for one in values_in(old) if one.kind in TIMES and one.told not in told]
+    known = {one.key for one in values_in(text)}
+    times = [one for one in values_in(old) if one.kind in TIMES and one.key not in known]
     return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
 
 
@@ -180,15 +180,15 @@ def _changes_unknown(revision: Revision, text: str, words: frozenset[str]) -> bo
     return not has_form and not (MOVES.search(revision.plain) and HOME.search(text))
 
 
-def _is_anothers(subject: str, text: str, said: frozenset[str]) -> bool:
+def _is_anothers(subject: str, text: str, spoken: frozenset[str]) -> bool:
     """Tell whether the thing is its author's own, and a memory's somebody else's."""
     if not _OWN_THING.match(subject):
         return False
     owned = subject_of(text)
-    return _has_other_owner(owned, subject, said)
+    return _has_other_owner(owned, subject, spoken)
 
 
-def _has_other_role(revision: Revision, subject: str, text: str, words: frozenset[str], said: frozenset[str]) -> bool:
+def _has_other_role(revision: Revision, subject: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether the thing that something is said of stands in a memory only in what that says of another."""
     if any(revision.plain.startswith(one) for one in (*revision.old, revision.new) if one):
         return False
@@ -201,7 +201,7 @@ def _has_other_role(revision: Revision, subject: str, text: str, words: frozense
     named = content(subject)
     about = frozenset[str]().union(*(content(subject_of(one)) for one in CLAUSE_END.split(text)))
     is_in_value = bool(named) and named <= words and named.isdisjoint(about)
-    return is_in_value and not about & said
+    return is_in_value and not about & spoken
 
 
 def _is_single_event(revision: Revision) -> bool:

@@ -18,12 +18,12 @@ from memoryd.domain.memories.capture.corrections import (
     NAME_FORMS,
     NOT_ADDRESSED,
     clause_starts,
-    found_correction,
+    correction_in,
     is_for_agent,
     is_lead,
 )
-from memoryd.domain.memories.capture.forms import FoundForm, found_form, gate, is_clean, is_own_clause, why_unreal
-from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, found_identifier, why_not_stated_of
+from memoryd.domain.memories.capture.forms import FoundForm, form_in, gate, is_clean, is_own_clause, why_unreal
+from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, identifier_in, why_not_stated_of
 from memoryd.domain.memories.capture.rejections import (
     DroppedItem,
     why_each_unfit,
@@ -117,8 +117,8 @@ OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
 class CapturedItem(Struct, frozen=True):
     """A memory that a message states: its text verbatim, secrets masked, and the form that it has.
 
-    `importance`: None is the usual one of its kind. `note` is for a person: what it nearly repeats. What it takes the
-    place of, it supersedes; of what it contradicts nobody knows which one is meant.
+    `importance`: None is the usual one of its kind. `note` is for a person. It supersedes the memories whose place it
+    takes, and contradicts those of which any may be meant.
     """
 
     kind: Kind
@@ -151,7 +151,7 @@ class CapturedItem(Struct, frozen=True):
 
 
 class CaptureVerdict(Struct, frozen=True):
-    """What is kept of a message and what is not. `gate` is the marker that fired; empty: nothing was looked at.
+    """What is kept of a message and what is not. `gate` is the marker that fired; empty: the message was not read.
 
     `decided_by` is `rules`, or the identity of the text model that chose.
     """
@@ -259,15 +259,15 @@ def distillable(text: str) -> list[str]:
 
 def captured_failure(text: str, tool: str = "") -> CaptureVerdict:
     """Return the memory of a failure that an agent's loop reports, and of the `tool` that failed, if it was one."""
-    said = " ".join(text.split())[:FAILURE_CHARS]
-    if not said:
+    failure = " ".join(text.split())[:FAILURE_CHARS]
+    if not failure:
         return CaptureVerdict()
-    item = CapturedItem(Kind.FAILURE, f"{tool}: {said}" if tool else said, "failure", provenance=Provenance.TOOL)
+    item = CapturedItem(Kind.FAILURE, f"{tool}: {failure}" if tool else failure, "failure", provenance=Provenance.TOOL)
     return CaptureVerdict((item,), gate="failure")
 
 
 def _items(text: str, answer_before: str, *, identifiers: bool) -> Iterator[CapturedItem | DroppedItem]:
-    sentences, answer = spoken_sentences(text), _folded(answer_before)
+    sentences, answer = spoken_sentences(text), _fold(answer_before)
     items, is_led = list[CapturedItem | DroppedItem | None](), False
     for sentence in sentences:
         items.append(_item(sentence, is_led=is_led, has_answer=bool(answer), identifiers=identifiers))
@@ -300,7 +300,7 @@ def _items(text: str, answer_before: str, *, identifiers: bool) -> Iterator[Capt
 
 def _why_not(sentence: SpokenSentence, item: CapturedItem, answer: str) -> str:
     """Say why a sentence states nothing of what its form says; empty if it does."""
-    is_stated, folded = _is_stated(item), _folded(sentence.text)
+    is_stated, folded = _is_stated(item), _fold(sentence.text)
     why = why_not_plain(sentence) if is_stated else why_not_stated(sentence)
     if not why and is_stated and item.form not in _REMEMBER_FORMS:
         why = why_unreal(sentence.plain)
@@ -328,7 +328,7 @@ def _item(
     """Return what a sentence states by its form alone; None if it has none."""
     text, plain = sentence.text, sentence.plain
     starts = clause_starts(plain)
-    if (identifier := found_identifier(plain, starts)) is not None:
+    if (identifier := identifier_in(plain, starts)) is not None:
         why = why_not_stated_of(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
         if why:
             return DroppedItem(text, why, identifier.what)
@@ -338,7 +338,7 @@ def _item(
     if found is not None and not found.reason:
         is_pinned = found.form.is_pinned and found.is_first and is_clean(plain, 0)
         return CapturedItem(found.form.kind, text, found.form.name, is_pinned)
-    if correction := found_correction(plain, is_led=is_led):
+    if correction := correction_in(plain, is_led=is_led):
         if has_answer:
             return CapturedItem(Kind.LESSON, text, correction)
         return DroppedItem(text, SkipReason.NOTHING_CORRECTED, correction)
@@ -346,11 +346,11 @@ def _item(
 
 
 def _statement(text: str, plain: str) -> FoundForm | None:
-    stated = [found_form(text, plain, language.starts(plain), language.forms) for language in LANGUAGES]
-    wanted = [found_form(text, plain, [0], [language.remember]) for language in LANGUAGES]
+    stated = [form_in(text, plain, language.starts(plain), language.forms) for language in LANGUAGES]
+    wanted = [form_in(text, plain, [0], [language.remember]) for language in LANGUAGES]
     found = [form for form in (*stated, *wanted) if form is not None]
     return next((form for form in found if not form.reason), found[0] if found else None)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".。!！ ")

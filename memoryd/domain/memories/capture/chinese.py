@@ -106,10 +106,10 @@ _NO_HOME: Final = expression(
 
 
 def _is_remembered(_head: re.Match[str], rest: str) -> bool:
-    said = rest.strip(" ，,：:。！!了")
-    return len(said) > 2 and not re.match(
+    text = rest.strip(" ，,：:。！!了")
+    return len(text) > 2 and not re.match(
         r"(?:没|了吗|这(?:个|一)?(?:点|件事)?[。，!！]|刚才|你(?!可以)|这一?[刻天次]|变量|函数|参数|代码|我[！!。，]?\Z|我说的话?\Z|教训)",
-        said,
+        text,
     )
 
 

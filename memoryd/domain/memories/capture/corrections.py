@@ -19,8 +19,8 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
-from memoryd.domain.memories.capture.forms import StatementForm, found_form
-from memoryd.domain.memories.capture.identifiers import found_identifier
+from memoryd.domain.memories.capture.forms import StatementForm, form_in
+from memoryd.domain.memories.capture.identifiers import identifier_in
 from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
@@ -107,7 +107,7 @@ def is_lead(plain: str) -> bool:
     return False
 
 
-def found_correction(plain: str, *, is_led: bool = False) -> str:
+def correction_in(plain: str, *, is_led: bool = False) -> str:
     """Return by which form a sentence corrects the assistant; empty if it does not.
 
     `is_led`: the sentence before said only that something was wrong.
@@ -178,9 +178,9 @@ def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
 def pin_kind(text: str) -> str:
     """Return what capture would pin of a text: a name, a phone number, an e-mail or ID number; empty: nothing."""
     starts = clause_starts(text)
-    if (identifier := found_identifier(text, starts)) is not None:
+    if (identifier := identifier_in(text, starts)) is not None:
         return identifier.what
-    name = found_form(text, text, starts, _NAMES)
+    name = form_in(text, text, starts, _NAMES)
     return NAME if name is not None and not name.reason else ""
 
 

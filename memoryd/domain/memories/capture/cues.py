@@ -274,16 +274,16 @@ def behind_leads(plain: str) -> tuple[str, frozenset[str]]:
     return plain, frozenset(found)
 
 
-def found_cues(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
+def cues_in(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the cues of a sentence: what held, by the first form of each clause; then what holds."""
-    said = plain
+    sentence = plain
     plain = FROM_WHEN.sub("", plain)
     # the sentence whole, and from each of its later clauses on
     for clause in (plain, *(plain[found.end() :] for found in _CLAUSE.finditer(plain))):
         matches = ((form, pattern.search(clause)) for form, pattern in _OLD)
         if first := next(((form, match) for form, match in matches if match), None):
             yield first
-    for clause in CLAUSE_END.split(said):
+    for clause in CLAUSE_END.split(sentence):
         yield from ((form, match) for form, pattern in _NEW if (match := pattern.search(clause)))
     if became := _HAS_BECOME.search(plain):
         yield NOW, became

@@ -8,7 +8,7 @@ vegetarian and its like, we use …, never …, always … before …, remember 
 import re
 from typing import Final
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, is_of_answer, value
 from memoryd.domain.memories.kinds import Kind
 
@@ -101,21 +101,21 @@ _KIN: Final = (
 def _is_name(head: re.Match[str], rest: str) -> bool:
     if not is_clean(head.string, head.end()):
         return False
-    told = rest.strip(" \"'“”‘’")
-    found = _NAME.match(told)
+    text = rest.strip(" \"'“”‘’")
+    found = _NAME.match(text)
     return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
 
 
 def _is_nickname(head: re.Match[str], rest: str) -> bool:
-    told = rest.strip(" \"'“”‘’")
-    found = _SHORT_NAME.match(told) or _NAME.match(told)
+    text = rest.strip(" \"'“”‘’")
+    found = _SHORT_NAME.match(text) or _NAME.match(text)
     if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
         return False
-    if _ONE_WORD.match(told) and not head.string[: head.start()].strip():
+    if _ONE_WORD.match(text) and not head.string[: head.start()].strip():
         return True
     asked = head.string[: head.end()].lower()
     is_asked = any(word in asked for word in ("please", "just", "can", "may"))
-    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(told))
+    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(text))
 
 
 _PROFESSION: Final = caseless(
@@ -125,13 +125,12 @@ _PROFESSION: Final = caseless(
     r"|parent|widow|veteran|apprentice|intern|postdoc|midwife|housewife|analyst|dev|admin|founder|ceo|cto))"
     r"(?=\s*(?:\Z|[.,;!(]|(?:at|for|in|with|from|of|by|and|on|who|since|near|here)\b))"
 )
-_NO_PROFESSION_WORDS: Final = """
+_NO_PROFESSION: Final = word_set("""
 beginner believer better color customer eater error fighter follower foreigner goner holder horror joker killer loser
 lover man matter member mirror monster never newcomer number optimist other outsider owner partner perfectionist
 pessimist prisoner quitter reader realist sinner sleeper stranger subscriber sucker terror thinker user visitor winner
 woman
-"""
-_NO_PROFESSION: Final = frozenset(_NO_PROFESSION_WORDS.split())
+""")
 
 
 def _is_profession(_head: re.Match[str], rest: str) -> bool:
@@ -262,7 +261,7 @@ _REMEMBER: Final = StatementForm(
 ENGLISH: Final = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)
 
 
-_LASTING_WORDS: Final = """
+_LASTING: Final = word_set("""
 account accountant address age anniversary apartment appointment aunt baby bank bicycle bike birth birthdate birthday
 birthplace blood boss boyfriend brother brother-in-law brothers budget car cat cats cell child children city coach
 code colleague college company country cousin dad daughter daughters deadline degree dentist department desk diet
@@ -276,9 +275,8 @@ pets phone pin plan plate profession pronouns rabbit religion rent role room roo
 sibling siblings sister sister-in-law sisters size son sons sport spouse stack star stepfather stepmother supervisor
 surname teacher team telephone therapist timezone title tongue town train trainer uncle university username vet
 wedding weight wife wifi workplace zodiac zone
-"""
-_LASTING: Final = frozenset(_LASTING_WORDS.split())
-_FLEETING_WORDS: Final = """
+""")
+_FLEETING: Final = word_set("""
 advice answer app assumption back bad battery bet booking branch breakfast browser build case code coffee computer
 concern concerns conclusion connection cursor day dinner draft english error essay excuse expectation experience eyes
 fault fear feeling feelings feet file folder french function german god goodness grammar guess hair hands head heart
@@ -287,8 +285,7 @@ message mind mistake mood morning night nose opinion order output patience pleas
 program query question questions reason reasoning recommendation reference reply request screen script server skin
 soup stomach suggestion tab take task terminal test tests text thought thoughts throat ticket time tracking
 train-of-thought treat turn understanding view week wish word words
-"""
-_FLEETING: Final = frozenset(_FLEETING_WORDS.split())
+""")
 _BY_VALUE: Final = frozenset(
     {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
 )
@@ -312,25 +309,24 @@ _ELSEWHERE: Final = caseless(
     r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
     r"|probably|programmer than)\b"
 )
-_PLACED_WORDS: Final = """
+_PLACED: Final = word_set("""
 anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
 wedding workplace
-"""
-_PLACED: Final = frozenset(_PLACED_WORDS.split())
+""")
 """What is told of these by a place or a time lasts."""
-_EVENTS: Final = frozenset(["appointment", "exam", "interview", "train", "flight", "deadline", "shift"])
+_EVENTS: Final = word_set("appointment exam interview train flight deadline shift")
 _DATED: Final = caseless(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\d(?:st|nd|rd|th)\b"
 )
 _DOING: Final = caseless(r"\s*\w+ing\b")
-_DOES: Final = frozenset(["hobby", "hobbies", "sport", "favourite", "favorite", "passion", "job", "profession", "goal"])
+_DOES: Final = word_set("hobby hobbies sport favourite favorite passion job profession goal")
 _VALUE: Final = expression(r"[\s:=]*(?:(?:an? )?[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
 _NO_NOUN: Final = caseless(
     r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at(?! (?:work|home|school)\Z)|of the"
     r"|to|for you)\b"
 )
-_OLD: Final = frozenset(["old", "former", "previous", "ex", "last"])
+_OLD: Final = word_set("old former previous ex last")
 
 
 def is_lasting(noun: str, value: str) -> bool:

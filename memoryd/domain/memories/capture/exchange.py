@@ -6,12 +6,12 @@ akin; and at its place stands one value of the same type. Whatever else is named
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
@@ -23,17 +23,17 @@ _SEGMENT: Final = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|nea
 
 def renewed(revision: Revision, old: str) -> str:
     """Return the old line with the one value exchanged, where it says more than what changes; else the sentence."""
-    told = _with_number(revision, old)
-    if told or (still_holds(revision, old) and (told := _moved(revision, old) or _with_word(revision, old))):
-        return told
+    line = _with_number(revision, old)
+    if line or (still_holds(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
+        return line
     is_answer = ANSWER in revision.forms or revision.has_pronoun
     pair = new_value(old, revision.rest, is_loose=is_answer)
     if pair is None or not (is_answer or _says_more(old, pair[0])) or _adds_more(revision, old, pair):
         return revision.text
     if not _are_in_one_place(old, revision.rest, pair):
         return revision.text
-    told = exchanged(old, pair)
-    return told if told != old else revision.text
+    line = exchanged(old, pair)
+    return line if line != old else revision.text
 
 
 def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
@@ -49,9 +49,9 @@ def still_holds(revision: Revision, text: str) -> bool:
     clauses = [one for one in _CLAUSES.split(text) if content(one)]
     if AGAIN in revision.forms or len(clauses) == 1:
         return False
-    said, subject = content(revision.text), content(subject_of(text))
+    spoken, subject = content(revision.text), content(subject_of(text))
     own = [content(one) - subject for one in clauses]
-    return any(one and one.isdisjoint(said) for one in own)
+    return any(one and one.isdisjoint(spoken) for one in own)
 
 
 _VALUE: Final = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
@@ -81,20 +81,20 @@ def _with_number(revision: Revision, old: str) -> str:
     """Return an old line with the one number that is denied exchanged for the one other that a sentence says."""
     denied = {found[0]: found for one in revision.old for found in _HAN_NUMBER.finditer(one)}
     fresh = {found[0]: found for found in _HAN_NUMBER.finditer(revision.rest)}
-    held = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
+    matches = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
     has_more = HAN_SIGN.search(old) and _CLAUSES.search(old.rstrip("。."))
-    if not has_more or (len(denied), len(fresh), len(held)) != (1, 1, 1):
+    if not has_more or (len(denied), len(fresh), len(matches)) != (1, 1, 1):
         return ""
     (new,) = fresh.values()
-    are_alike = new["behind"] == held[0]["behind"] and new[0] != held[0][0]
-    return old[: held[0].start()] + new[0] + old[held[0].end() :] if are_alike else ""
+    are_alike = new["behind"] == matches[0]["behind"] and new[0] != matches[0][0]
+    return old[: matches[0].start()] + new[0] + old[matches[0].end() :] if are_alike else ""
 
 
 _LIVES_IN: Final = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
 _PLACE: Final = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
 
 
-def _moved(revision: Revision, old: str) -> str:
+def _with_place(revision: Revision, old: str) -> str:
     """Return an old line with the place to which somebody moved, where it says in which one they lived."""
     home, place = _LIVES_IN.search(old), revision.new.rstrip(". !")
     if not home or not MOVES.search(revision.plain) or not _PLACE.match(place):
@@ -117,11 +117,7 @@ def _are_in_one_place(old: str, new: str, pair: tuple[TypedValue, TypedValue]) -
 
 def _says_more(text: str, value: TypedValue) -> bool:
     """Tell whether a statement has a part beside its subject with its verb, and beside the one that holds a value."""
-    at, parts = 0, list[tuple[int, int]]()
-    for found in _SEGMENT.finditer(text):
-        parts.append((at, found.start()))
-        at = found.end()
-    parts.append((at, len(text)))
+    parts = list(_parts(_SEGMENT, text))
     others = [text[start:end] for start, end in parts[1:] if not start <= value.start < end]
     is_first = parts[0][0] <= value.start < parts[0][1]
     first = CLAUSE_END.split(text)[0]
@@ -138,16 +134,15 @@ _CAPITAL: Final = expression(
 
 def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]) -> bool:
     """Tell whether a sentence has further values, or names, that the old line has not."""
-    told = {one.told for one in values_in(old)}
-    more = [one for one in values_in(revision.rest) if one.told not in told and one.told != pair[1].told]
+    known = {one.key for one in values_in(old)}
+    more = [one for one in values_in(revision.rest) if one.key not in known and one.key != pair[1].key]
     names = {one.casefold() for one in _CAPITAL.findall(revision.rest)}
     return any(one.kind != "daypart" for one in more) or any(
         one not in f"{old} {pair[1].text}".casefold() for one in names
     )
 
 
-ReadValues = Callable[[str], list[TypedValue]]
-_KINDS: Final = frozenset(["date", "time", "days", "phone", "money"])
+_KINDS: Final = word_set("date time days phone money")
 _AMOUNT: Final = "amount "
 _END: Final = caseless(r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)")
 _CHANGES: Final = caseless(
@@ -174,7 +169,7 @@ _NAME: Final = expression(
 )
 _HAN_RUN: Final = expression(f"[{HAN}]+")
 _MIN_CHARS: Final = 2
-_KIN_ENDINGS: Final = frozenset(["ist", "ian", "al", "anc", "enc", "ion", "ur", "ag", "t"])
+_KIN_ENDINGS: Final = word_set("ist ian al anc enc ion ur ag t")
 """What a stem may have more than another of the same word, where that has five letters."""
 _MIN: Final = 5
 _FAMILIES: Final = tuple(
@@ -195,7 +190,7 @@ class NewValue(Struct, frozen=True):
 
     value: TypedValue
     bare: str
-    said: frozenset[str]
+    spoken: frozenset[str]
     rest: str
     """What the sentence says beside that clause."""
     names: frozenset[str]
@@ -206,72 +201,69 @@ class NewValue(Struct, frozen=True):
         if not _are_in(self.names, words):
             return False
         if not _HAN_RUN.search(self.bare):
-            return _are_in(self.said, words)
+            return _are_in(self.spoken, words)
         heads = all(one[:_MIN_CHARS] in text for one in _HAN_RUN.findall(self.rest))
         return heads and all(is_made_of(one, text) for one in _HAN_RUN.findall(self.bare))
 
 
-def new_values_of(revision: Revision, read: ReadValues = values_in) -> list[NewValue]:
+def new_values_of(revision: Revision) -> list[NewValue]:
     """Return the typed values of a sentence with the clauses where they stand; none if it denies something."""
     if revision.old or _DENIES.search(revision.plain):
         return []
     plain, found = revision.plain, list[NewValue]()
-    for start, end in _clauses(plain):
-        values = [one for one in read(plain[start:end]) if _is_typed(one)]
-        if not content(_bare(plain[start:end], read)):
+    for start, end in _parts(_END, plain):
+        values = [one for one in values_in(plain[start:end]) if _is_typed(one)]
+        if not content(_bare(plain[start:end])):
             # a bare value belongs to what stands before it
             start = 0
-        bare, rest = _bare(plain[start:end], read), f"{plain[:start]} {plain[end:]}"
-        said, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
-        if said and not _NUMBER.search(bare):
+        bare, rest = _bare(plain[start:end]), f"{plain[:start]} {plain[end:]}"
+        spoken, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
+        if spoken and not _NUMBER.search(bare):
             found += [
-                NewValue(one, bare, said, rest, names)
+                NewValue(one, bare, spoken, rest, names)
                 for one in values
                 if one.text in revision.new or not _WHEN.search(plain[start:end].partition(one.text)[0])
             ]
     return found
 
 
-def replaced_value(
-    new: Sequence[NewValue], text: str, words: frozenset[str], read: ReadValues = values_in
-) -> tuple[TypedValue, TypedValue] | None:
+def replaced_value(new: Sequence[NewValue], text: str, words: frozenset[str]) -> tuple[TypedValue, TypedValue] | None:
     """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
     if not any(one.may_be_of(text, words) for one in new):
         return None
-    told = {one.told for one in read(text)}
-    fresh = [one for one in new if one.value.told not in told]
+    known = {one.key for one in values_in(text)}
+    fresh = [one for one in new if one.value.key not in known]
     if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):
         return None
     (one,) = fresh
-    if is_of_other(text, one.said | one.names):
+    if is_of_other(text, one.spoken | one.names):
         return None
     # what another clause says is of another thing
     common = content(subject_of(text)) | (words - content(text))
     places = [
         values[0]
-        for own, values in _places(text, one.value.kind, read)
-        if len(values) == 1 and _agree(one.said, own, common)
+        for own, values in _places(text, one.value.kind)
+        if len(values) == 1 and _agree(one.spoken, own, common)
     ]
     return (places[0], one.value) if len(places) == 1 else None
 
 
-def _agree(said: frozenset[str], own: str, common: frozenset[str]) -> bool:
+def _agree(spoken: frozenset[str], own: str, common: frozenset[str]) -> bool:
     """Tell whether a clause of a memory says all that is said, and is about that."""
     about = content(own)
     if _HAN_RUN.search(own):
-        return not said.isdisjoint(about)
-    is_said = _are_in(said, about | common) and any(_are_in({one}, about) for one in said)
-    return is_said and _are_in(content(_head(own)), said)
+        return not spoken.isdisjoint(about)
+    # the noun that it is about: of a compound the last word
+    nouns = map(content, reversed(subject_of(own).partition(" of ")[0].split()))
+    return (
+        _are_in(spoken, about | common)
+        and any(_are_in({word}, about) for word in spoken)
+        and _are_in(next(filter(None, nouns), frozenset()), spoken)
+    )
 
 
-def _head(clause: str) -> str:
-    """Return the noun that a clause is about: of a compound the last word."""
-    told = subject_of(clause).partition(" of ")[0].split()
-    return next((one for one in reversed(told) if content(one)), "")
-
-
-def _are_in(said: Iterable[str], words: frozenset[str]) -> bool:
-    return all(one in words or any(_are_akin(one, other) for other in words) for one in said)
+def _are_in(spoken: Iterable[str], words: frozenset[str]) -> bool:
+    return all(one in words or any(_are_akin(one, other) for other in words) for one in spoken)
 
 
 def _are_akin(one: str, other: str) -> bool:
@@ -286,32 +278,33 @@ def _is_typed(one: TypedValue) -> bool:
     return one.kind in _KINDS or one.kind.startswith(_AMOUNT)
 
 
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    for found in _END.finditer(text):
-        yield at, found.start()
-        at = found.end()
-    if text[at:].strip():
-        yield at, len(text)
+def _parts(between: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of a text start and end."""
+    start = 0
+    for found in between.finditer(text):
+        yield start, found.start()
+        start = found.end()
+    if text[start:].strip():
+        yield start, len(text)
 
 
-def _places(text: str, kind: str, read: ReadValues) -> Iterator[tuple[str, list[TypedValue]]]:
+def _places(text: str, kind: str) -> Iterator[tuple[str, list[TypedValue]]]:
     """Yield what each clause with values of a kind is about, and these: its own words, else those of the first."""
-    values = [one for one in read(text) if one.kind == kind]
+    values = [one for one in values_in(text) if one.kind == kind]
     main = ""
-    for start, end in _clauses(text):
+    for start, end in _parts(_END, text):
         clause = text[start:end]
-        held = [one for one in values if start <= one.start < end]
-        bare = _bare(clause, read)
-        has_own = bool(content(bare))
-        main = main or (bare if has_own else "")
-        if held:
-            yield (bare if has_own else main), held
+        own = [one for one in values if start <= one.start < end]
+        bare = _bare(clause)
+        about = bare if content(bare) else main
+        main = main or about
+        if own:
+            yield about, own
 
 
-def _bare(clause: str, read: ReadValues) -> str:
+def _bare(clause: str) -> str:
     """Return a clause without its typed values, and the words of a change."""
-    for one in reversed(read(clause)):
+    for one in reversed(values_in(clause)):
         if _is_typed(one):
             clause = f"{clause[: one.start]} ; {clause[one.end :]}"
     return _CHANGES.sub(" ", clause)

@@ -9,14 +9,14 @@ What a text model returns must be in the message: in its language, with its word
 be made of a person's own words, in a chat that is theirs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from hashlib import blake2b
 from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.access import read_key
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.skips import SkipReason
@@ -28,9 +28,7 @@ CHARS_MAX: Final = 2000
 RUN: Final = 3
 MIN_WORDS: Final = 3
 """Fewer are an echo of what says just that alone."""
-_EMPTY: Final = frozenset(
-    {"a", "an", "the", "and", "so", "that", "just", "also", "well", "still", "please", "indeed", *"还仍的了呢吧啊呀"}
-)
+_EMPTY: Final = word_set("a an the and so that just also well still please indeed 还 仍 的 了 呢 吧 啊 呀")
 """Words that tell nothing; they do not part a run."""
 _UNIT: Final = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _ATTRIBUTION: Final = (
@@ -91,32 +89,32 @@ def keyed(key: bytes) -> SpanHash:
 
 def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
     """Return the print of a span; None if it says nothing."""
-    told = text[:CHARS_MAX]
-    units = _units(told)
+    units = _units(text[:CHARS_MAX])
     if not units:
         return None
-    telling = _telling(units)
-    runs = (" ".join(telling[at : at + RUN]) for at in range(len(telling) - RUN + 1))
+    significant = _significant(units)
+    runs = (" ".join(significant[at : at + RUN]) for at in range(len(significant) - RUN + 1))
     return SpanPrint(
         whole=hashed(" ".join(units)),
         words=frozenset(map(hashed, units)),
         runs=frozenset(map(hashed, runs)),
-        is_negated=statement_of(told).is_negated,
+        is_negated=statement_of(text[:CHARS_MAX]).is_negated,
     )
 
 
 def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     """Tell whether a sentence says what was delivered, and nothing else."""
-    told, spans = text[:CHARS_MAX], list(delivered)
-    if _is_of_one(told, spans, hashed):
+    sentence, spans = text[:CHARS_MAX], list(delivered)
+    if _is_of_one(sentence, spans, hashed):
         return True
-    clauses = [one for one in _JOINED.split(_unframed(told)) if _units(_unframed(one))]
+    clauses = [clause for clause in _JOINED.split(_unframed(sentence)) if _units(_unframed(clause))]
     return len(clauses) > 1 and all(_is_of_one(clause, spans, hashed) for clause in clauses)
 
 
-def _is_of_one(told: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
-    own = [one for one in (span_print(told, hashed), span_print(_unframed(told), hashed)) if one is not None]
-    is_long = len(_telling(_units(_unframed(told)))) >= MIN_WORDS
+def _is_of_one(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
+    bare = _unframed(text)
+    own = [one for one in (span_print(text, hashed), span_print(bare, hashed)) if one is not None]
+    is_long = len(_significant(_units(bare))) >= MIN_WORDS
     return any(
         one.whole == span.whole
         or (is_long and one.is_negated == span.is_negated and bool(one.runs) and one.runs <= span.runs)
@@ -131,28 +129,26 @@ def _unframed(text: str) -> str:
     return _FRAME_BEHIND.sub("", text[before.end() :] if before else text)
 
 
-def _telling(units: list[str]) -> list[str]:
+def _significant(units: list[str]) -> list[str]:
     return [unit for unit in units if unit not in _EMPTY]
 
 
 def _units(text: str) -> list[str]:
-    said = normalised(text).casefold()
+    plain = normalised(text).casefold()
     for short, long in _SHORTENED:
-        said = short.sub(long, said)
-    return _UNIT.findall(said)
+        plain = short.sub(long, plain)
+    return _UNIT.findall(plain)
 
 
 _WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
 _NUMBER: Final = expression(r"\d+")
 _CLAUSES: Final = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
 _FIRST_PERSON: Final = caseless(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]")
-_COMMON_WORDS: Final = frozenset(
-    STOP_WORDS | {"user", "users", "person", "author", "named", "called", "name", "wants", "said", "one"}
-)
+_COMMON_WORDS: Final = STOP_WORDS | word_set("user users person author named called name wants said one")
 """What tells of somebody, in any message."""
 _COMMON_HAN: Final = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
 _STEM: Final = 4
-_DIRECTIONS: Final = frozenset({"to", "from", "over", "than"})
+_DIRECTIONS: Final = word_set("to from over than")
 """Words that say which of two is which."""
 _ORDERED: Final = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
 _PAST: Final = caseless(
@@ -177,18 +173,27 @@ def why_ungrounded(text: str, message: str) -> str:
         return SkipReason.FIRST_PERSON
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(message)):
         return SkipReason.INVENTED
-    said = {word[:_STEM] for word in _words(message)}
-    told = {word[:_STEM] for word in _words(text) if word not in _COMMON_WORDS}
-    signs = set(HAN_SIGN.findall(text)) - _COMMON_HAN - set(HAN_SIGN.findall(message))
-    if signs or not told <= said or not _is_in_order(text, message):
+    stems, signs = _stems(text, _COMMON_WORDS), set(HAN_SIGN.findall(text)) - _COMMON_HAN
+    is_invented = not (stems <= _stems(message) and signs <= set(HAN_SIGN.findall(message)))
+    if is_invented or not _is_in_order(text, message):
         return SkipReason.INVENTED
-    return SkipReason.INVERTED if _is_inverted(text, message) else ""
+    shared = {
+        clause: len(stems & _stems(clause)) + len(signs & set(HAN_SIGN.findall(clause)))
+        for clause in _CLAUSES.split(message)
+    }
+    likely = [clause for clause, count in shared.items() if count == max(shared.values())]
+    return SkipReason.INVERTED if all(_is_turned(text, clause) for clause in likely) else ""
+
+
+def _stems(text: str, common: Collection[str] = ()) -> set[str]:
+    words = (word.casefold() for word in _WORD.findall(text))
+    return {word[:_STEM] for word in words if word not in common}
 
 
 def _is_in_order(text: str, message: str) -> bool:
-    """Tell whether the telling words of a memory come in the message one behind the other: else roles are turned."""
-    said = iter(word[:_STEM] for word in _ordered(message))
-    return all(word[:_STEM] in said for word in _ordered(text) if word not in _COMMON_WORDS or word in _DIRECTIONS)
+    """Tell whether the significant words of a memory come in the message in the same order: else roles are turned."""
+    stems = iter([word[:_STEM] for word in _ordered(message)])
+    return all(word[:_STEM] in stems for word in _ordered(text) if word not in _COMMON_WORDS or word in _DIRECTIONS)
 
 
 def _ordered(text: str) -> list[str]:
@@ -196,28 +201,13 @@ def _ordered(text: str) -> list[str]:
     return [word for word in words if len(word) > len("to") or word in _DIRECTIONS]
 
 
-def _is_inverted(text: str, message: str) -> bool:
-    """Tell whether each clause that a memory may be of says the contrary, tells what was, or tells of somebody else."""
-    told = {word[:_STEM] for word in _words(text) if word not in _COMMON_WORDS}
-    signs = set(HAN_SIGN.findall(text)) - _COMMON_HAN
-    shared = {one: _shared(one, told, signs) for one in _CLAUSES.split(message)}
-    return all(_is_turned(text, one) for one, count in shared.items() if count == max(shared.values()))
-
-
 def _is_turned(text: str, clause: str) -> bool:
-    if statement_of(clause).is_negated != statement_of(text).is_negated:
-        return True
-    if _PAST.search(clause) and not _PAST.search(text):
-        return True
-    return bool(_TELLS_OF_SOMEBODY.search(clause)) and not _SOMEBODY.search(text)
-
-
-def _shared(clause: str, told: set[str], signs: set[str]) -> int:
-    return len(told & {word[:_STEM] for word in _words(clause)}) + len(signs & set(HAN_SIGN.findall(clause)))
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+    """Tell whether a clause says the contrary of a memory, tells what was, or tells of somebody else."""
+    return (
+        statement_of(clause).is_negated != statement_of(text).is_negated
+        or bool(_PAST.search(clause) and not _PAST.search(text))
+        or bool(_TELLS_OF_SOMEBODY.search(clause) and not _SOMEBODY.search(text))
+    )
 
 
 USER: Final = "user"

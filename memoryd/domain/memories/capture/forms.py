@@ -137,7 +137,7 @@ class FoundForm(Struct, frozen=True):
     reason: str = ""
 
 
-def found_form(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FoundForm | None:
+def form_in(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FoundForm | None:
     """Return the first form that holds at one of these places, else the first that is there at all."""
     refused: FoundForm | None = None
     for place, start in enumerate(starts):

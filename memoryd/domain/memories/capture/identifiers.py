@@ -4,7 +4,7 @@ A number is one only where its form, its check digit or a word beside it says so
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
@@ -114,14 +114,14 @@ class FoundIdentifier(Struct, frozen=True):
     is_plain: bool = False
 
 
-def found_identifier(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
+def identifier_in(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
     """Return the first identifier of a sentence; None if it holds none. `starts`: where its main clauses begin."""
-    what = next(_identifiers(plain), "")
+    what = _kind_of(plain)
     if not what:
         return None
-    said = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
-    is_own = bool(said) and not _NOT_MINE.search(plain)
-    return FoundIdentifier(what, is_own, is_own and is_clean(plain, said[0], added=_ADDED))
+    claims = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
+    is_own = bool(claims) and not _NOT_MINE.search(plain)
+    return FoundIdentifier(what, is_own, is_own and is_clean(plain, claims[0], added=_ADDED))
 
 
 def why_not_stated_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
@@ -139,23 +139,18 @@ def why_not_stated_of(plain: str, found: FoundIdentifier, starts: Sequence[int])
 IDENTIFIERS: Final = ("ID number", "e-mail address", "phone number")
 
 
-def _identifiers(plain: str) -> Iterator[str]:
+def _kind_of(plain: str) -> str:
     if any(is_resident_id(found[0]) for found in _RESIDENT.finditer(plain)) or _OWN_DOCUMENT.search(plain):
-        yield IDENTIFIERS[0]
+        return IDENTIFIERS[0]
     if any(not _NO_PERSON.match(found[0]) for found in _EMAIL.finditer(plain)):
-        yield IDENTIFIERS[1]
-    if _has_phone(plain):
-        yield IDENTIFIERS[2]
-
-
-def _has_phone(plain: str) -> bool:
+        return IDENTIFIERS[1]
     bare = _DATE.sub(lambda found: " " * len(found[0]), plain)
-    has_word = bool(_PHONE_WORD.search(bare))
     if _OTHER_NUMBER.search(bare) and not re.search(r"\b(?:phone|mobile|tel|cell)|电话|手机", bare, re.IGNORECASE):
-        return False
-    if _CHINESE_MOBILE.search(bare) or _INTERNATIONAL.search(bare):
-        return True
-    return has_word and any(7 <= len(re.sub(r"\D", "", found[0])) <= 13 for found in _NATIONAL.finditer(bare))
+        return ""
+    lengths = (len(re.sub(r"\D", "", found[0])) for found in _NATIONAL.finditer(bare))
+    is_national = _PHONE_WORD.search(bare) and any(7 <= length <= 13 for length in lengths)
+    is_phone = _CHINESE_MOBILE.search(bare) or _INTERNATIONAL.search(bare) or is_national
+    return IDENTIFIERS[2] if is_phone else ""
 
 
 def is_resident_id(text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -24,7 +24,7 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     NOW,
     behind_leads,
-    found_cues,
+    cues_in,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
@@ -35,7 +35,7 @@ from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD: Final = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS: Final = expression(r"[,;，；]\s*|\s(?:and|but)\s")
-TIMES: Final = frozenset(["time", "days", "date", "daypart"])
+TIMES: Final = word_set("time days date daypart")
 """The types of values that say when."""
 _NEAR: Final = 12
 """Signs at its beginning by which a statement is Chinese or not."""
@@ -208,7 +208,7 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
     """Yield the sentences of a message that revise something, or why one with a cue does not."""
     if why_unfit(text):
         return
-    sentences = _joined(text)
+    sentences = _join(text)
     leads, context = frozenset[str](), ""
     for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
         plain, own = behind_leads(sentence.plain)
@@ -242,7 +242,7 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
     return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or _STATES.search(plain)) else ""
 
 
-def _joined(text: str) -> list[SpokenSentence]:
+def _join(text: str) -> list[SpokenSentence]:
     """Return the sentences, those that a semicolon parts as one, and one about `it` with the one before it."""
     joined = list[SpokenSentence]()
     for sentence in spoken_sentences(text):
@@ -258,7 +258,7 @@ def _goes_on(before: SpokenSentence, sentence: SpokenSentence) -> bool:
     """Tell whether a sentence says of `it` what holds, and the one before it what does not."""
     if before.is_question or not _INSTEAD.match(sentence.plain):
         return False
-    return any("old" in match.groupdict() for _, match in found_cues(behind_leads(before.plain)[0]))
+    return any("old" in match.groupdict() for _, match in cues_in(behind_leads(before.plain)[0]))
 
 
 def subject_of(text: str) -> str:
@@ -285,7 +285,7 @@ def subject_of(text: str) -> str:
 def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_answer: bool) -> Revision | None:
     if _ADDS.search(plain):
         return None
-    cues = list(found_cues(plain))
+    cues = list(cues_in(plain))
     forms = [form for form, _ in cues]
     # what a change is of, FROM_TO and the like say more exactly
     is_exact = not {FROM_TO, NO_LONGER, NOT_BUT}.isdisjoint(forms)

@@ -2,13 +2,14 @@
 
 A memory fits if it says what the sentence denies, or has another value of the same type, or what a change is of, and
 both are about the same. Words count by how rare they are in the book. Exactly one that fits clearly is superseded; of
-two or three nobody knows which is meant, and the new line contradicts them; of more nothing is said.
+two or three any may be meant, and the new line contradicts them; of more nothing is said.
 
 Where the old line says more than what changes, and one value alone is exchanged, the new line is the old one with that
-value: what still holds stays told.
+value: what still holds stays in it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property
@@ -24,7 +25,7 @@ from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import TypedValue, common_start, content, new_value, rarity_of, values_in
+from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN
 from memoryd.domain.memories.kinds import Kind
@@ -124,7 +125,7 @@ class _Search:
         # a memory is read by several rules, and the sentence beside each: kept for this one search
         self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
-        self._rarity = rarity_of(one.words for one in standing)
+        self._rarity = Rarity(Counter(word for one in standing for word in one.words), len(standing))
         self._standing, self._candidates = standing, candidates
         self._old = [(old, words) for old in revision.old if (words := content(old))]
         denied = frozenset[str]().union(*(words for _, words in self._old))
@@ -134,11 +135,11 @@ class _Search:
         self._subject = content(revision.subject)
         self._own_names = frozenset[str]().union(*(one.words for one in standing if _is_name(one.memory)))
         self._context = content(revision.context)
-        self._said = self._sentence | self._about | self._context
+        self._spoken = self._sentence | self._about | self._context
         self._answer, self._in_answer = answer, content(answer)
         self._is_answer = bool(self._in_answer) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._clause = _again_clause(revision.plain) if AGAIN in revision.forms else ""
-        words = self._said | self._subject | self._in_answer
+        words = self._spoken | self._subject | self._in_answer
         self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
         self._stems = [word for word in words if not HAN_SIGN.match(word)]
 
@@ -147,7 +148,7 @@ class _Search:
 
         What came between two that are alike may share none, and who moves says another word for where they live.
         """
-        if not self._signs.isdisjoint(one.text) or not one.words.isdisjoint(self._said):
+        if not self._signs.isdisjoint(one.text) or not one.words.isdisjoint(self._spoken):
             return True
         # a subject may be a part of what is one word of the whole line
         text = one.text.casefold().replace("-", "")
@@ -157,7 +158,7 @@ class _Search:
         """Return how much speaks for a memory; 0 where it does not fit, or the sentence is about something else."""
         fits = self._fit(one)
         names = one.words | self._own_names
-        return 0.0 if fits and are_apart(self._revision, one.text, names, self._said) else fits
+        return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
     def _fit(self, one: _Candidate) -> float:
         rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
@@ -176,21 +177,21 @@ class _Search:
         """Tell whether nothing says that another is spoken of; `or_other`: what an author says may be of a name."""
         subject = self._subject_in(one.text)
         is_about = not self._about or self._share(one.words, self._about) >= _HALF
-        if not is_about and self._share(self._said - self._about, subject) < _HALF:
+        if not is_about and self._share(self._spoken - self._about, subject) < _HALF:
             return False
         if self._subject and not self._about and not self._is_named(one, subject):
             return False
-        is_others = self._revision.is_authors and is_of_other(one.text, self._said | self._own_names)
+        is_others = self._revision.is_authors and is_of_other(one.text, self._spoken | self._own_names)
         return or_other or not is_others
 
     def _is_named(self, one: _Candidate, subject: frozenset[str]) -> bool:
         """Tell whether the words before the verb are a memory's, or the words of its own subject are in the rest."""
         if self._share(one.words, self._subject) >= _WHOLE:
             return True
-        share = self._share(self._said, subject)
+        share = self._share(self._spoken, subject)
         if self._old and share >= _WHOLE:
             return True
-        return bool((self._said - self._subject) & subject) and share >= _HALF
+        return bool((self._spoken - self._subject) & subject) and share >= _HALF
 
     def _says_old(self, one: _Candidate) -> bool:
         """Tell whether a memory says what is denied, of the same."""
@@ -234,12 +235,12 @@ class _Search:
         pair = new_value(one.text, self._revision.plain, read=self._values_in)
         if pair is None or self._is_of_other_clause(pair[1], one.words):
             return False
-        said = self._rest | self._about
-        other = said - content(pair[1].text) - one.words
-        if len(other) > _FOREIGN * len(said & one.words) and not HAN_SIGN.search(self._revision.plain):
+        spoken = self._rest | self._about
+        other = spoken - content(pair[1].text) - one.words
+        if len(other) > _FOREIGN * len(spoken & one.words) and not HAN_SIGN.search(self._revision.plain):
             return False
         subject, fixed = self._subject_in(one.text), one.words - content(pair[0].text)
-        return self._share(said, subject) >= _SUBJECT or self._share(said, fixed) >= _MAX
+        return self._share(spoken, subject) >= _SUBJECT or self._share(spoken, fixed) >= _MAX
 
     def _is_of_other_clause(self, value: TypedValue, words: frozenset[str]) -> bool:
         """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
@@ -255,7 +256,7 @@ class _Search:
         if self._old or not self._is_same_subject(one):
             return False
         pair = new_value(one.text, self._revision.plain, is_loose=True, read=self._values_in)
-        return pair is not None and self._share(self._said, one.words - content(pair[0].text)) >= _WHOLE
+        return pair is not None and self._share(self._spoken, one.words - content(pair[0].text)) >= _WHOLE
 
     def _is_changed(self, one: _Candidate) -> bool:
         """Tell whether a memory says nothing but what the thing is, of which a change is told."""

@@ -6,7 +6,6 @@ different ones, are an old and a new version.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
@@ -14,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
 from memoryd.domain.text.words import STOP_WORDS
 
@@ -62,6 +61,7 @@ _TYPED: Final = caseless(
     rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
     rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))"
 )
+_KINDS: Final = "email date time days phone money amount han_amount daypart titled number"
 _NO_UNIT: Final = caseless(
     rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
     r"|st|nd|rd|th|am|pm)\Z"
@@ -89,66 +89,39 @@ class TypedValue(Struct, frozen=True):
     anchor: str = ""
 
     @property
-    def told(self) -> str:
+    def key(self) -> str:
         """What two texts have in common that say the same value."""
         return " ".join(re.findall(rf"[\w.:@%£€$]+|[{HAN}]+", self.text.casefold())).rstrip(".")
 
 
 def values_in(text: str) -> list[TypedValue]:
     """Return the typed values of a text, in order; those of names behind a noun last."""
-    found = [_value(match) for match in _TYPED.finditer(text)]
-    typed = [one for one in found if one is not None]
-    return [
-        *typed,
-        *(one for one in _names(text) if not any(one.start < other.end and other.start < one.end for other in typed)),
-    ]
+    typed = [value for match in _TYPED.finditer(text) if (value := _value(match)) is not None]
+    names = (name for name in _names(text) if not any(name.start < one.end and one.start < name.end for one in typed))
+    return [*typed, *names]
 
 
 def _value(match: re.Match[str]) -> TypedValue | None:
-    kind = match.lastgroup or ""
-    # the last group that took part is the inner one
-    for name in (
-        "email",
-        "date",
-        "time",
-        "days",
-        "phone",
-        "money",
-        "amount",
-        "han_amount",
-        "daypart",
-        "titled",
-        "number",
-    ):
-        if match[name]:
-            kind = name
-            break
-    before = _anchor(match.string, match.start())
-    if kind == "amount":
-        unit = match["unit"] or match["short"]
-        if match["unit"] and _NO_UNIT.match(unit):
-            end = match.start("unit")
-            number = match.string[match.start() : end].rstrip(" -")
-            return _numbered(number, match.start(), before)
-        return TypedValue(f"amount {stem(unit.lower())}", match[0], match.start(), match.end(), before)
-    if kind == "han_amount":
-        return TypedValue(f"amount {match['measure']}", match[0], match.start(), match.end(), before)
-    if kind == "titled":
-        return TypedValue(f"titled {match['title'] or ''}".strip(), match[0], match.start(), match.end(), before)
+    kind = next(kind for kind in _KINDS.split() if match[kind])
+    text, start, anchor = match[0], match.start(), _anchor(match.string, match.start())
+    if kind == "amount" and match["unit"] and _NO_UNIT.match(match["unit"]):
+        kind, text = "number", match.string[start : match.start("unit")].rstrip(" -")
+    elif kind == "amount":
+        kind = f"amount {stem((match['unit'] or match['short']).lower())}"
+    elif kind == "han_amount":
+        kind = f"amount {match['measure']}"
+    elif kind == "titled":
+        kind = f"titled {match['title'] or ''}".strip()
     if kind == "number":
-        return _numbered(match[0], match.start(), before)
-    return TypedValue(kind, match[0], match.start(), match.end(), before)
-
-
-def _numbered(text: str, start: int, anchor: str) -> TypedValue | None:
-    return TypedValue(f"number {anchor}", text, start, start + len(text), anchor) if anchor else None
+        kind = f"number {anchor}" if anchor else ""
+    return TypedValue(kind, text, start, start + len(text), anchor) if kind else None
 
 
 def _names(text: str) -> Iterator[TypedValue]:
     for match in _NAMED.finditer(text):
         group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
         if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
-            yield TypedValue(f"name {stem(anchor)}", match[group], match.start(group), match.end(group), stem(anchor))
+            yield TypedValue(f"name {stem(anchor)}", match[group], *match.span(group), stem(anchor))
 
 
 _WORD_BEFORE: Final = expression(r"([A-Za-z][\w'’-]*)\W*\Z")
@@ -166,8 +139,7 @@ def _anchor(text: str, start: int) -> str:
     return ""
 
 
-_JOIN_WORDS: Final = "now new about around only exactly currently number no nr then still again already say since"
-_JOINS: Final = frozenset(_JOIN_WORDS.split())
+_JOINS: Final = word_set("now new about around only exactly currently number no nr then still again already say since")
 
 
 def new_value(
@@ -179,22 +151,21 @@ def new_value(
     statements behind the same preposition counts, too. `read` is `values_in`, or what remembers what that returns.
     """
     before, after = read(old), read(new)
-    told = {one.told for one in before}
+    known = {one.key for one in before}
     pairs = []
     for kind in dict.fromkeys(one.kind for one in after):
         mine, theirs = _distinct(after, kind), _distinct(before, kind)
-        fresh = [one for one in mine if one.told not in told]
-        gone = [one for one in theirs if one.told not in {two.told for two in mine}]
-        if len(fresh) == 1 and len(gone) > 1:
-            gone = [one for one in gone if one.anchor and one.anchor == fresh[0].anchor]
-        if len(fresh) == 1 and len(gone) == 1:
-            pairs.append((gone[0], fresh[0]))
-    pairs = (
-        pairs
-        or list(_bare_numbers(before, after))
-        or list(_han_named(old, new))
-        or (list(_ends(old, new)) if is_loose else [])
-    )
+        fresh = [one for one in mine if one.key not in known]
+        replaced = [one for one in theirs if one.key not in {other.key for other in mine}]
+        if len(fresh) == 1 and len(replaced) > 1:
+            replaced = [one for one in replaced if one.anchor and one.anchor == fresh[0].anchor]
+        if len(fresh) == 1 and len(replaced) == 1:
+            pairs.append((replaced[0], fresh[0]))
+    pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new))
+    if is_loose and not pairs:
+        earlier, later = _last_phrase(old), _last_phrase(new)
+        if earlier and later and earlier.kind == later.kind and earlier.key != later.key:
+            return earlier, later
     return pairs[0] if len(pairs) == 1 else None
 
 
@@ -205,15 +176,15 @@ def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> 
     """Yield a number without its unit that stands behind the word of the one amount: `it costs 35`."""
     for later in after:
         amounts = [one for one in before if one.kind.startswith("amount ") and one.anchor == later.anchor]
-        if later.kind.startswith("number ") and len(amounts) == 1 and (found := _NUMBER.match(amounts[0].text)):
-            amount = amounts[0]
-            bare = TypedValue(later.kind, found[0], amount.start, amount.start + found.end(), amount.anchor)
-            if bare.told != later.told:
+        if later.kind.startswith("number ") and len(amounts) == 1 and (number := _NUMBER.match(amounts[0].text)):
+            start = amounts[0].start
+            bare = TypedValue(later.kind, number[0], start, start + number.end(), later.anchor)
+            if bare.key != later.key:
                 yield bare, later
 
 
 def _distinct(values: Sequence[TypedValue], kind: str) -> list[TypedValue]:
-    return list({one.told: one for one in values if one.kind == kind}.values())
+    return list({one.key: one for one in values if one.kind == kind}.values())
 
 
 _HAN_NAMED: Final = expression(
@@ -230,10 +201,10 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
             noun = later["noun"]
             noun = noun[len(noun) - common_start(noun[::-1], earlier["noun"][::-1]) :]
             if len(noun) >= _MIN_NOUN and earlier["value"] != later["value"]:
-                yield tuple(  # type: ignore[misc]  # two of them
-                    TypedValue(f"name {noun}", one["value"], one.start("value"), one.end("value"), noun)
-                    for one in (earlier, later)
+                old_value, value = (
+                    TypedValue(f"name {noun}", match["value"], *match.span("value"), noun) for match in (earlier, later)
                 )
+                yield old_value, value
 
 
 def common_start(one: Sequence[str], other: Sequence[str]) -> int:
@@ -249,33 +220,26 @@ _END: Final = caseless(
 )
 
 
-def _ends(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
-    earlier, later = _last_phrase(old), _last_phrase(new)
-    if earlier and later and earlier.kind == later.kind and earlier.told != later.told:
-        yield earlier, later
-
-
 def _last_phrase(text: str) -> TypedValue | None:
     found = list(_END.finditer(text))
     if not found:
         return None
     last = found[-1]
     group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
-    return TypedValue(f"end {join}", last[group], last.start(group), last.end(group), join)
+    return TypedValue(f"end {join}", last[group], *last.span(group), join)
 
 
 _SUFFIX: Final = expression(
     r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z"
 )
 _TOKEN: Final = expression(rf"[^\W_{HAN}](?:[^\W{HAN}]|['’.:,/@-](?=[^\W_{HAN}]))*|[{HAN}]+")
-_OTHER_STOP_WORDS: Final = """
+_OTHER_STOPS: Final = word_set("""
 time date number name place now longer any more anymore again back still also already yet ever instead rather actually
 please correction sorry typo wrong right new old last next ago week month year yesterday just got get go goes went gone
 going come comes came since everything else everyone same stay stays thing one use uses using used mr mrs ms dr let's
 it's that's there's she's he's they're i'm i've we're we've isn't aren't wasn't weren't doesn't don't didn't hasn't
 haven't can't another ll isn wasn aren doesn don didn weren hasn haven its
-"""
-_OTHER_STOPS: Final = frozenset(_OTHER_STOP_WORDS.split())
+""")
 """Beside those of the index: what a correction says of no thing, and what all of one kind are called."""
 _HAN_STOPS: Final = expression(
     "其实|时间|日期|地点|号码|名字|不是|而是|不再|不用|不需要|不必|没有|已经|现在|目前|以后|今后|以前|之前"
@@ -338,12 +302,3 @@ class Rarity(Struct, frozen=True):
         ]
         total = self.weight(words)
         return self.weight(part) / total if total else 0.0
-
-
-def rarity_of(texts: Iterable[frozenset[str]]) -> Rarity:
-    """Count the words of texts."""
-    counts, number = Counter[str](), 0
-    for words in texts:
-        counts.update(words)
-        number += 1
-    return Rarity(counts, number)

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, tells_what_happened
 
@@ -50,17 +50,16 @@ class FactKey(Struct, frozen=True):
 
     def names(self, slug: EntitySlug) -> bool:
         """Tell whether the statement itself speaks of an entity, so that naming it beside says no more."""
-        said = f"-{slug_of(f'{self.subject} {self.value}')}-"
-        return f"-{slug}-" in said or (not slug.isascii() and slug in said)
+        own = f"-{slug_of(f'{self.subject} {self.value}')}-"
+        return f"-{slug}-" in own or (not slug.isascii() and slug in own)
 
 
 def contradict(one: FactKey, other: FactKey) -> bool:
     """Tell whether two values of one slot exclude each other; one that only says more does not."""
     mine, others = set(_WORDS.findall(one.value)), set(_WORDS.findall(other.value))
-    if mine <= others or others <= mine:
-        return False
-    said, told = one.value.replace(" ", ""), other.value.replace(" ", "")
-    return not (HAN_SIGN.search(said) and (said in told or told in said))
+    value, other_value = one.value.replace(" ", ""), other.value.replace(" ", "")
+    says_more = HAN_SIGN.search(value) and (value in other_value or other_value in value)
+    return not (mine <= others or others <= mine or says_more)
 
 
 def agree_in_kind(one: FactKey, other: FactKey) -> bool:
@@ -86,7 +85,7 @@ def fact_key(text: str) -> FactKey | None:
     return _chinese(plain) if HAN_SIGN.search(plain) else _english(plain)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
@@ -105,19 +104,24 @@ _PASSIVE: Final = expression(
 )
 _CALLED: Final = expression(r"(?P<part>called|named)\s(?P<value>.+)\Z")
 _PLACED: Final = expression(rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z")
-_ONE_OF_PASSIVE: Final = frozenset({"by", "from", "on", "at"})
-_PLACES: Final = frozenset({"in", "on", "at", "with", "under", "behind", "inside", "above", "below", "beside"})
-_ONE_OF_LIGHT: Final = (
-    (("live", "lives", "reside", "resides", "stay", "stays"), frozenset({"in", "at", "with"})),
-    (("work", "works"), frozenset({"at", "for"})),
-    (("study", "studies"), frozenset({"at"})),
-    (("run", "runs"), frozenset({"on", "through", "via", "under"})),
-    (("go", "goes"), frozenset({"with", "through", "via"})),
-    (("come", "comes"), frozenset({"from", "with", "through", "via"})),
-    (("stand", "stands", "lie", "lies", "hang", "hangs", "sit", "sits"), _PLACES),
-    (("belong", "belongs", "report", "reports"), frozenset({"to"})),
-    (("listen", "listens"), frozenset({"on", "at"})),
-)
+_ONE_OF_PASSIVE: Final = word_set("by from on at")
+_PLACES: Final = word_set("in on at with under behind inside above below beside")
+_ONE_OF_LIGHT: Final = {
+    verb: word_set(prepositions)
+    for verbs, prepositions in (
+        ("live lives reside resides stay stays", "in at with"),
+        ("work works", "at for"),
+        ("study studies", "at"),
+        ("run runs", "on through via under"),
+        ("go goes", "with through via"),
+        ("come comes", "from with through via"),
+        ("stand stands lie lies hang hangs sit sits", "in on at with under behind inside above below beside"),
+        ("belong belongs report reports", "to"),
+        ("listen listens", "on at"),
+    )
+    for verb in verbs.split()
+}
+"""With these verbs and prepositions somebody or something has one value."""
 _DETERMINED: Final = caseless(
     r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s"
 )
@@ -223,43 +227,40 @@ def _english(plain: str) -> FactKey | None:
     if _OPEN.search(plain):
         return None
     if (charge := _CHARGE.match(plain)) is not None:
-        return FactKey(f"{charge['verb']} {_folded(charge['what'])}", charge["who"], _folded(charge["who"]), False)
-    found = _RELATION.match(plain)
-    if found is None or _FINITE_WITHIN.search(found["subject"]):
+        return FactKey(f"{charge['verb']} {_fold(charge['what'])}", charge["who"], _fold(charge["who"]), False)
+    relation = _RELATION.match(plain)
+    if relation is None or _FINITE_WITHIN.search(relation["subject"]):
         return None
-    subject, verb, rest = found["subject"], found["verb"], found["rest"]
-    if verb.lower() not in ("is", "are"):
-        return _of_light_verb(subject, verb.lower(), rest)
+    subject, verb, rest = relation["subject"], relation["verb"].lower(), relation["rest"]
+    if verb not in ("is", "are"):
+        return _of_light_verb(subject, verb, rest)
     for pattern in (_CALLED, _PASSIVE, _PLACED):
-        if (told := pattern.match(rest)) is not None:
-            named = told.groupdict()
-            return _of_copula(subject, verb, named.get("part") or "", named.get("prep") or "", told["value"])
+        if (match := pattern.match(rest)) is not None:
+            named = match.groupdict(default="")
+            return _of_copula(subject, verb, named.get("part", ""), named.get("prep", ""), match["value"])
     return _of_identity(subject, verb, rest)
 
 
 def _of_light_verb(subject: str, verb: str, rest: str) -> FactKey | None:
-    told = _PLACED.match(rest)
-    one_of = next(prepositions for verbs, prepositions in _ONE_OF_LIGHT if verb in verbs)
-    if told is None or told["prep"] not in one_of or (not subject and not verb.endswith("s")):
+    placed = _PLACED.match(rest)
+    one_of = _ONE_OF_LIGHT[verb]
+    if placed is None or placed["prep"] not in one_of or (not subject and not verb.endswith("s")):
         return None
-    is_place = one_of is _PLACES or verb.startswith(("live", "reside", "stay"))
-    if verb.startswith("work") and not is_workplace(told["value"]):
+    if verb.startswith("work") and not is_workplace(placed["value"]):
         return None
-    return _slot(subject, f"{verb.rstrip('s')} {told['prep']}", told["value"], takes_things=is_place)
+    is_place = one_of == _PLACES or verb.startswith(("live", "reside", "stay"))
+    return _slot(subject, f"{verb.rstrip('s')} {placed['prep']}", placed["value"], takes_things=is_place)
 
 
 def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str) -> FactKey | None:
     """Return the slot of what is done by, kept at, called or placed."""
     is_thing = _DETERMINED.match(subject) is not None
-    relation = " ".join(filter(None, ("be", part, preposition)))
+    if not part and preposition not in _PLACES:
+        return None
+    is_sure = is_thing and not (part and _MANY.search(subject))
     if part and preposition:
         is_sure = preposition in _ONE_OF_PASSIVE
-    elif part:
-        is_sure = is_thing and not _MANY.search(subject)
-    else:
-        if preposition not in _PLACES:
-            return None
-        is_sure = is_thing
+    relation = " ".join(filter(None, ("be", part, preposition)))
     return _slot(subject, relation, value, takes_things=is_thing and not part and verb == "is", is_sure=is_sure)
 
 
@@ -268,8 +269,8 @@ def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
     if (role := _ROLE.match(value)) is not None and _IS_NAME.match(subject) and not _DETERMINED.match(subject):
         if _MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
             return None
-        key, is_sure = f"{_folded(value).removeprefix('the ')} be name", not value.startswith("our")
-        return FactKey(key, subject, _folded(subject), is_sure)
+        key, is_sure = f"{_fold(value).removeprefix('the ')} be name", not value.startswith("our")
+        return FactKey(key, subject, _fold(subject), is_sure)
     if not _DETERMINED.match(subject):
         return _of_kind(subject, value)
     owned = _OWNER.sub("", subject, count=1)
@@ -282,12 +283,12 @@ def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
 
 def _of_kind(subject: str, value: str) -> FactKey | None:
     """Return the slot of which thing of a kind a named one is: `Device A is a Synology NAS`."""
-    told = _KIND.match(value) if _IS_NAME.match(subject) else None
-    if told is None or not _NAMED.match(told["name"]):
+    kind = _KIND.match(value) if _IS_NAME.match(subject) else None
+    if kind is None or not _NAMED.match(kind["name"]):
         return None
     # a person may be of several of a kind: a member, a citizen
     is_thing = _DESIGNATED.search(subject) is not None
-    return FactKey(f"{_folded(subject)} be a {_folded(told['kind'])}", subject, _folded(told["name"]), is_thing)
+    return FactKey(f"{_fold(subject)} be a {_fold(kind['kind'])}", subject, _fold(kind["name"]), is_thing)
 
 
 def _slot(
@@ -300,13 +301,13 @@ def _slot(
     is_sure: bool = True,
 ) -> FactKey | None:
     """Return the slot, by what the value looks like: a name; `takes_things`: also `the cellar`; `takes_plain`: any."""
-    said, comma, beyond = rest.partition(",")
-    tail = _TAIL.search(said)
-    value = said[: tail.start()] if tail else said
-    if not value or _TIME.match(value) or _FINITE_WITHIN.search(said) or len(value) > 60:
+    clause, comma, beyond = rest.partition(",")
+    tail = _TAIL.search(clause)
+    value = clause[: tail.start()] if tail else clause
+    if not value or _TIME.match(value) or _FINITE_WITHIN.search(clause) or len(value) > 60:
         return None
     bare = _ARTICLE.sub("", value, count=1)
-    key = [_folded(subject).removeprefix("the "), relation]
+    key = [_fold(subject).removeprefix("the "), relation]
     if _NAMED.match(bare) and not _OF_PEOPLES.match(bare):
         key.append("name")
     elif takes_things and value.lower().startswith("the "):
@@ -318,10 +319,10 @@ def _slot(
     else:
         return None
     if tail:
-        key.append(_folded(tail[0]))
+        key.append(_fold(tail[0]))
     is_one = is_sure and not (comma and _FINITE_WITHIN.search(beyond))
     is_pronoun = subject.lower() in ("", "he", "she", "it", "they")
-    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _folded(bare), is_one)
+    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _fold(bare), is_one)
 
 
 _BY: Final = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")
@@ -343,7 +344,7 @@ _HAN_MANY: Final = expression(
     "(?:朋友|同事|同学|邻居|姐姐?|妹妹?|哥哥?|弟弟?|孩子|儿子|女儿|孙子|孙女|外孙|亲戚|客户|学生|猫|狗|宠物|爱好|兴趣|问题|原因|目标|优点|缺点|任务)\\Z"
 )
 _HAN_RELATION: Final = expression("[是在由叫]")
-_HAN_EMPLOYED: Final = frozenset({"工作", "上班", "任职"})
+_HAN_EMPLOYED: Final = word_set("工作 上班 任职")
 _HAN_LIST: Final = expression("[和与、跟及]")
 _HAN_KIND: Final = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生者家工手]的?\\Z")
 """Says what somebody is, not who."""
@@ -360,28 +361,26 @@ def _chinese(plain: str) -> FactKey | None:
     if (charge := _HAN_CHARGE.match(clause)) is not None:
         return FactKey(f"{charge['verb']}{charge['what']}", charge["value"], charge["value"], False)
     for pattern in (_AT_WORK, _STAYS, _AT, _HAN_CALLED, _HAN_IS):
-        if (told := pattern.match(clause)) is not None:
-            return _of_han(pattern, told, is_whole=is_whole)
+        if (match := pattern.match(clause)) is not None:
+            return _of_han(pattern, match, is_whole=is_whole)
     return None
 
 
-def _of_han(pattern: re.Pattern[str], told: re.Match[str], *, is_whole: bool) -> FactKey | None:
-    subject, value = told["subject"], told["value"]
+def _of_han(pattern: re.Pattern[str], match: re.Match[str], *, is_whole: bool) -> FactKey | None:
+    subject, value = match["subject"], match["value"]
     if _HAN_TIME.search(value) or _HAN_LIST.search(value):
         return None
     if pattern is _AT_WORK:
-        if told["verb"] in _HAN_EMPLOYED and not is_workplace(value):
-            return None
-        return FactKey(f"{subject}在…{told['verb']}", subject, value, is_whole)
-    if pattern is _STAYS or pattern is _AT:
+        is_place = match["verb"] not in _HAN_EMPLOYED or is_workplace(value)
+        return FactKey(f"{subject}在…{match['verb']}", subject, value, is_whole) if is_place else None
+    if pattern in (_STAYS, _AT):
         return FactKey(f"{subject}在", subject, value, is_whole) if _PLACE.search(value) else None
-    is_one = is_whole and not _HAN_MANY.search(subject)
     if not is_of_type(subject, value):
         return None
+    is_one = is_whole and not _HAN_MANY.search(subject)
     if pattern is _HAN_CALLED:
         return FactKey(f"{subject}叫", subject, value, is_one and ("的" in subject or subject == "我"))
     if _HAN_KIND.search(value) or len(value.removesuffix("的")) < 2:
         return None
-    if value.endswith("的"):
-        return FactKey(f"{subject}是…的\x00", subject, value, is_one)
-    return FactKey(f"{subject}是" if "的" in subject else f"{subject}是\x00?", subject, value, is_one)
+    ending = "…的\x00" if value.endswith("的") else "" if "的" in subject else "\x00?"
+    return FactKey(f"{subject}是{ending}", subject, value, is_one)

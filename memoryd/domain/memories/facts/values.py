@@ -18,7 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 
 MAX_VALUES: Final = 8
 """Of a statement that can have versions: what lists more is a table."""
@@ -131,14 +131,12 @@ _PLAIN_WORD: Final = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
 _HAN_PLAIN: Final = expression(
     "[\u4e00-\u9fff](?<![零〇一二两三四五六七八九十百千万亿半年月日号周星期礼拜上下这凌晨早午中晚点分天末不没再别])"
 )
-_IN_VALUES: Final = (
-    "january february march april june july august sept september october november december monday tuesday wednesday"
-    " thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays spring summer"
-    " autumn winter zero three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen once twice"
-    " clock from until"
-)
-_OF_VALUES: Final = frozenset(_IN_VALUES.split())
+_OF_VALUES: Final = word_set("""
+january february march april june july august sept september october november december monday tuesday wednesday thursday
+friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays spring summer autumn winter zero
+three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty
+thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen once twice clock from until
+""")
 
 
 class FactSkeleton(Struct, frozen=True):
@@ -163,11 +161,10 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
         values.append(match[0])
         return f" {_SLOT} "
 
-    held = _VALUE.sub(slot, _CODE.sub(slot, plain).lower() if _CODED.search(plain) else plain.lower())
+    rest = _VALUE.sub(slot, (_CODE.sub(slot, plain) if _CODED.search(plain) else plain).lower())
     if len(values) > MAX_VALUES or tells_what_happened(plain):
         return None
-    words = " ".join(_WORDS.findall(held))
-    return FactSkeleton(words, (*values, str(negations)))
+    return FactSkeleton(" ".join(_WORDS.findall(rest)), (*values, str(negations)))
 
 
 def rough_words(text: str) -> str:
@@ -175,8 +172,8 @@ def rough_words(text: str) -> str:
     if _CODED.search(text):
         return ""
     plain = _affirmed(unicodedata.normalize("NFC", text))[0].lower()
-    told = " ".join(word for word in _PLAIN_WORD.findall(plain) if word not in _OF_VALUES)
-    return told if plain.isascii() else told + "".join(_HAN_PLAIN.findall(plain))
+    words = " ".join(word for word in _PLAIN_WORD.findall(plain) if word not in _OF_VALUES)
+    return words if plain.isascii() else words + "".join(_HAN_PLAIN.findall(plain))
 
 
 def _names_a_thing(match: re.Match[str]) -> bool:
@@ -184,8 +181,10 @@ def _names_a_thing(match: re.Match[str]) -> bool:
     text, start = match.string, match.start()
     if _DESIGNATED.fullmatch(text, 0, start) or (start <= 1 and _HAN_DESIGNATED.match(text, start)):
         return True
-    if not text.isascii() and HAN_SIGN.search(text):
-        return _names_a_han_thing(match)
+    if HAN_SIGN.search(text):
+        is_behind = _HAN_VERB.search(text, 0, start) or _VERB.search(text, 0, start)
+        is_value = is_behind or match["date"] or match["han_date"] or match["month"] or match["large"]
+        return not (is_value or _HAN_AMOUNT.match(text, match.end()))
     if _VERB.search(text, 0, start):
         return False
     if match["date"] or match["month"]:
@@ -196,17 +195,9 @@ def _names_a_thing(match: re.Match[str]) -> bool:
     return not (is_code or _AMOUNT.match(text, match.end()) or _QUANTITY.search(before))
 
 
-def _names_a_han_thing(match: re.Match[str]) -> bool:
-    text, start = match.string, match.start()
-    is_behind = _HAN_VERB.search(text, 0, start) or _VERB.search(text, 0, start)
-    if is_behind or match["date"] or match["han_date"] or match["month"] or match["large"]:
-        return False
-    return _HAN_AMOUNT.match(text, match.end()) is None
-
-
 def _affirmed(text: str) -> tuple[str, int]:
     """Return a statement without its negations, as it would say the contrary, and how many they were."""
-    plain = " ".join(told) if (told := _TODAY.sub("", text).split()) else text
+    plain = " ".join(_TODAY.sub("", text).split()) or text
     plain, does = _DOES_NOT.subn(lambda match: _third_person(match["verb"]), plain)
     plain, do = _DO_NOT.subn("", plain)
     plain, cannot = _CONTRACTED.subn(lambda match: "will" if match["will"] else "can", plain)

@@ -1,1 +1,1 @@
-"""What is told of itself beside a message: whether it asks for anything, and which items its own evidence earns it."""
+"""What is recalled beside a message that asks nothing: its form, whom it means, and what its evidence earns a place."""

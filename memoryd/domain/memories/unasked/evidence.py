@@ -3,7 +3,7 @@
 Each kind of evidence is measured in the unit of words, natural logarithms of rarity, and they are added: a word that
 one note in forty holds weighs 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. How much is enough
 depends on what the message is about (`LEAST`): little for the best item beside a question of one's own, much beside
-what anybody could say. Further items are held against the best. The weights were set by hand on the messages of six
+what anybody could say. Further items are compared with the best. The weights were set by hand on the messages of six
 invented persons, in English and Chinese; docs/explanation/memory.md has the figures.
 """
 
@@ -39,7 +39,7 @@ MIN_OF_FURTHER: Final = 2.8
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
 FIRST_ONES, SHARE_OF_LATER = 3, 0.8
-"""So many items are told first; each further one is nearly as good as the best."""
+"""So many items come first; each further one is nearly as good as the best."""
 BEST: Final = 8.0
 """More of the best counts for nothing there: what is very well found does not make another one worth less."""
 USUAL_NOTES: Final = 100
@@ -61,7 +61,7 @@ NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
 NEAR_ALONE: Final = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
 CLEARLY_NEAR: Final = 2.3
-"""A meaning that tells an item of which nobody can say whether it was asked for."""
+"""A meaning that includes an item of which it is unknown whether it was asked for."""
 RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
 """For what limits or likes the one who is named, for a value of the kind that is asked for, and for one's own doing."""
 OF_DAYS: Final = 5.0
@@ -124,7 +124,7 @@ _ACRONYM: Final = expression(r"\b[A-Z]{2,5}\b")
 
 
 class Worth(Struct, frozen=True):
-    """What speaks for an item in all, by which part of the message most, and whether it is told for that."""
+    """What speaks for an item in all, by which part of the message most, and whether that is enough."""
 
     score: float
     part: int
@@ -164,19 +164,23 @@ class MessageEvidence:
         self._message = message
         self._noise, self._clear = noise, clear
         self._named, self._called = names, called
-        self._entities = {slug: sure * _entity_weight(lines) for slug, (sure, lines) in entities.items()}
+        # in full of a few lines, and half a point less for each doubling
+        self._entities = {
+            slug: sure * max(MIN_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
+            for slug, (sure, lines) in entities.items()
+        }
         of_names = frozenset[str]().union(*names.values())
-        self._numbers = {match[1] or match[2] for match in _NUMBERED.finditer(" ".join(message.parts).lower())}
+        self._text = " ".join(message.parts)
+        small = self._text.lower()
+        numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         self._weights = {
-            term: 0.0 if term in of_names else weight if term in self._numbers else term_weight(term, weight)
+            term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in idf.weights.items()
         }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
-        self._text = " ".join(message.parts)
-        self._concepts, self._telling = concepts_in(self._text), significant_words(self._text)
-        small = self._text.lower()
+        self._concepts, self._significant = concepts_in(self._text), significant_words(self._text)
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
@@ -186,66 +190,58 @@ class MessageEvidence:
         # what both say in one word is a word that both have
         spoken = [self._shared(item.text) for item in items]
         rarity = {one: self._rarity(one, spoken) for one in self._concepts}
-        found = [self._standing(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
+        worths = [self._worth(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
         best: dict[int, float] = {}
-        for one in found:
+        for one in worths:
             best[one.part] = max(best.get(one.part, 0.0), one.score)
         first = max(best.values(), default=0.0)
-        third = sorted((one.score for one in found if one.is_included), reverse=True)[:FIRST_ONES][-1:]
-        later = SHARE_OF_LATER * min(first, BEST)
-        least = (max(self._least(one, first, best[one.part]), min([*third, later])) for one in found)
-        return [
-            replace(one, is_included=one.is_included and one.score >= enough)
-            for one, enough in zip(found, least, strict=True)
-        ]
-
-    def _least(self, one: Worth, first: float, of_part: float) -> float:
-        least = max(SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(of_part, BEST))
-        return least if one.score >= first else max(least, MIN_OF_FURTHER)
+        third = sorted((one.score for one in worths if one.is_included), reverse=True)[:FIRST_ONES][-1:]
+        least_of_later = min([*third, SHARE_OF_LATER * min(first, BEST)])
+        included = []
+        for one in worths:
+            least = max(least_of_later, SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(best[one.part], BEST))
+            least = least if one.score >= first else max(least, MIN_OF_FURTHER)
+            included.append(replace(one, is_included=one.is_included and one.score >= least))
+        return included
 
     def _shared(self, text: str) -> frozenset[Concept]:
-        return concepts_in(text, beside=self._telling) & self._concepts if self._concepts else frozenset()
+        return concepts_in(text, beside=self._significant) & self._concepts if self._concepts else frozenset()
 
     def _rarity(self, concept: Concept, spoken: Sequence[Collection[Concept]]) -> float:
         holding = sum(concept in one for one in spoken)
         others = max(60, len(spoken)) - holding
         return max(0.3, min(width_weight(concept), math.log((others + 0.5) / (holding + 0.5))))
 
-    def _standing(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
+    def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
         small = item.text.lower()
-        held = {term for term in item.terms if self._stands(term, small, item.text)}
+        matches = {term for term in item.terms if self._has_word(term, small, item.text)}
         # what says of an item only whom it is about is evidence of its own
-        held = held.difference(*(self._called.get(slug, ()) for slug in item.slugs))
-        words, part = self._words(held, item.text)
-        entity = self._entity(item, held)
+        matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
+        words, part = self._words(matches, item.text)
+        entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
-        said = (one for one in shared if not (is_whom and is_of_people(one)))
-        weights = sorted((rarity[one] for one in said), reverse=True)[:2]
+        concepts = (concept for concept in shared if not (is_whom and is_of_people(concept)))
+        weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
         meant = sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
-        near = self._near(item.cosine, has_other=bool(words or entity or meant))
-        more = self._more(small, entity, words + meant + near, held)
-        more += OF_DAYS * item.of_days if words or entity or meant else 0.0
+        has_other = bool(words or entity or meant)
+        near = self._near(item.cosine, has_other=has_other)
+        more = self._more(small, entity, words + meant + near, matches) + (OF_DAYS * item.of_days if has_other else 0.0)
         score = words + entity + meant + near + more
-        return Worth(
-            score,
-            part,
-            self._is_told(score, meant, near, held, small),
-            _reasons(words, entity, meant, near, more),
-        )
+        kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
+        because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
+        return Worth(score, part, self._is_enough(score, meant, near, matches, small), because)
 
-    def _is_told(self, score: float, meant: float, near: float, held: Collection[str], small: str) -> bool:
-        if self._message.aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
+    def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
+        aim = self._message.aim
+        if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
-        if self._message.aim is not Aim.GENERAL:
-            return score >= MIN[self._message.aim]
-        if self._holds_all(held, MAX_WORDS_SHARE):
-            return True
-        if score < MIN[Aim.GENERAL]:
-            return False
-        telling = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in held)
-        return telling + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
+        if aim is not Aim.GENERAL:
+            return score >= MIN[aim]
+        significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in matches)
+        has_two = significant + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
+        return self._holds_all(matches, MAX_WORDS_SHARE) or (score >= MIN[aim] and has_two)
 
-    def _stands(self, term: str, small: str, text: str) -> bool:
+    def _has_word(self, term: str, small: str, text: str) -> bool:
         """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""
         if len(term) > 3 or not term.isascii() or term.isdigit():
             return True
@@ -254,19 +250,19 @@ class MessageEvidence:
         plural = "(?:s|es)?" if len(term) == 3 else ""
         return re.search(rf"(?<![a-z]){term}{plural}(?![a-z])", small) is not None
 
-    def _words(self, held: Collection[str], text: str) -> tuple[float, int]:
-        by_part = [self._of_part(held, part) + self._initials(part, text) for part in self._parts]
+    def _words(self, matches: Collection[str], text: str) -> tuple[float, int]:
+        by_part = [self._of_part(matches, part) + self._initials(part, text) for part in self._parts]
         if not by_part:
             return 0.0, 0
         best = max(range(len(by_part)), key=by_part.__getitem__)
         words = by_part[best] + OTHER_PARTS * (sum(by_part) - by_part[best])
         return (max(0.0, words - self._chance) if words else 0.0), best
 
-    def _of_part(self, held: Collection[str], part: Collection[str]) -> float:
+    def _of_part(self, matches: Collection[str], part: Collection[str]) -> float:
         runs: list[list[float]] = []
         last = ""
         for term, weight in self._weights.items():
-            if term not in held or term not in part or not weight:
+            if term not in matches or term not in part or not weight:
                 continue
             if last and len(term) == 2 and last[-1] == term[0] and UNSPACED_RUN.match(term):
                 runs[-1].append(weight)
@@ -282,14 +278,13 @@ class MessageEvidence:
                 return INITIALS
         return 0.0
 
-    def _entity(self, item: Item, held: Collection[str]) -> float:
-        about = (weight for slug, weight in self._entities.items() if slug in item.slugs)
-        mentioned = (
-            MENTIONED * weight
+    def _entity(self, item: Item, matches: Collection[str]) -> float:
+        weights = [
+            weight if slug in item.slugs else MENTIONED * weight
             for slug, weight in self._entities.items()
-            if self._named.get(slug) and self._named[slug].issubset(held)
-        )
-        return max(max(about, default=0.0), max(mentioned, default=0.0))
+            if slug in item.slugs or ((names := self._named.get(slug)) and names.issubset(matches))
+        ]
+        return max(weights, default=0.0)
 
     def _near(self, cosine: float | None, *, has_other: bool) -> float:
         if cosine is None:
@@ -298,7 +293,7 @@ class MessageEvidence:
         near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         return near if has_other or rise >= self._clear else NEAR_ALONE * near
 
-    def _more(self, small: str, entity: float, other: float, held: Collection[str]) -> float:
+    def _more(self, small: str, entity: float, other: float, matches: Collection[str]) -> float:
         """Return what the form of a text says for it, where something else does."""
         more = 0.0
         if entity:
@@ -306,27 +301,16 @@ class MessageEvidence:
         if entity or other > ANSWERS_FROM:
             more += ANSWERS * self._answers(small)
         more += DOES_SO * any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
-        return more + ALL_WORDS * self._holds_all(held, ALL_WORDS_SHARE)
+        return more + ALL_WORDS * self._holds_all(matches, ALL_WORDS_SHARE)
 
     def _answers(self, small: str) -> int:
         """Return how many of the values that are asked for a text may hold."""
         return sum(value.search(small) is not None for value in self._wanted)
 
-    def _holds_all(self, held: Collection[str], share: float) -> bool:
+    def _holds_all(self, matches: Collection[str], share: float) -> bool:
         """Tell whether an item holds two words and more that are so much of what the message's words weigh."""
-        telling = [weight for term in held if (weight := self._weights.get(term, 0.0)) > 0]
-        return len(telling) > 1 and sum(telling) >= share * self._total
-
-
-def _reasons(words: float, entity: float, meant: float, near: float, more: float) -> str:
-    named = (
-        ("words", words),
-        ("entity", entity),
-        ("same thing in other words", meant),
-        ("meaning", near),
-        ("form", more),
-    )
-    return ", ".join(f"{name} {value:.1f}" for name, value in named if value)
+        weights = [weight for term in matches if (weight := self._weights.get(term, 0.0)) > 0]
+        return len(weights) > 1 and sum(weights) >= share * self._total
 
 
 def term_weight(term: str, weight: float) -> float:
@@ -342,12 +326,8 @@ def term_weight(term: str, weight: float) -> float:
     return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
 
 
-def _entity_weight(lines: int) -> float:
-    return max(MIN_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
-
-
 def parts_first(parts: Iterable[int]) -> list[int]:
     """Return places in an order in which the first of each part comes before the second of any, three at most."""
-    given = list(parts)
-    first = list(dict.fromkeys(given.index(part) for part in dict.fromkeys(given)))[:3]
-    return [*sorted(first), *(at for at in range(len(given)) if at not in first)]
+    parts = list(parts)
+    first = [parts.index(part) for part in dict.fromkeys(parts)][:3]
+    return [*first, *(at for at in range(len(parts)) if at not in first)]

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
@@ -24,7 +24,7 @@ SHORTEST: Final = 3
 MAX_PARTS: Final = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
 
-_IDLE: Final = """
+_IDLE_WORDS: Final = word_set("""
 ok okay okey k kk yes yep yeah yup ya no nope nah sure fine right alright good great nice cool lovely perfect awesome
 amazing brilliant excellent wonderful fantastic super neat sweet wow whoa wicked ace splendid superb beautiful gorgeous
 correct exactly absolutely definitely totally agreed agree indeed deal done noted gotcha roger understood clear lgtm
@@ -46,8 +46,7 @@ ass arse bullshit screw sucks suck stupid idiot goddamn heck gosh darn
 found sent send know knew think thought guess hope see saw said say try tried wait waiting hold ready start stop
 looks sounds seems feel feels feeling make makes made sense point fair enough true false wrong weird strange odd
 by wish luck lucky sleep asleep
-"""
-_IDLE_WORDS: Final = frozenset(_IDLE.split())
+""")
 _IDLE_CHINESE: Final = expression(
     r"你?(?:真|太|好|可|挺|很|有点|这么|好像){1,3}(?:厉害|聪明|棒|好|可爱|搞笑|有趣|好笑|贴心|牛|行|笨|慢|烦|累|困"
     r"|冷|热|饿|忙|闷|无聊|开心|高兴|难过|舒服)[啊呀哦呢死了]{0,3}"
@@ -224,12 +223,11 @@ def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
     spoken = _without_pasted(plain)
     if not spoken:
         return UnaskedMessage(silence=SkipReason.PASTED_OUTPUT)
-    if not names_entity:
-        if _is_about_style(spoken):
-            return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
-        is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) is not None
-        if is_sum and not _FIRST_PERSON.search(spoken):
-            return UnaskedMessage(silence=SkipReason.ARITHMETIC)
+    if not names_entity and _is_about_style(spoken):
+        return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
+    is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
+    if is_sum and not names_entity:
+        return UnaskedMessage(silence=SkipReason.ARITHMETIC)
     parts = [part for part in _clauses(spoken) if not _is_idle(part)]
     if not parts or (not names_entity and _is_too_short(spoken)):
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
@@ -269,33 +267,25 @@ def _is_about_style(text: str) -> bool:
     return (_COMMAND_CHINESE if UNSPACED_RUN.search(text) else _STYLE).match(text) is not None
 
 
-def _is_order(text: str) -> bool:
-    """Tell whether a text orders something to be done with what is there already: "add that …", "run it again"."""
-    return len(text) <= LONGEST_ORDER and _COMMAND.match(text) is not None
-
-
 def _without_pasted(text: str) -> str:
     """Return the lines that somebody said, without logs, errors and code."""
     lines = text.split("\n")
-    pasted = [bool(_PASTED_LINE.search(line)) for line in lines]
-    if not any(pasted):
+    pasted = [at for at, line in enumerate(lines) if _PASTED_LINE.search(line)]
+    if not pasted:
         return text
-    if len(lines) == 1:
-        return text if _is_said(text, beside=[False], at=0) else ""
-    spoken = [line for at, line in enumerate(lines) if not pasted[at] and _is_said(line, beside=pasted, at=at)]
+    # a line between two that are pasted is output, too, whatever it looks like
+    spoken = [
+        line
+        for at, line in enumerate(lines)
+        if (at not in pasted or len(lines) == 1)
+        and not pasted[0] < at < pasted[-1]
+        and (_ASKS.match(line) or _FIRST_PERSON.search(line) or "?" in line or "？" in line)
+    ]
     return "\n".join(spoken).strip()
 
 
-def _is_said(line: str, *, beside: list[bool], at: int) -> bool:
-    """Tell whether a line that has no mark of output is said: it is no line between two that are pasted."""
-    before, after = any(beside[:at]), any(beside[at + 1 :])
-    if before and after:
-        return False
-    return bool(_ASKS.match(line) or _FIRST_PERSON.search(line) or "?" in line or "？" in line)
-
-
 def _clauses(text: str) -> Iterator[str]:
-    for sentence in spoken_sentences(text) or []:
+    for sentence in spoken_sentences(text):
         for clause in _CLAUSE.split(sentence.plain.replace("\0", " ")):
             if _LETTER.search(clause):
                 yield clause.strip()
@@ -306,7 +296,9 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
     if names_entity:
         return own
     bare = _GENERIC_FIRST.sub(" ", text)
-    if _is_order(text) or (_OF_CODE.search(text) and not _OF_US.search(text)):
+    # an order about what is there already: "add that …", "run it again"
+    is_order = len(text) <= LONGEST_ORDER and _COMMAND.match(text)
+    if is_order or (_OF_CODE.search(text) and not _OF_US.search(text)):
         return Aim.GENERAL
     if _FIRST_PERSON.search(bare) or _DEICTIC.search(bare):
         return own
@@ -317,6 +309,5 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
 
 def _is_statement(text: str) -> bool:
     """Tell whether a text asks for nothing: no mark or word of a question, and a subject before its verb."""
-    if _QUESTIONS.search(text):
-        return False
-    return UNSPACED_RUN.search(text) is not None or bool(_SUBJECT.match(text) or _WITHOUT_SUBJECT.match(text))
+    has_subject = UNSPACED_RUN.search(text) or _SUBJECT.match(text) or _WITHOUT_SUBJECT.match(text)
+    return bool(has_subject and not _QUESTIONS.search(text))
