@@ -38,7 +38,7 @@ from memoryd.config.reload_effects import of_effect
 from memoryd.config.root import Config
 from memoryd.config.section import Effect
 from memoryd.daemon import heartbeats
-from memoryd.daemon.heartbeats import ClockWatch, Heartbeats, Notifier
+from memoryd.daemon.heartbeats import Heartbeats, Notifier
 from memoryd.daemon.lock import DaemonLock, keep_lock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
@@ -81,9 +81,8 @@ class Daemon:
         self._reporter = Reporter(
             config=self._config_state,
             socket=str(socket_path()),
-            failing=self._supervisor.failing,
+            supervisor=self._supervisor,
             heartbeats=self._heartbeats,
-            restarts=self._supervisor.restarts,
             own_log=own_log,
             admission=self._admission,
         )
@@ -200,7 +199,7 @@ class Daemon:
             ("watchdog", lambda: self._notifier.run_watchdog(self._heartbeats.are_well)),
             ("heartbeats", self._heartbeats.run),
             ("log", self._log.run),
-            ("clock", ClockWatch(self._open.note_jump).run),
+            ("clock", lambda: heartbeats.watch_clocks(self._open.note_jump)),
             ("lock", self._keep_lock),
             ("collector", lambda: heartbeats.collect_when_quiet(lambda: self._workspaces.is_indexing)),
         ]

@@ -76,19 +76,15 @@ class Heartbeats:
         self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
         self._parts: Sequence[LivingPart] = [self._loop]
         self._stethoscope = Stethoscope()
-        self._heard: Sequence[Heartbeat] = []
+        self.heard: Sequence[Heartbeat] = []
+        """How the parts did at the last look."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="heartbeats", daemon=True)
 
     @property
-    def heard(self) -> Sequence[Heartbeat]:
-        """How the parts did at the last look."""
-        return self._heard
-
-    @property
     def stalled(self) -> list[Heartbeat]:
         """The parts that are stuck, as of the last look."""
-        return [one for one in self._heard if one.state is HeartState.STALLED]
+        return [one for one in self.heard if one.state is HeartState.STALLED]
 
     def are_well(self) -> bool:
         """Tell whether no part is stuck, and somebody listens."""
@@ -106,8 +102,10 @@ class Heartbeats:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Listen in the block."""
-        if self._ends_process:
-            dump_stacks_at_limit()
+        if self._ends_process and sys.__stderr__ is not None:
+            # the stacks, before the signal of the limit ends the process
+            with contextlib.suppress(OSError, ValueError, RuntimeError):
+                faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
         self._thread.start()
         try:
             yield
@@ -118,14 +116,15 @@ class Heartbeats:
         looked = time.monotonic()
         while not self._over.wait(self._tick_seconds):
             if self._ends_process:
-                limit_processor_time(self._processor_seconds)
+                # without another call in so much work the process ends by SIGPROF, with its stacks on stderr
+                signal.setitimer(signal.ITIMER_PROF, self._processor_seconds)
             now = time.monotonic()
             seconds, looked = min(now - looked, MAX_TICKS * self._tick_seconds), now
-            self._heard = self._stethoscope.listen(self._parts, seconds)
+            self.heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
         if self._ends_process:
-            lift_limit()
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
@@ -149,23 +148,6 @@ def _dump(descriptor: int, lines: Sequence[str]) -> None:
         os.set_blocking(descriptor, False)
     os.write(descriptor, "\n".join([*lines, ""]).encode())
     faulthandler.dump_traceback(descriptor, all_threads=True)
-
-
-def limit_processor_time(seconds: float = PROCESSOR_SECONDS) -> None:
-    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def dump_stacks_at_limit() -> None:
-    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
-    if sys.__stderr__ is not None:
-        with contextlib.suppress(OSError, ValueError, RuntimeError):
-            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
-
-
-def lift_limit() -> None:
-    """Watch no more."""
-    signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 _START_STEP = timedelta(seconds=10)
@@ -210,10 +192,6 @@ class Notifier:
         """Say that the stop has begun."""
         self._send("STOPPING=1")
 
-    def extend_timeout(self, by: timedelta) -> None:
-        """Ask for more time to start or to stop."""
-        self._send(f"EXTEND_TIMEOUT_USEC={int(by.total_seconds() * 1e6)}")
-
     async def run_start(self, text: str) -> None:
         """Say again and again what a long start is busy with, so that nobody ends it for its length."""
         while True:
@@ -256,36 +234,27 @@ _ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
 
 
-class ClockWatch:
-    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
-
-    def __init__(
-        self,
-        on_jump: Callable[[Jump], None],
-        *,
-        look: Callable[[], Clocks] | None = None,
-        pause_seconds: float = CLOCK_SECONDS,
-    ) -> None:
-        self._on_jump = on_jump
-        self._look = look or read_clocks
-        self._pause_seconds = pause_seconds
-
-    async def run(self) -> None:
-        """Look until cancelled."""
-        before = self._look()
-        while True:
-            await asyncio.sleep(self._pause_seconds)
-            after = self._look()
-            found = jump(before, after, self._pause_seconds)
-            before = after
-            if found is not None:
-                log.info("looking at everything anew", reason=found.reason)
-                self._on_jump(found)
-
-
 def read_clocks() -> Clocks:
     """Read the clocks of the system."""
     return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
+
+
+async def watch_clocks(
+    on_jump: Callable[[Jump], None],
+    *,
+    read: Callable[[], Clocks] = read_clocks,
+    pause_seconds: float = CLOCK_SECONDS,
+) -> None:
+    """Call `on_jump` whenever more lies between two readings of the clocks than the pause, until cancelled."""
+    before = read()
+    while True:
+        await asyncio.sleep(pause_seconds)
+        after = read()
+        found = jump(before, after, pause_seconds)
+        before = after
+        if found is not None:
+            log.info("looking at everything anew", reason=found.reason)
+            on_jump(found)
 
 
 YOUNG, MIDDLE = 10_000, 4

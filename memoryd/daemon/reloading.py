@@ -276,25 +276,24 @@ class OpenWorkspaces:
                 raise StoreUnavailable(f"{path}: {why}")
 
     def _start(self) -> None:
-        assert self._group is not None
         wanted = dict.fromkeys(self._models.loops())
         for loop in [loop for loop in self._model_loops if loop not in wanted]:
             self._model_loops.pop(loop).cancel()
         for loop in wanted:
             if loop not in self._model_loops:
-                self._model_loops[loop] = self._task(self._group, self._kept(loop))
+                self._model_loops[loop] = self._task(self._optional(loop))
         optional = [("reporter", self.memories.board.run), *self.now.optional_loops()]
-        loops = [*self.now.essential_loops(), *map(self._kept, optional)]
-        self._loops = [self._task(self._group, loop) for loop in loops]
+        loops = [*self.now.essential_loops(), *map(self._optional, optional)]
+        self._loops = list(map(self._task, loops))
 
-    def _kept(self, loop: NamedLoop) -> NamedLoop:
+    def _optional(self, loop: NamedLoop) -> NamedLoop:
         name, run = loop
         return name, partial(self._supervisor.keep, name, run)
 
-    @staticmethod
-    def _task(group: asyncio.TaskGroup, loop: NamedLoop) -> asyncio.Task[None]:
+    def _task(self, loop: NamedLoop) -> asyncio.Task[None]:
+        assert self._group is not None
         name, run = loop
-        return group.create_task(run(), name=name)
+        return self._group.create_task(run(), name=name)
 
     async def _close(self) -> None:
         for task in self._loops:
