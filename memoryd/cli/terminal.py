@@ -135,10 +135,9 @@ def ago(moment: str | None, now: datetime) -> str:
 
 def cost(outstanding: OutstandingReply) -> str:
     """Say what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
-    files, passages = count(outstanding["files"], "file"), count(outstanding["passages"], "passage")
     media = outstanding.get("media", 0)
     seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
-    return f"{files}, {passages}, about {count(outstanding['tokens'], 'token')}{seen}"
+    return f"{count(outstanding['files'], 'file')}, {spoken_cost(outstanding)}{seen}"
 
 
 def spoken_cost(outstanding: OutstandingReply) -> str:

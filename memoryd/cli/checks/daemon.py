@@ -61,9 +61,9 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
     beats = process["heartbeats"]
     for one in beats:
         if one["state"] == "stalled":
-            told = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
+            message = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
             hint = "it is restarted, or ends itself, when that goes on; else: memoryctl service restart"
-            yield Finding("wrong", told, hint)
+            yield Finding("wrong", message, hint)
     if beats and all(one["state"] != "stalled" for one in beats):
         yield Finding("ok", f"{count(len(beats), 'part')} of the process get on")
 
@@ -75,31 +75,32 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
 )
 def port(examination: Examination) -> Iterator[Finding]:
     """Look at where `http.enabled`: whether its token file can be trusted, and who has the port."""
-    # tells no token
-    if examination.config.http.enabled:
-        yield _look(examination)
-    else:
-        yield Finding("off", "http.enabled is false")
-
-
-def _look(examination: Examination) -> Finding:
     http = examination.config.http
+    if not http.enabled:
+        yield Finding("off", "http.enabled is false")
+        return
     file, where = TokenFile(http.token_path()), f"port {http.port} of {http.host}"
-    told = f"token in {file.path}"
+    # the token itself is not shown
+    token = f"token in {file.path}"
     try:
         file.read()
     except StoreUnavailable:
-        told = f"the token file {file.path} is made when memoryd starts"
+        token = f"the token file {file.path} is made when memoryd starts"
     except MemorydError as exc:
-        return Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
-    return _shut(examination, where) or Finding("ok", f"{where}, {told}")
+        yield Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
+        return
+    yield _closed_port(examination, where) or Finding("ok", f"{where}, {token}")
 
 
-def _shut(examination: Examination, where: str) -> Finding | None:
-    """Tell why a port is not open: by the daemon's word, else by whether somebody listens there."""
+def _closed_port(examination: Examination, where: str) -> Finding | None:
+    """Say why a port is not open: as the daemon says, else by whether another program listens there."""
     http, status = examination.config.http, examination.status
     if status is None:
-        if examination.is_in_use or not _listens(http.host, http.port):
+        if examination.is_in_use:
+            return None
+        try:
+            sockets.create_connection((http.host, http.port), timeout=_PROBE_SECONDS).close()
+        except OSError:
             return None
         hint = "end that program, or set http.port to another port"
         return Finding("wrong", f"another program listens on {where}", hint)
@@ -107,14 +108,6 @@ def _shut(examination: Examination, where: str) -> Finding | None:
     if opened is None:
         return Finding("look", f"memoryd runs without {where}", "memoryctl reload")
     return Finding("wrong", f"{where}: {opened['reason']}") if opened["reason"] else None
-
-
-def _listens(host: str, port: int) -> bool:
-    try:
-        sockets.create_connection((host, port), timeout=_PROBE_SECONDS).close()
-    except OSError:
-        return False
-    return True
 
 
 PAUSE_SECONDS: Final = 3.0
@@ -131,7 +124,7 @@ def moving(examination: Examination) -> Iterator[Finding]:
     before = examination.status
     if before is None:
         return
-    if not any(_waiting(agent) for agent in before["agents"]):
+    if not any(map(_pending, before["agents"])):
         yield Finding("ok", "nothing waits")
         return
     time.sleep(PAUSE_SECONDS)
@@ -144,34 +137,30 @@ def moving(examination: Examination) -> Iterator[Finding]:
 
 def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
     """Judge what waited at two moments."""
-    waits, embedder = _told(after), after["embedder"]
-    if not _waiting(after):
+    pending, embedder = _pending(after), after["embedder"]
+    if not pending:
         return Finding("ok", "nothing waits")
-    if _waiting(after) != _waiting(before):
-        return Finding("ok", f"{waits} to go, and it moves")
+    if pending != _pending(before):
+        return Finding("ok", f"{pending} to go, and it moves")
     if after["pendingEmbeddings"] and embedder["state"] == "failed":
         why = embedder["reason"] or "nobody makes vectors"
-        return Finding("wrong", f"{waits} to go, which do not move: {why}", "memoryctl doctor --section embedder")
+        return Finding("wrong", f"{pending} to go, which do not move: {why}", "memoryctl doctor --section embedder")
     if (embedding := after.get("embedding")) and embedding["paused"]:
-        return Finding("look", f"{waits} to go, when you ask for it", "memoryctl index")
+        return Finding("look", f"{pending} to go, when you ask for it", "memoryctl index")
     if embedder["state"] in ("warming", "downloading"):
-        return Finding("ok", f"{waits} to go, when the model is ready")
-    message = f"{waits} to go, and none was done in {PAUSE_SECONDS:g} s"
+        return Finding("ok", f"{pending} to go, when the model is ready")
+    message = f"{pending} to go, and none was done in {PAUSE_SECONDS:g} s"
     return Finding("look", message, "watch it: memoryctl status --watch; it says what is degraded")
 
 
-def _waiting(agent: AgentStatus) -> tuple[int, ...]:
-    waits = (agent["pendingFiles"], agent["pendingEmbeddings"], agent["pendingCaptures"])
-    return waits if any(waits) else ()
-
-
-def _told(agent: AgentStatus) -> str:
-    waits = (
+def _pending(agent: AgentStatus) -> str:
+    """Return what waits in an agent's memory, in words; empty where nothing does."""
+    pending = (
         (agent["pendingFiles"], "file"),
         (agent["pendingEmbeddings"], "passage"),
         (agent["pendingCaptures"], "message"),
     )
-    return ", ".join(count(number, noun) for number, noun in waits if number)
+    return ", ".join(count(number, noun) for number, noun in pending if number)
 
 
 _PROBE_SECONDS: Final = 2.0
@@ -348,7 +337,7 @@ def scanned(examination: Examination) -> Iterator[Finding]:
     """Look at when each workspace was compared with its index last, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return
-    wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.config.resolved_agents()}
+    wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.agents}
     for agent in examination.status["agents"]:
         found = scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
         yield from named(f"scanner of {agent['id']}", found)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memoryd.cli.invocation import Invocation
 from memoryd.client.connection import PROC, lock_holder
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import lock_file
 from memoryd.config.root import Config
@@ -62,6 +63,11 @@ class Examination(Struct, frozen=True):
         if self.loaded is None:
             raise ConfigError(list(self.problems))
         return self.loaded.config
+
+    @property
+    def agents(self) -> list[Agent]:
+        """The agents of the configuration; raises ConfigError where there is none."""
+        return self.config.resolved_agents()
 
 
 def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | None]:

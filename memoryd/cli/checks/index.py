@@ -8,7 +8,7 @@ import random
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,6 @@ from memoryd.store.index.schema import FileKind, set_aside
 SAMPLED: Final = 50
 MAX_SHOWN: Final = 5
 SYNC_SECONDS: Final = 15.0
-_BLOCK: Final = 1 << 20
 
 
 class Differences(Struct, frozen=True):
@@ -70,7 +69,7 @@ def sound(examination: Examination) -> Iterator[Finding]:
 )
 def on_disk(examination: Examination) -> Iterator[Finding]:
     """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
             yield from named(f"index of {agent.id} and disk", _compared(agent, examination))
 
@@ -94,7 +93,7 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
 
 def _files(examination: Examination) -> Mapping[Path, str]:
     found: dict[Path, str] = {}
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         found.setdefault(agent.index_path, f"index of {agent.id}")
         found.setdefault(agent.conversations_path, f"conversations of {agent.id}")
     return found
@@ -124,13 +123,13 @@ def _judged(file: IndexFile, examination: Examination) -> Finding:
     found = file.problems(is_whole=examination.is_deep)
     if not found:
         return Finding("ok", f"{file.path} is sound")
-    remedy = _made_anew(file, examination)
-    hint = "nothing is lost: memoryctl doctor --fix has it made anew from the notes"
-    hint = hint if remedy else "nothing is lost: restart memoryd, which makes it anew from the notes"
+    remedy = _rebuild(file, examination)
+    way = "memoryctl doctor --fix has it made" if remedy else "restart memoryd, which makes it"
+    hint = f"nothing is lost: {way} anew from the notes"
     return Finding("wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, remedy)
 
 
-def _made_anew(file: IndexFile, examination: Examination) -> Remedy | None:
+def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
     if examination.status is not None:
         return _read_again(examination)
     if file.is_used:
@@ -161,7 +160,7 @@ def _compared(agent: Agent, examination: Examination) -> Finding:
     trouble = _catch_up(agent, examination)
     found = differences(agent, examination, chance)
     if found and examination.status is not None:
-        # somebody may have saved a note in between
+        # a note may have been saved in between
         _catch_up(agent, examination)
         found = differences(agent, examination, chance)
     if not found:
@@ -185,13 +184,13 @@ def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
     """Tell whether the daemon, if there is one, looks at the same places for this agent: flags may name others."""
     if examination.status is None:
         return True
-    one = next((one for one in examination.status["agents"] if one["id"] == agent.id), None)
     roots, _ = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
     known = {str(root.path) for root in roots}
-    return (
-        one is not None
+    return any(
+        one["id"] == agent.id
         and Path(one["database"]["path"]) == agent.index_path
         and all(root["path"] in known for root in one["roots"])
+        for one in examination.status["agents"]
     )
 
 
@@ -205,14 +204,11 @@ def _may_be_indexed(base: Path, relative: str) -> bool:
 
 def _digest(path: Path) -> bytes | None:
     """Return the SHA-256 of a file; None where it cannot be read, which is told by the part about the notes."""
-    digest = sha256()
     try:
         with path.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
+            return file_digest(stream, "sha256").digest()
     except OSError:
         return None
-    return digest.digest()
 
 
 def _named(paths: tuple[str, ...]) -> str:
@@ -232,7 +228,7 @@ LARGE_BYTES = 256 * 2**20
 )
 def ledger(examination: Examination) -> Iterator[Finding]:
     """Look at pages and version of the ledger, and damaged ones beside it."""
-    for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
+    for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
         found = _of(agent.ledger_path, is_used=examination.is_in_use)
         yield from named(f"ledger of {agent.id}", *found)
 

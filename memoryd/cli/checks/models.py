@@ -151,7 +151,7 @@ def _tried(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
     from memoryd.cli.local.model_check import check as check_model
 
-    verification = check_model(path, examination.config.resolved_agents()[0].memory_search.local)
+    verification = check_model(path, examination.agents[0].memory_search.local)
     return _sense(verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
@@ -198,8 +198,7 @@ async def _speed(name: str, embedder: Embedder) -> Finding:
 
 
 def _sense(found: Verification, name: str, part: str, advice: str) -> Finding:
-    message = f"{name}{found.reason}"
-    return Finding("ok", message, part=part) if found.ok else Finding("wrong", message, advice, part=part)
+    return Finding("ok" if found.ok else "wrong", f"{name}{found.reason}", "" if found.ok else advice, part=part)
 
 
 def _name(settings: RemoteSettings) -> str:
@@ -223,15 +222,12 @@ def text_model(examination: Examination) -> Iterator[Finding]:
     if llm.provider == "none":
         yield Finding("off", "memory.llm names nobody")
         return
-    look = _local if llm.provider == "local" else _endpoint
-    yield look(llm, examination.config)
-
-
-def _local(llm: LlmSection, config: Config) -> Finding:
-    # all agents share it: the folder of the first one's models holds it
-    local = config.resolved_agents()[0].memory_search.local
-    store = ModelStore.configured(local, os.environ, use=WRITING)
-    return model_finding(store, llm.model or "", _describe_chat_model)
+    if llm.provider == "local":
+        # all agents share it: the folder of the first one's models holds it
+        store = ModelStore.configured(examination.agents[0].memory_search.local, os.environ, use=WRITING)
+        yield model_finding(store, llm.model or "", _describe_chat_model)
+    else:
+        yield _endpoint(llm, examination.config)
 
 
 def _describe_chat_model(path: Path) -> str:
@@ -296,10 +292,9 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     else:
         why = first_error(outcome.stderr) or outcome.ending
         hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
-        is_well = outcome.code == 0
-        database = (
-            Finding("ok", "can be made and opened") if is_well else Finding("wrong", f"qmd status failed: {why}", hint)
-        )
+        database = Finding("ok", "can be made and opened")
+        if outcome.code:
+            database = Finding("wrong", f"qmd status failed: {why}", hint)
     found = f"{program.version} at {program.path}, run as {' '.join(program.command)}"
     return [Finding("ok", found), *named("qmd database", database)]
 
@@ -313,7 +308,7 @@ def reranker(examination: Examination) -> Iterator[Finding]:
     """Look at the file of the reranker that `query.rerank.modelPath` names."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent
-        for agent in examination.config.resolved_agents()
+        for agent in examination.agents
         if agent.memory_search.query.rerank.model_path is not None and agent.memory_search.enabled
     }
     if not wanted:

@@ -11,7 +11,7 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
-from memoryd.domain.memories.sections import MalformedAt, is_of_memories, memory_sections
+from memoryd.domain.memories.sections import is_of_memories, memory_sections
 from memoryd.domain.memories.strays import strays_in
 from memoryd.domain.patterns import is_glob
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
@@ -34,7 +34,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
             outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
             yield from _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         seen = scan(roots, rules)
         yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
@@ -59,7 +59,7 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
 )
 def ignored(examination: Examination) -> Iterator[Finding]:
     """Look at whether each path that `.memoryignore` names is there to be hidden."""
-    for workspace in {agent.workspace: None for agent in examination.config.resolved_agents()}:
+    for workspace in {agent.workspace: None for agent in examination.agents}:
         try:
             text = (workspace / IGNORE_FILE).read_text("utf-8")
         except (OSError, ValueError):
@@ -98,7 +98,7 @@ _STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how 
 )
 def memories(examination: Examination) -> Iterator[Finding]:
     """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         yield from named(f"memories of {agent.id}", *_of(agent, examination.config))
 
 
@@ -111,10 +111,11 @@ def _of(agent: Agent, config: Config) -> Iterator[Finding]:
         stated += len(sections.lines)
         missed += [(path, miss, _HINT if miss.miss.text else "") for miss in sections.misses]
         missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
-    told = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
-    yield Finding("ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
-    for path, miss, hint in islice(missed, MAX_SHOWN):
-        yield Finding("look", _said(path, miss), hint)
+    message = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
+    yield Finding("ok", message, "docs/explanation/why-recalled.md says why one is recalled, or is not")
+    for path, placed, hint in islice(missed, MAX_SHOWN):
+        text = f": {placed.miss.text}" if placed.miss.text else ""
+        yield Finding("look", f"{printable_name(path)}#L{placed.line}: {placed.miss.reason}{text}", hint)
     if len(missed) > MAX_SHOWN:
         yield Finding("look", f"{len(missed) - MAX_SHOWN:,} more lines like these")
 
@@ -133,8 +134,3 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
         data, _ = utf8_of(content)
         if not why_private(data):
             yield path, data
-
-
-def _said(path: RelativePath, placed: MalformedAt) -> str:
-    shown = f": {placed.miss.text}" if placed.miss.text else ""
-    return f"{printable_name(path)}#L{placed.line}: {placed.miss.reason}{shown}"

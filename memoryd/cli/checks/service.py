@@ -57,7 +57,10 @@ def units(examination: Examination) -> Iterator[Finding]:
         yield Finding("off", state.reason, state.hint)
     else:
         yield from unit_findings(state)
-        yield from _other_process(state, examination)
+        status = examination.status
+        if status is not None and state.pid is not None and status["pid"] != state.pid:
+            message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
+            yield Finding("look", message, "stop the one that was started by hand")
         if examination.loaded is not None and not state.foreign:
             yield from _outdated(manager, state, examination.loaded)
 
@@ -88,13 +91,6 @@ def unit_program(path: Path) -> str:
     except OSError:
         return ""
     return found[1].strip('"').replace("%%", "%").replace("\\x20", " ") if found else ""
-
-
-def _other_process(state: ServiceState, examination: Examination) -> Iterator[Finding]:
-    status = examination.status
-    if status is not None and state.pid is not None and status["pid"] != state.pid:
-        message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
-        yield Finding("look", message, "stop the one that was started by hand")
 
 
 def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Iterator[Finding]:
@@ -198,15 +194,15 @@ def _installed_again(settings: "SettingsFile", commands: Mapping[str, str]) -> R
         # here, as above
         from memoryd.cli.local.hook_settings import write_settings
 
-        write_settings(settings, settings.installed({event: _mended(told) for event, told in commands.items()}))
+        # a program that is gone gives way to this Python; its options stay
+        mended = {
+            event: shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
+            for event, command in commands.items()
+        }
+        write_settings(settings, settings.installed(mended))
         return f"{settings.path} runs {sys.executable}"
 
     return Remedy(f"name this Python in {settings.path}: {sys.executable}", act)
-
-
-def _mended(command: str) -> str:
-    """Return the command with this Python in place of a program that is gone; its options stay."""
-    return shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
 
 
 def _entries() -> Iterator[tuple[Path, str]]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memoryd.cli.terminal import count, harmless_line, note
 from memoryd.config.agents import DEFAULT_AGENT
-from memoryd.config.loading.load import Loaded, loaded_of
+from memoryd.config.loading.load import Loaded, checked, loaded_of
 from memoryd.config.loading.raw import ConfigText, read
 from memoryd.domain.embedding import (
     BY_KEY,
@@ -31,7 +31,7 @@ from memoryd.domain.embedding import (
 )
 
 if TYPE_CHECKING:
-    from memoryd.cli.local.init_survey import NotesFolder, OpenClawFile
+    from memoryd.cli.local.init_survey import NotesFolder
 
 HEAD: Final = """\
 // memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
@@ -80,9 +80,9 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     from memoryd.cli.local import init_survey as here
 
     if options.is_asking and not options.folders and not options.model:
-        found = here.openclaw_file()
-        if found is not None and _is_openclaw_meant(found, here.hosts()):
-            return FirstPlan(path, loaded_of(read(found.path), path), linked=found.path)
+        openclaws = here.openclaw_file()
+        if openclaws is not None and _is_openclaw_meant(openclaws, here.hosts()):
+            return FirstPlan(path, loaded_of(read(openclaws), path), linked=openclaws)
     folders = [here.folder_at(one) for one in options.folders] or _pick_folders(here.folders_found(), options)
     once = {folder.path.resolve(): folder for folder in folders}.values()
     for folder in once:
@@ -93,20 +93,20 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
         model = named_model(options.model, models)
     else:
         model = _chosen_model(models, here.hosts()) if options.is_asking else proposed_model(models)
-    agents = named_agents([(folder.path, is_whole) for folder, is_whole in chosen], Path.home())
-    text = file_text(agents, model, Path.home())
+    text = file_text([(folder.path, is_whole) for folder, is_whole in chosen], model, Path.home())
     return FirstPlan(path, loaded_of(ConfigText(text), path), text, folders=chosen, model=model)
 
 
-def _is_openclaw_meant(found: "OpenClawFile", hosts: Mapping[str, str]) -> bool:
-    if found.check.loaded is None:
-        problems = count(len(found.check.problems), "problem")
-        note(f"OpenClaw's configuration cannot be used as it is, for {problems}: memoryctl config check {found.path}")
+def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:
+    check = checked(path)
+    if check.loaded is None:
+        problems = count(len(check.problems), "problem")
+        note(f"OpenClaw's configuration cannot be used as it is, for {problems}: memoryctl config check {path}")
         return False
-    resolved = found.check.loaded.config.resolved_agents()
+    resolved = check.loaded.config.resolved_agents()
     providers = sorted({agent.memory_search.provider for agent in resolved})
     agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in resolved)
-    question = f"OpenClaw's configuration {found.path} fits ({agents}; vectors by {', '.join(providers)})"
+    question = f"OpenClaw's configuration {path} fits ({agents}; vectors by {', '.join(providers)})"
     sent = ", ".join(hosts[name] for name in providers if name in BY_KEY)
     warning = f" The text of your notes will leave this machine, for {sent}." if sent else ""
     return _confirm(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
@@ -217,52 +217,36 @@ def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     return replace_with_backup(plan.path, plan.text, now)
 
 
-class FirstAgent(Struct, frozen=True):
-    """An agent with its folder; `is_whole`: every Markdown file of it is indexed."""
+def file_text(folders: Sequence[tuple[Path, bool]], model: FirstModel, home: Path) -> str:
+    """Return the JSON5 text; folders below the home folder are written with `~`.
 
-    id: str
-    workspace: Path
-    is_whole: bool
-
-
-def named_agents(workspaces: Sequence[tuple[Path, bool]], home: Path) -> list[FirstAgent]:
-    """Give each folder an agent: the first is the usual one, the others are named after their folders."""
-    taken = {DEFAULT_AGENT}
-    found = []
-    for number, (folder, is_whole) in enumerate(workspaces):
-        name = _free(_id_of(folder, home), taken) if number else DEFAULT_AGENT
-        taken.add(name)
-        found.append(FirstAgent(name, folder, is_whole))
-    return found
-
-
-def file_text(agents: Sequence[FirstAgent], model: FirstModel, home: Path) -> str:
-    """Return the JSON5 text; folders below the home folder are written with `~`."""
+    Each folder has an agent; with True every Markdown file of it is indexed. The first agent is the default one, the
+    others are named after their folders.
+    """
     lines = ["{", "  agents: {", "    defaults: {"]
-    if len(agents) == 1:
-        lines += _indented([f"workspace: {_path(agents[0].workspace, home)},"], 6)
-    search = [WHOLE] if len(agents) == 1 and agents[0].is_whole else []
-    lines += _indented(["memorySearch: {", *_indented([*search, *_model_lines(model)], 2), "},"], 6)
-    lines += ["    },"]
-    if len(agents) > 1:
-        lines += ["    list: [", *(_entry(agent, home) for agent in agents), "    ],"]
+    search = []
+    if len(folders) == 1:
+        folder, is_whole = folders[0]
+        lines.append(f"      workspace: {_path(folder, home)},")
+        search = [WHOLE] * is_whole
+    purpose = {LOCAL: "a model on this machine", NONE: "search by words only"}
+    sent = "the text of your notes is sent there"
+    search.append(f'provider: "{model.provider}", // {purpose.get(model.provider, sent)}')
+    if model.spec:
+        search.append(f"local: {{ modelPath: {_quoted(model.spec)} }},")
+    lines += ["      memorySearch: {", *(f"        {line}" for line in search), "      },", "    },"]
+    if len(folders) > 1:
+        lines += ["    list: [", *_entries(folders, home), "    ],"]
     return HEAD + "\n".join([*lines, "  },", "}"]) + "\n"
 
 
-def _entry(agent: FirstAgent, home: Path) -> str:
-    search = ', memorySearch: { extraPaths: ["."] }' if agent.is_whole else ""
-    return f'      {{ id: "{agent.id}", workspace: {_path(agent.workspace, home)}{search} }},'
-
-
-def _model_lines(model: FirstModel) -> Iterator[str]:
-    said = {LOCAL: "a model on this machine", NONE: "search by words only"}
-    yield f'provider: "{model.provider}", // {said.get(model.provider, "the text of your notes is sent there")}'
-    if model.spec:
-        yield f"local: {{ modelPath: {_quoted(model.spec)} }},"
-
-
-def _indented(lines: Iterable[str], width: int) -> Iterator[str]:
-    return (f"{' ' * width}{line}" for line in lines)
+def _entries(folders: Sequence[tuple[Path, bool]], home: Path) -> Iterator[str]:
+    taken = set[str]()
+    for folder, is_whole in folders:
+        name = _free(_id_of(folder, home), taken) if taken else DEFAULT_AGENT
+        taken.add(name)
+        search = ', memorySearch: { extraPaths: ["."] }' if is_whole else ""
+        yield f'      {{ id: "{name}", workspace: {_path(folder, home)}{search} }},'
 
 
 def _path(folder: Path, home: Path) -> str:

@@ -13,7 +13,6 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.loading.consistency import TOO_WIDE
-from memoryd.config.loading.load import Checked, checked
 from memoryd.config.loading.overrides import YES
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
@@ -66,13 +65,6 @@ class NotesFolder(Struct, frozen=True):
         return f"{count(self.files, 'note')} in MEMORY.md, memory/ and bank/ of {self.path}, and {others}: index all?"
 
 
-class OpenClawFile(Struct, frozen=True):
-    """A configuration of OpenClaw, and what memoryd makes of it."""
-
-    path: Path
-    check: Checked
-
-
 def folder_at(path: Path) -> NotesFolder:
     """Count the notes of a folder that somebody named. Raises InvalidRequest for one that can be no workspace."""
     absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  (`..` is followed as people write it)
@@ -99,11 +91,10 @@ def files_of(agent: Agent) -> int:
     return len(scan(*roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)).files)
 
 
-def openclaw_file() -> OpenClawFile | None:
+def openclaw_file() -> Path | None:
     """Return OpenClaw's configuration if there is one."""
     folder = Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE)
-    path = next((one for name in OPENCLAW_FILES if (one := folder / name).is_file()), None)
-    return None if path is None else OpenClawFile(path, checked(path))
+    return next((folder / name for name in OPENCLAW_FILES if (folder / name).is_file()), None)
 
 
 def models_here() -> ModelsHere:

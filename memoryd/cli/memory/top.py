@@ -179,14 +179,11 @@ def _print_figures(invocation: Invocation, figures: TopRow) -> None:
 def _show_live(client: Client, first: MetricsSnapshot, seconds: float) -> None:
     waiting = Text(f"looking for {seconds:g} s; q leaves", style="dim")
     with _keys(), Live(waiting, console=console(), auto_refresh=False, screen=True) as live:
-        for found in _intervals(client, first, seconds):
-            live.update(_view(found), refresh=True)
-
-
-def _view(found: TopRow | MemorydError) -> RenderableType:
-    if isinstance(found, MemorydError):
-        return Text(f"{harmless_line(str(found))}; looking again, q leaves", style="yellow")
-    return top_view(found)
+        for row in _intervals(client, first, seconds):
+            if isinstance(row, MemorydError):
+                live.update(Text(f"{harmless_line(str(row))}; looking again, q leaves", style="yellow"), refresh=True)
+            else:
+                live.update(top_view(row), refresh=True)
 
 
 @contextmanager
