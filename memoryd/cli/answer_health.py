@@ -53,18 +53,18 @@ def worth(
     part, and nothing is found, nobody knows what the memory holds.
     """
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
-    told: list[str] = []
+    remarks: list[str] = []
     code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
     if not is_found and not _took_part(answer):
         code = Exit.ERROR
-        told = [f"no answer: {reason or 'no arm took part'}"]
+        remarks = [f"no answer: {reason or 'no arm took part'}"]
     elif not is_found:
-        told = [f"nothing found: {reason or f'no {noun} matches'}"]
+        remarks = [f"nothing found: {reason or f'no {noun} matches'}"]
     elif verdict == "none":
-        told = [f"nothing answers: {reason or 'this is only the nearest'}"]
+        remarks = [f"nothing answers: {reason or 'this is only the nearest'}"]
     elif verdict == "weak":
-        told = [f"only weak matches: {reason or 'the answer may not be among them'}"]
-    return code, [*told, *by, *_lacking(health)]
+        remarks = [f"only weak matches: {reason or 'the answer may not be among them'}"]
+    return code, [*remarks, *by, *_lacking(health)]
 
 
 def _took_part(answer: JudgedReply) -> bool:

@@ -91,7 +91,7 @@ class Reloading:
     async def look(self) -> ReloadResult:
         """Say what a reload would do, and do nothing of it; what is wrong with the file is not kept as a failure."""
         try:
-            loaded = await self._loaded()
+            loaded = await self._load()
         except ConfigError as exc:
             return ReloadResult(False, problems=exc.problems, notices=exc.notices)
         except TimeoutError:
@@ -129,7 +129,7 @@ class Reloading:
         self._at_rest.clear()
         self._notifier.reloading()
         try:
-            outcome = await self._tried()
+            outcome = await self._try()
         finally:
             self._notifier.ready()
             self._at_rest.set()
@@ -139,27 +139,27 @@ class Reloading:
             log.info("reloaded", changed=list(outcome.changed), needs_restart=list(outcome.needs_restart))
         return outcome
 
-    async def _tried(self) -> ReloadResult:
+    async def _try(self) -> ReloadResult:
         try:
-            loaded = await self._loaded()
+            loaded = await self._load()
             changed = changed_keys(self._config, loaded.config)
             await self._apply(loaded, changed)
         except ConfigError as exc:
-            return self._failed(exc.problems)
+            return self._fail(exc.problems)
         except TimeoutError:
-            return self._failed([UNREAD])
+            return self._fail([UNREAD])
         except (MemorydError, OSError) as exc:
-            return self._failed([f"{exc}; {exc.hint}" if isinstance(exc, MemorydError) and exc.hint else str(exc)])
+            return self._fail([f"{exc}; {exc.hint}" if isinstance(exc, MemorydError) and exc.hint else str(exc)])
         except Exception as exc:
             # a fault of ours, which the old configuration does without
             log.exception("reload failed")
-            return self._failed([f"{type(exc).__name__}: {exc}"])
+            return self._fail([f"{type(exc).__name__}: {exc}"])
         owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
         self._config = loaded.config
         self.state = replace(_state(loaded), needs_restart=owed)
         return ReloadResult(True, changed, owed, notices=loaded.notices)
 
-    async def _loaded(self) -> Loaded:
+    async def _load(self) -> Loaded:
         async with asyncio.timeout(READING.total_seconds()):
             loaded = await asyncio.to_thread(self._read)
         was = self.state.source
@@ -170,7 +170,7 @@ class Reloading:
             )
         return loaded
 
-    def _failed(self, problems: Sequence[str]) -> ReloadResult:
+    def _fail(self, problems: Sequence[str]) -> ReloadResult:
         self.state = replace(self.state, problems=problems, failed_at=datetime.now(UTC))
         return ReloadResult(
             False, needs_restart=self.state.needs_restart, problems=problems, notices=self.state.notices

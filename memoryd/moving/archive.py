@@ -72,7 +72,7 @@ class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     members: Annotated[tuple[BackupMember, ...], Meta(max_length=MEMBERS_MAX)]
 
 
-def decoded_manifest(data: bytes) -> BackupManifest:
+def decode_manifest(data: bytes) -> BackupManifest:
     """Read a manifest; raises InvalidRequest for what is none, or is of a newer format."""
     try:
         raw = msgspec.json.decode(data)
@@ -91,7 +91,7 @@ def decoded_manifest(data: bytes) -> BackupManifest:
 _BLOCK: Final = 1 << 20
 _SCRATCH: Final = "backup-"
 _LEFT_SECONDS: Final = 3600.0
-Told = Callable[[str, int], None]
+Report = Callable[[str, int], None]
 """Is told the name of what is done, and how many bytes of it."""
 _DAMAGED: Final = "nothing was changed; take another copy of the backup"
 
@@ -102,9 +102,9 @@ class BackupWriter:
     Whoever raises in between leaves a file that is no backup. Raises OSError where it cannot be written.
     """
 
-    def __init__(self, out: IO[bytes], told: Told) -> None:
+    def __init__(self, out: IO[bytes], report: Report) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
-        self._told = told
+        self._told = report
         self.members: list[BackupMember] = []
 
     def __enter__(self) -> Self:
@@ -153,7 +153,7 @@ class OpenBackup(Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def opened_backup(path: Path) -> Iterator[OpenBackup]:
+def open_backup(path: Path) -> Iterator[OpenBackup]:
     """Open a backup and read its manifest; raises InvalidRequest for what is none, StoreUnavailable."""
     try:
         file = path.open("rb")
@@ -166,7 +166,7 @@ def opened_backup(path: Path) -> Iterator[OpenBackup]:
         source = tar.extractfile(last) if last is not None and last.size <= MANIFEST_BYTES_MAX else None
         if source is None:
             raise InvalidRequest(f"{path} is no backup of memoryd, or was cut short", hint=_DAMAGED)
-        manifest = decoded_manifest(source.read())
+        manifest = decode_manifest(source.read())
         names = [one.name for one in manifest.members]
         if sorted(names) != sorted(headers):
             raise InvalidRequest(f"{path} has other members than its manifest says", hint=_DAMAGED)
@@ -189,9 +189,9 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
 class _Hashing(io.RawIOBase):
     """Reads just `size` bytes of a file, sums them up, and tells how far it is; raises StoreUnavailable."""
 
-    def __init__(self, name: str, source: IO[bytes], size: int, told: Callable[[int], None]) -> None:
+    def __init__(self, name: str, source: IO[bytes], size: int, report: Callable[[int], None]) -> None:
         self.sum = hashlib.sha256()
-        self._name, self._source, self._left, self._done, self._told = name, source, size, 0, told
+        self._name, self._source, self._left, self._done, self._told = name, source, size, 0, report
 
     def readable(self) -> bool:
         return True
@@ -281,10 +281,10 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
     if found := _STATE.match(name):
         return places.state / "workspaces" / found["folder"] / found["file"]
     if found := _ELSEWHERE.match(name):
-        folder = _numbered(places.folders, found["number"])
+        folder = _pick(places.folders, found["number"])
         return folder / found["file"] if folder else None
     if found := _WORKSPACE.match(name):
-        workspace = _numbered(places.workspaces, found["number"])
+        workspace = _pick(places.workspaces, found["number"])
         return workspace / found["path"] if workspace and belongs_in_backup(found["path"]) else None
     return None
 
@@ -320,5 +320,5 @@ def is_ledger(name: str) -> bool:
     return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")
 
 
-def _numbered(paths: tuple[Path, ...], number: str) -> Path | None:
+def _pick(paths: tuple[Path, ...], number: str) -> Path | None:
     return paths[int(number)] if int(number) < len(paths) else None

@@ -56,7 +56,7 @@ class Replacement(Struct):
     _made: int = 0
 
     @classmethod
-    def begun(cls, state: Path, what: str) -> Self:
+    def begin(cls, state: Path, what: str) -> Self:
         """Make the folder; raises StoreUnavailable."""
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         number = 1
@@ -115,7 +115,7 @@ class Replacement(Struct):
         with _on_disk(_UNCHANGED):
             for name in filter(None, self._wanted.values()):
                 _sync(self.folder / name)
-            pieces = tuple(self._kept(at, *one) for at, one in enumerate(self._wanted.items()))
+            pieces = tuple(self._keep_old(at, *one) for at, one in enumerate(self._wanted.items()))
             for name in (_NEW, _OLD):
                 sync_folder(self.folder / name)
             plan = ReplacementPlan(self.what, "going", pieces)
@@ -123,7 +123,7 @@ class Replacement(Struct):
             sync_folder(self.folder.parent)
         _carry_out(self.folder, plan)
 
-    def _kept(self, at: int, target: Path, new: str | None) -> ReplacedFile:
+    def _keep_old(self, at: int, target: Path, new: str | None) -> ReplacedFile:
         if not os.path.lexists(target):
             return ReplacedFile(str(target), new, None)
         name = f"{_OLD}/{at:06}"
@@ -239,7 +239,7 @@ def _on_disk(hint: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def lying_still(
+def without_daemon(
     lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False
 ) -> Iterator[list[str]]:
     """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told.

@@ -25,7 +25,7 @@ from memoryd.moving.archive import (
     MAIN_FILE,
     BackupPlaces,
     OpenBackup,
-    Told,
+    Report,
     is_conversation_file,
     is_ledger,
     is_note_file,
@@ -58,7 +58,7 @@ def staged(
     backup: OpenBackup,
     places: BackupPlaces,
     replacement: Replacement,
-    told: Told,
+    report: Report,
     *,
     keeps_config: bool = False,
     into: Sequence[Path] = (),
@@ -69,7 +69,7 @@ def staged(
     Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
     """
     staging = _Staging(backup, places, replacement, keeps_config, into)
-    staging.take_members(told)
+    staging.take_members(report)
     staging.require_named()
     staging.leave_damaged()
     staging.settle()
@@ -88,7 +88,7 @@ class _Staging(Struct):
     targets: dict[str, Path] = field(default_factory=dict)
     result: Restored = field(default_factory=Restored)
 
-    def take_members(self, told: Told) -> None:
+    def take_members(self, report: Report) -> None:
         done, seen = 0, set[str]()
         for member in self.backup.manifest.members:
             target = place_of(member.name, self.places)
@@ -103,7 +103,7 @@ class _Staging(Struct):
             if is_ledger(member.name):
                 figures(self.replacement.staged(target), is_strict=True)
             done += member.bytes
-            told(member.name, done)
+            report(member.name, done)
             if member.name == CONFIG and not self.keeps_config:
                 self._fill_keys(target)
             self.targets[member.name] = target

@@ -88,11 +88,11 @@ class SystemdManager(Struct, frozen=True):
         """Tell whether the user's services go on after logout; None if nobody can say."""
         user = self.environment.get("USER") or str(os.getuid())
         answer = ask_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
-        said = answer.properties.get("Linger") if answer.is_done else None
+        answered = answer.properties.get("Linger") if answer.is_done else None
         # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
-        if said is None:
+        if answered is None:
             return True if (Path("/var/lib/systemd/linger") / user).exists() else None
-        return said == "yes"
+        return answered == "yes"
 
     def files(self, installation: Installation) -> ServiceFiles:
         """Return the units and the drop-in as they should be; raises InvalidRequest for a path that none can hold."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, with_part
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.client.connection import lock_holder, lock_note
 from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
@@ -132,7 +132,7 @@ def moving(examination: Examination) -> Iterator[Finding]:
         after = {agent["id"]: agent for agent in client.status()["agents"]}
     for agent in before["agents"]:
         if agent["id"] in after:
-            yield from named(f"queue of {agent['id']}", queue_finding(agent, after[agent["id"]]))
+            yield from with_part(f"queue of {agent['id']}", queue_finding(agent, after[agent["id"]]))
 
 
 def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
@@ -183,13 +183,13 @@ def answers(examination: Examination) -> Iterator[Finding]:
         return
     found = _lstat(path)
     if found is not None and (trouble := _in_the_way(path, found)) is not None:
-        yield from named("socket", trouble)
+        yield from with_part("socket", trouble)
     elif isinstance(examination.silence, DaemonNotRunning):
         yield Finding("look", "memoryd is not running", examination.silence.hint)
         if found is not None and is_refused(path):
             remedy = Remedy(f"remove the dead socket {path}", partial(_remove, path, examination))
             hint = "the next start removes it: nothing need be done"
-            yield from named("socket", Finding("look", f"{path} is left from a daemon that is gone", hint, remedy))
+            yield from with_part("socket", Finding("look", f"{path} is left from a daemon that is gone", hint, remedy))
     else:
         hint = examination.silence.hint if examination.silence else ""
         message = f"memoryd does not answer at {path}: {examination.silence}"
@@ -325,7 +325,7 @@ def alive(examination: Examination) -> Iterator[Finding]:
         else:
             hint = "the folder is scanned meanwhile; see the checks about file events, then restart memoryd"
             found = Finding("wrong", watcher.get("reason") or "it hears nothing", hint)
-        yield from named(f"watcher of {agent['id']}", found)
+        yield from with_part(f"watcher of {agent['id']}", found)
 
 
 @check(
@@ -340,7 +340,7 @@ def scanned(examination: Examination) -> Iterator[Finding]:
     wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.agents}
     for agent in examination.status["agents"]:
         found = scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
-        yield from named(f"scanner of {agent['id']}", found)
+        yield from with_part(f"scanner of {agent['id']}", found)
 
 
 def scan_finding(agent: AgentStatus, every_seconds: float, now: datetime) -> Finding:

@@ -40,7 +40,7 @@ class Examination(Struct, frozen=True):
     """Where the kernel tells of itself."""
 
     @classmethod
-    def begun(cls, invocation: Invocation, *, is_deep: bool = False, asks_providers: bool = False) -> Self:
+    def begin(cls, invocation: Invocation, *, is_deep: bool = False, asks_providers: bool = False) -> Self:
         """Read the configuration and ask the daemon, which need not be there."""
         try:
             loaded: Loaded | None = load()
@@ -118,7 +118,7 @@ class Finding(Struct, frozen=True):
     check: str = ""
 
 
-def named(part: str, *found: Finding) -> Iterator[Finding]:
+def with_part(part: str, *found: Finding) -> Iterator[Finding]:
     """Yield what was found of a part that is not all of a check, such as the index of one agent."""
     yield from (replace(one, part=one.part or part) for one in found)
 

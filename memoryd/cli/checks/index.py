@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
@@ -45,7 +45,7 @@ class Differences(Struct, frozen=True):
 
     def __str__(self) -> str:
         named = (("not indexed", self.missing), ("gone from disk", self.gone), ("changed since", self.changed))
-        return "; ".join(f"{what}: {_named(paths)}" for what, paths in named if paths)
+        return "; ".join(f"{what}: {_name_some(paths)}" for what, paths in named if paths)
 
 
 @check(
@@ -58,7 +58,7 @@ def sound(examination: Examination) -> Iterator[Finding]:
     """Look at pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
     of every table too."""
     for path, part in _files(examination).items():
-        yield from named(part, *_of_file(path, part, examination))
+        yield from with_part(part, *_of_file(path, part, examination))
 
 
 @check(
@@ -71,7 +71,7 @@ def on_disk(examination: Examination) -> Iterator[Finding]:
     """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
     for agent in examination.agents:
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
-            yield from named(f"index of {agent.id} and disk", _compared(agent, examination))
+            yield from with_part(f"index of {agent.id} and disk", _compare(agent, examination))
 
 
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
@@ -116,10 +116,10 @@ def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Findin
     elif kind is FileKind.OTHER_VERSION:
         yield Finding("look", f"{path} is of another version", "the next start makes it anew from the notes")
     else:
-        yield _judged(file, examination)
+        yield _judge(file, examination)
 
 
-def _judged(file: IndexFile, examination: Examination) -> Finding:
+def _judge(file: IndexFile, examination: Examination) -> Finding:
     found = file.problems(is_whole=examination.is_deep)
     if not found:
         return Finding("ok", f"{file.path} is sound")
@@ -155,7 +155,7 @@ def _read_again(examination: Examination) -> Remedy:
     return Remedy("have memoryd read all notes again (memoryctl reindex --force)", act)
 
 
-def _compared(agent: Agent, examination: Examination) -> Finding:
+def _compare(agent: Agent, examination: Examination) -> Finding:
     chance = random.Random()
     trouble = _catch_up(agent, examination)
     found = differences(agent, examination, chance)
@@ -211,7 +211,7 @@ def _digest(path: Path) -> bytes | None:
         return None
 
 
-def _named(paths: tuple[str, ...]) -> str:
+def _name_some(paths: tuple[str, ...]) -> str:
     shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MAX_SHOWN))
     return shown + (f" and {len(paths) - MAX_SHOWN:,} more" if len(paths) > MAX_SHOWN else "")
 
@@ -230,7 +230,7 @@ def ledger(examination: Examination) -> Iterator[Finding]:
     """Look at pages and version of the ledger, and damaged ones beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
         found = _of(agent.ledger_path, is_used=examination.is_in_use)
-        yield from named(f"ledger of {agent.id}", *found)
+        yield from with_part(f"ledger of {agent.id}", *found)
 
 
 def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:

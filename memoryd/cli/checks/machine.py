@@ -204,7 +204,7 @@ def ours(examination: Examination) -> Iterator[Finding]:
     """Look at whether other users can read the state folder with its indexes and ledgers, or the configuration."""
     state = state_dir()
     ours = [state] if state.is_dir() else []
-    open_to_others = [path for path in (*ours, *_elsewhere(examination, state)) if _is_open(path)]
+    open_to_others = [path for path in (*ours, *_open_databases(examination, state)) if _is_open(path)]
     for path in open_to_others:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
@@ -243,10 +243,10 @@ def notes(examination: Examination) -> Iterator[Finding]:
             (one for one in places if not os.access(one, os.R_OK | (os.X_OK if one.is_dir() else 0))), MAX_UNREAD
         ):
             message = f"no permission to read {printable_name(str(path))}: it is not indexed"
-            yield Finding("look", message, _given_back(path, "u+rX"))
+            yield Finding("look", message, _recovery_command(path, "u+rX"))
 
 
-def _given_back(path: Path, mode: str) -> str:
+def _recovery_command(path: Path, mode: str) -> str:
     """Return the command by which we get the rights to a file or folder again."""
     if path.stat().st_uid == os.geteuid():
         return f"chmod {mode} {shlex.quote(str(path))}"
@@ -274,7 +274,7 @@ def writable(examination: Examination) -> Iterator[Finding]:
         elif not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             message = f"the {what} {there} may not be written{whose}"
-            yield Finding("wrong", message, _given_back(there, "u+rwx"))
+            yield Finding("wrong", message, _recovery_command(there, "u+rwx"))
 
 
 def may_be_listed(mode: int, above: Iterable[int]) -> bool:
@@ -283,7 +283,7 @@ def may_be_listed(mode: int, above: Iterable[int]) -> bool:
     return mode & listing == listing and all(one & stat.S_IXOTH for one in above)
 
 
-def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
+def _open_databases(examination: Examination, state: Path) -> Iterator[Path]:
     """Yield files of ours outside of the state folder that others get to."""
     for agent in examination.agents if examination.loaded else ():
         for path in (agent.index_path, agent.ledger_path, agent.conversations_path):

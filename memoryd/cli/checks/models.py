@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
@@ -97,19 +97,19 @@ def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) ->
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
             found = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
-            yield from named(part, found)
+            yield from with_part(part, found)
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
             is_asked = examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
-            asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(settings, keys)]
-            yield from named(part, *asked)
+            asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked_finding(settings, keys)]
+            yield from with_part(part, *asked)
 
 
-def _unasked(settings: RemoteSettings, keys: KeySources) -> Finding:
+def _unasked_finding(settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        return _refused(settings, exc)
+        return _refusal(settings, exc)
     hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
     return Finding("off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
 
@@ -123,14 +123,14 @@ def _of_file(settings: LocalSettings, store: ModelStore, examination: Examinatio
         found = inspect(path)
         changed = _why_changed(path, settings, store) if examination.is_deep else ""
     except MemorydError as exc:
-        yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _fetched_again(settings, store))
+        yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _refetch(settings, store))
         return
     if changed:
-        yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _fetched_again(settings, store))
+        yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _refetch(settings, store))
         return
     yield Finding("ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
     if examination.is_deep and find_spec("llama_cpp") is not None:
-        yield _tried(path, examination)
+        yield _try_model(path, examination)
 
 
 def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
@@ -147,7 +147,7 @@ def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
     return ""
 
 
-def _tried(path: Path, examination: Examination) -> Finding:
+def _try_model(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
     from memoryd.cli.local.model_check import check as check_model
 
@@ -155,7 +155,7 @@ def _tried(path: Path, examination: Examination) -> Finding:
     return _sense(verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
-def _fetched_again(settings: LocalSettings, store: ModelStore) -> Remedy | None:
+def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
     spec = model_file(settings.spec)
     if not any(model.spec == spec for model in store.list()):
         return None
@@ -174,12 +174,12 @@ async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> l
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointBreaker())
     except (MemorydError, OSError) as exc:
-        return [_refused(settings, exc)]
+        return [_refusal(settings, exc)]
     try:
         speed, verification = await _speed(_name(settings), embedder), await verify(embedder)
         return [speed, _sense(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
     except MemorydError as exc:
-        return [_refused(settings, exc)]
+        return [_refusal(settings, exc)]
     finally:
         await embedder.aclose()
 
@@ -205,7 +205,7 @@ def _name(settings: RemoteSettings) -> str:
     return f"{settings.provider} at {settings.destination}"
 
 
-def _refused(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+def _refusal(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
     hint = error.hint if isinstance(error, MemorydError) else ""
     advice = PROVIDERS[settings.provider].advice.format(model=settings.model_name)
     return Finding("wrong", f"{_name(settings)}: {error}", hint or advice)
@@ -296,7 +296,7 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
         if outcome.code:
             database = Finding("wrong", f"qmd status failed: {why}", hint)
     found = f"{program.version} at {program.path}, run as {' '.join(program.command)}"
-    return [Finding("ok", found), *named("qmd database", database)]
+    return [Finding("ok", found), *with_part("qmd database", database)]
 
 
 @check(

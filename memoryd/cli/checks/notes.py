@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, check, named
+from memoryd.cli.checks.finding import Examination, Finding, check, with_part
 from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
@@ -49,7 +49,7 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
         finding = Finding("ok", found)
     else:
         finding = Finding("ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
-    yield from named(f"notes of {agent}", finding)
+    yield from with_part(f"notes of {agent}", finding)
 
 
 @check(
@@ -99,7 +99,7 @@ _STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how 
 def memories(examination: Examination) -> Iterator[Finding]:
     """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
     for agent in examination.agents:
-        yield from named(f"memories of {agent.id}", *_of(agent, examination.config))
+        yield from with_part(f"memories of {agent.id}", *_of(agent, examination.config))
 
 
 def _of(agent: Agent, config: Config) -> Iterator[Finding]:

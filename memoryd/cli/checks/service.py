@@ -103,10 +103,10 @@ def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> I
     for path, lines in changed_lines(files).items():
         message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
         hint = f"{_INSTALL}; --dry-run shows the lines"
-        yield Finding("look", message, hint, _refreshed(manager, state, files))
+        yield Finding("look", message, hint, _rewrite(manager, state, files))
 
 
-def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
+def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
         carry_out(manager.install(files, state), write=replace_file, tell=done.append)
@@ -154,7 +154,7 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
         message = f"{settings.path} runs {name}, which is not there"
-        yield Finding("wrong", message, install, _installed_again(settings, commands))
+        yield Finding("wrong", message, install, _reinstall(settings, commands))
     if lacking := [event for event in host.events if event not in commands]:
         yield Finding("look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
     elif not missing:
@@ -189,7 +189,7 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _installed_again(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
+def _reinstall(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
         # here, as above
         from memoryd.cli.local.hook_settings import write_settings

@@ -104,7 +104,7 @@ def doctor_command(
     if dry_run and not fix:
         raise click.UsageError("--dry-run says what --fix would do: give both")
     log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
-    begin = partial(Examination.begun, invocation, is_deep=deep, asks_providers=ask_providers)
+    begin = partial(Examination.begin, invocation, is_deep=deep, asks_providers=ask_providers)
     examine, tell = partial(_examine, seconds=seconds, is_verbose=verbose), partial(_tell, invocation)
     wanted = checks(sections or SECTIONS)
     findings, fixes = examine(wanted, begin()), list[Fix]()

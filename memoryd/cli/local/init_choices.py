@@ -92,7 +92,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     if options.model is not None:
         model = named_model(options.model, models)
     else:
-        model = _chosen_model(models, here.hosts()) if options.is_asking else proposed_model(models)
+        model = _choose_model(models, here.hosts()) if options.is_asking else proposed_model(models)
     text = file_text([(folder.path, is_whole) for folder, is_whole in chosen], model, Path.home())
     return FirstPlan(path, loaded_of(ConfigText(text), path), text, folders=chosen, model=model)
 
@@ -121,16 +121,16 @@ def _pick_folders(found: Sequence["NotesFolder"], options: InitOptions) -> Seque
         if len(found) == 1 or (found and found[0].kind == "openclaw"):
             return found[:1]
         which = "; ".join(str(one.path) for one in found)
-        told = f"several folders with notes were found ({which})" if found else "no folder with notes was found"
-        raise click.UsageError(f"{told}: name yours, memoryctl init DIR")
+        reason = f"several folders with notes were found ({which})" if found else "no folder with notes was found"
+        raise click.UsageError(f"{reason}: name yours, memoryctl init DIR")
     for number, one in enumerate(found, 1):
         click.echo(f"  {number}  {harmless_line(one.told)}", err=True)
     question = "Which folders (numbers such as 1,2, or a path)" if found else "The folder with your notes"
-    said = click.prompt(question, default="1" if found else "~/notes", err=True)
-    numbers = [part.strip() for part in said.split(",")]
+    answer = click.prompt(question, default="1" if found else "~/notes", err=True)
+    numbers = [part.strip() for part in answer.split(",")]
     if all(part.isdecimal() and 1 <= int(part) <= len(found) for part in numbers):
         return [found[int(part) - 1] for part in numbers]
-    return [folder_at(Path(said))]
+    return [folder_at(Path(answer))]
 
 
 def _require(folder: "NotesFolder", options: InitOptions) -> None:
@@ -157,18 +157,18 @@ def _is_whole(folder: "NotesFolder", options: InitOptions) -> bool:
     raise click.UsageError(f"{folder.question} Say --all, or --no-all for MEMORY.md, memory/ and bank/ alone.")
 
 
-def _chosen_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
-    told = {LOCAL: local_model(found).reason, NONE: "search by words only"}
-    told |= {name: f"${key} is set; your notes would be sent to {hosts[name]}" for name, key in found.keys.items()}
+def _choose_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
+    choices = {LOCAL: local_model(found).reason, NONE: "search by words only"}
+    choices |= {name: f"${key} is set; your notes would be sent to {hosts[name]}" for name, key in found.keys.items()}
     click.echo("Search by meaning needs a model that makes vectors:", err=True)
-    for name, what in told.items():
+    for name, what in choices.items():
         click.echo(f"  {name:<8} {what}", err=True)
-    usual = proposed_model(found).provider
-    name = click.prompt("Which", type=click.Choice(list(told)), default=usual, show_choices=False, err=True)
+    proposed = proposed_model(found).provider
+    name = click.prompt("Which", type=click.Choice(list(choices)), default=proposed, show_choices=False, err=True)
     model = named_model(name, found)
     sends = f"The text of your notes will leave this machine, for {hosts.get(name)}. Is that meant?"
     is_meant = not model.leaves_machine or _confirm(sends, default=False)
-    return model if is_meant else _chosen_model(found, hosts)
+    return model if is_meant else _choose_model(found, hosts)
 
 
 def _confirm(question: str, *, default: bool) -> bool:
@@ -177,18 +177,18 @@ def _confirm(question: str, *, default: bool) -> bool:
 
 def notices_of(plan: FirstPlan) -> list[str]:
     """Return what is worth knowing about what was chosen."""
-    told = [
+    remarks = [
         f"{one.path}: {count(one.outside, 'Markdown file')} outside of MEMORY.md, memory/ and bank/ left out; "
         "--all takes them in"
         for one, is_whole in plan.folders
         if one.outside and not is_whole
     ]
     if plan.model is not None and plan.model.leaves_machine:
-        told.append(
+        remarks.append(
             f"a service does not see the variables of your shell: put the key of {plan.model.provider} into a file "
             'of mode 600, and name it: memorySearch.remote.apiKey: {file: "/absolute/path"}'
         )
-    return told
+    return remarks
 
 
 def is_what_is_there(options: InitOptions, path: Path) -> bool:

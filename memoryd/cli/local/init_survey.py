@@ -73,7 +73,7 @@ def folder_at(path: Path) -> NotesFolder:
         raise InvalidRequest(f"{absolute} {TOO_WIDE}", hint="name the folder with your notes")
     if real.exists() and not real.is_dir():
         raise InvalidRequest(f"{absolute} is no folder", hint="name the folder with your notes")
-    return _counted(absolute, "folder")
+    return _count_notes(absolute, "folder")
 
 
 def folders_found() -> list[NotesFolder]:
@@ -81,7 +81,7 @@ def folders_found() -> list[NotesFolder]:
     places: list[tuple[Path, Literal["openclaw", "claude"]]] = [(Path(DEFAULT_WORKSPACE).expanduser(), "openclaw")]
     claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
     places += [(path, "claude") for path in sorted(claude.glob(CLAUDE_MEMORIES)) if path.is_dir()]
-    return [found for path, kind in places if (found := _counted(path, kind)).files + found.outside]
+    return [found for path, kind in places if (found := _count_notes(path, kind)).files + found.outside]
 
 
 def files_of(agent: Agent) -> int:
@@ -103,7 +103,7 @@ def models_here() -> ModelsHere:
     return ModelsHere(
         has_llama=find_spec("llama_cpp") is not None,
         default_spec=DEFAULT_MODEL,
-        stored=tuple(dict.fromkeys(_stored(store))),
+        stored=tuple(dict.fromkeys(_stored_models(store))),
         may_fetch=not any(os.environ.get(name, "").lower() in YES for name in OFFLINE),
         keys={row.name: name for row in PROVIDERS.values() for name in row.key_variables[::-1] if os.environ.get(name)},
     )
@@ -114,7 +114,7 @@ def hosts() -> dict[str, str]:
     return {name: urlsplit(provider.base_url).netloc for name, provider in PROVIDERS.items()}
 
 
-def _stored(store: ModelStore) -> Iterator[str]:
+def _stored_models(store: ModelStore) -> Iterator[str]:
     if store.locate(DEFAULT_MODEL) is not None:
         yield DEFAULT_MODEL
     for model in store.list():
@@ -130,7 +130,7 @@ def _embeds(path: Path) -> bool:
     return True
 
 
-def _counted(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
+def _count_notes(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
     if not folder.is_dir():
         return NotesFolder(folder, kind, is_there=False)
     agent = Agent(DEFAULT_AGENT, DEFAULT_AGENT, True, folder, MemorySearchSection(), MemorySection())

@@ -211,7 +211,7 @@ class LogFiles:
                 if not line.endswith(b"\n"):
                     return
                 self._end += len(line)
-                yield _decoded(line)
+                yield _decode(line)
 
 
 def _lines_of(path: Path, *, start: int = 0, inode: int | None = None) -> Iterator[LogLine]:
@@ -219,10 +219,10 @@ def _lines_of(path: Path, *, start: int = 0, inode: int | None = None) -> Iterat
     with suppress(FileNotFoundError), path.open("rb") as file:
         if inode in (None, os.fstat(file.fileno()).st_ino):
             file.seek(start)
-            yield from map(_decoded, file)
+            yield from map(_decode, file)
 
 
-def _decoded(line: bytes) -> LogLine:
+def _decode(line: bytes) -> LogLine:
     return log_line(line.decode(errors="replace").rstrip("\n"))
 
 

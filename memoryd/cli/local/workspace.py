@@ -17,7 +17,7 @@ from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
-from memoryd.moving.replacing import lying_still
+from memoryd.moving.replacing import without_daemon
 from memoryd.moving.workspace_move import KnownWorkspace, MovePlan, carry_out, known_workspaces, move_plan
 from memoryd.wire import Exit
 
@@ -39,7 +39,7 @@ def listing(invocation: Invocation) -> Exit:
         f"{_place_word(one)}  {size(one.bytes)} kept"
         for one in found
     ]
-    notes = [note for one in found for note in _elsewhere(one)]
+    notes = [note for one in found for note in _move_notes(one)]
     return invocation.show({"workspaces": to_builtins(found, enc_hook=str)}, lines, notes)
 
 
@@ -49,7 +49,7 @@ def _place_word(one: KnownWorkspace) -> str:
     return "" if one.is_there else "  (no such folder)"
 
 
-def _elsewhere(one: KnownWorkspace) -> Iterator[str]:
+def _move_notes(one: KnownWorkspace) -> Iterator[str]:
     if one.leads_to and one.is_there:
         yield f"to have its history follow the link: {_command(one.path, one.leads_to)}"
     elif not one.is_there:
@@ -73,7 +73,9 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
     stopped. To take it back: move it back.
     """
     loaded, state = load(), state_dir()
-    with lying_still(DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}") as notes:
+    with without_daemon(
+        DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}"
+    ) as notes:
         for one in notes:
             note(one)
         plan = move_plan(old, new, loaded.config.resolved_agents())
@@ -84,7 +86,7 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
         # before the folder moves: links on the way lead to it now
         lines = _config_lines(loaded, plan)
         stays = not dry_run and carry_out(plan)
-        written = writes_config and not dry_run and _written(loaded, lines)
+        written = writes_config and not dry_run and _write_config(loaded, lines)
     reply = {
         "old": str(plan.old),
         "new": str(plan.new),
@@ -99,10 +101,9 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
     moved = "would be moved" if dry_run else "moved"
     folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
     line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
-    told = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run)]
-    told += ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
-    invocation.show(reply, [harmless_line(line)], told)
-    return Exit.DONE
+    ways_back = ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
+    notes = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run), *ways_back]
+    return invocation.show(reply, [harmless_line(line)], notes)
 
 
 def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
@@ -111,7 +112,7 @@ def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
     return namings(loaded.source.read_text("utf-8-sig"), loaded.source, plan.old, plan.new)
 
 
-def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
+def _write_config(loaded: Loaded, lines: list[FolderNaming]) -> bool:
     if loaded.source is None or not lines:
         return False
     path = Path(os.path.realpath(loaded.source))

@@ -243,8 +243,8 @@ def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
         seconds=round(seconds, 3),
         uptimeSeconds=uptime,
         restarted=has_restarted,
-        requestsPerSecond=_rounded(sum(codes.values()) / seconds),
-        failedPerSecond=_rounded(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
+        requestsPerSecond=_round(sum(codes.values()) / seconds),
+        failedPerSecond=_round(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
         inFlight=int(after.sum("requests_in_flight")),
         connections=int(after.sum("connections_open")),
         degraded=int(after.sum("degraded_parts")),
@@ -263,7 +263,7 @@ def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
             ProcessRow(
                 process=labels[0],
                 agent=labels[1],
-                cpuPercent=_rounded(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
+                cpuPercent=_round(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
                 rssBytes=int(rss),
                 threads=after.number("process_threads", labels),
                 files=after.number("process_open_fds", labels),
@@ -294,11 +294,11 @@ def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[Ti
 def _timed_row(labels: LabelValues, so_far: Mapping[str, float], seconds: float) -> TimedRow:
     told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
     counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
-    p50, p95 = (None if at is None else _rounded(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
-    return TimedRow(name=" ".join(labels), perSecond=_rounded(told[-1] / seconds), p50Ms=p50, p95Ms=p95)
+    p50, p95 = (None if at is None else _round(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
+    return TimedRow(name=" ".join(labels), perSecond=_round(told[-1] / seconds), p50Ms=p50, p95Ms=p95)
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return round(value, 2)
 
 
