@@ -26,7 +26,7 @@ strict_option = click.option(
     "--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer."
 )
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
-"""Stands behind explained answers."""
+"""Follows explained answers."""
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -50,7 +50,7 @@ def worth(
     """Return the exit code of an answer, and in words what to think of it, who gave it, and what it lacks.
 
     `noun` is what it consists of; `is_strict` tells that an answer without a configured part is none. If no arm took
-    part, and nothing is found, nobody knows what the memory holds.
+    part and nothing is found, the answer is an error.
     """
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
     remarks: list[str] = []

@@ -18,7 +18,7 @@ from memoryd.wire import Exit
 
 
 class Command(NamedTuple):
-    """A command: its function, `NAME_command`, stands in the module `place` below `memoryd.cli`.
+    """A command: its function `NAME_command` is in the module `place` below `memoryd.cli`.
 
     Only modules in `local`, whose commands all do without a running daemon, import rooms of the daemon.
     """
@@ -76,7 +76,7 @@ GROUPS: Final = {
     "Connect": "init config reload service models mcp hooks http qmd completion",
     "Repair and move": "doctor logs backup restore export workspace version",
 }
-"""The commands by what somebody wants, in the order in which help lists them."""
+"""The commands by purpose, in the order in which help lists them."""
 _PLACES = {name: place for place, names in MODULES.items() for name in names.split()}
 COMMANDS: Final = {name: Command(name, _PLACES[name]) for names in GROUPS.values() for name in names.split()}
 INTERRUPTED = 130

@@ -18,7 +18,7 @@ _FOLDER_MODE = 0o700
 
 @contextmanager
 def _translated_errors(path: Path, happened: str = "has been made") -> Iterator[None]:
-    """Say what keeps a file from being written: raises NotNow for one that somebody else wrote, MemorydError."""
+    """Raise what keeps a file from being written as NotNow, where another program wrote it, or MemorydError."""
     try:
         yield
     except FileChangedError as exc:
@@ -95,9 +95,9 @@ def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
 
 
 def _require_place(path: Path, *, replaces: bool) -> None:
-    """Raise InvalidRequest where a new file must not stand: over another unless forced, and never over what is none.
+    """Raise InvalidRequest for a place of another file, unless it `replaces` that, or of what is no file.
 
-    A device, a pipe or a link would be gone for everybody who uses it by that name.
+    Other programs may use a device, a pipe or a link by that name.
     """
     try:
         mode = path.lstat().st_mode

@@ -110,7 +110,7 @@ class Daemon:
         """
         # The start list. Each step undoes itself on the stack, so the stop list is this one read backwards.
         async with AsyncExitStack() as started:
-            # the index files and the threads that they are used in, before whoever writes or reads them
+            # the index files and the threads that they are used in, before the loops that write and read them
             async with self._starting():
                 await started.enter_async_context(self._open.opened())
             # the sockets, bound before any loop runs: a path that cannot be bound ends the start without a trace
@@ -121,7 +121,7 @@ class Daemon:
             started.enter_context(self._heartbeats.listening())
             started.enter_context(self._open.at_work(group))
             await started.enter_async_context(self._reloadable(group))
-            # the server, last to start and first to stop: nobody is answered by half a daemon
+            # the server, last to start and first to stop: half a daemon answers no one
             await started.enter_async_context(self._serving(group, server))
             # what lives by now lives long, so that the collector need not look at it again
             heartbeats.freeze_objects()
@@ -328,7 +328,7 @@ def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.S
 def loopback_port(
     config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts, admission: Admission
 ) -> LoopbackPort | None:
-    """Return the port that serves this app; None unless somebody wants it."""
+    """Return the port that serves this app; None unless it is configured."""
     http, most = config.http, _connection_limits(config).per_process
     if not http.enabled:
         return None

@@ -87,7 +87,7 @@ class Heartbeats:
         return [one for one in self.heard if one.state is HeartState.STALLED]
 
     def are_well(self) -> bool:
-        """Tell whether no part is stuck, and somebody listens."""
+        """Tell whether no part is stuck, and the thread listens."""
         return self._thread.is_alive() and not self.stalled
 
     async def run(self) -> None:
@@ -132,7 +132,7 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
 
     Nothing is logged: the thread that is stuck may hold a lock of the log.
     """
-    # a pipe that nobody empties, or a disk that hangs, may be what the part is stuck at; then the system ends us
+    # the part may be stuck at a full pipe or a disk that hangs, as this may then be; then the system ends us
     signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
     lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
     with contextlib.suppress(OSError, ValueError):
@@ -156,7 +156,7 @@ _CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
 
 
 class Notifier:
-    """Sends state to $NOTIFY_SOCKET; without one, or when nobody listens there, every call does nothing."""
+    """Sends state to $NOTIFY_SOCKET; without one, or when no process listens there, every call does nothing."""
 
     def __init__(self, *, address: str | None, watchdog: timedelta | None = None) -> None:
         self._address = _socket_address(address)
@@ -173,7 +173,7 @@ class Notifier:
 
     @property
     def has_watchdog(self) -> bool:
-        """Whether somebody restarts us when the pings stop."""
+        """Whether the service manager restarts us when the pings stop."""
         return self._watchdog is not None and self._address is not None
 
     def ready(self, status: str = "") -> None:
@@ -193,7 +193,7 @@ class Notifier:
         self._send("STOPPING=1")
 
     async def run_start(self, text: str) -> None:
-        """Say again and again what a long start is busy with, so that nobody ends it for its length."""
+        """Say again and again what a long start is busy with, so that the service manager does not end it."""
         while True:
             await asyncio.sleep(_START_STEP.total_seconds())
             self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
@@ -219,7 +219,7 @@ class Notifier:
 
 
 def _socket_address(text: str | None) -> str | None:
-    """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
+    """Return the address to send to: a path, or `@name` of the abstract namespace; None for anything else."""
     if text and text.startswith("@"):
         return "\0" + text[1:]
     return text if text and text.startswith("/") else None
@@ -294,7 +294,7 @@ def give_back() -> None:
 
 
 async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
-    """Visit everything again and again, after a pause in seconds, unless somebody works."""
+    """Visit everything again and again, after a pause in seconds, unless work is going on."""
     look: Callable[[], object] = collect_frozen
     while True:
         await asyncio.sleep(pause)

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 _NOTE_BYTES = 512
 POLL_SECONDS = 2.0
-"""How often the lock is looked at: its file goes with a state directory that somebody removes."""
+"""How often the lock is looked at: its file goes with a state directory that is removed."""
 
 
 class DaemonLock:

@@ -101,11 +101,11 @@ class OwnLog:
             events.warning("events were left out", of=kind, count=count)
         if lost := log.STDERR.lost - self._reported_lost:
             self._reported_lost += lost
-            # to where nobody reads it goes the same way, and is told with the next
+            # where standard error is not read, this line is lost, too, and counted with the next
             events.warning("lines were lost, nobody read the standard error", count=lost)
 
     def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        # whoever asks for everything gets everything
+        # at level debug nothing is left out
         if level != "debug" and not self._rate.admits(f"{event.get('event')}"):
             self._left_out += 1
             raise structlog.DropEvent
@@ -176,7 +176,7 @@ class LogRate:
 
 
 class LogFile:
-    """Writes lines to the file; what stands in the way costs the line and is told by `trouble`."""
+    """Writes lines to the file; a line that cannot be written is lost, and `trouble` says why."""
 
     def __init__(self, path: Path, *, file_bytes: int = FILE_BYTES) -> None:
         self.path = path
@@ -245,7 +245,7 @@ class _Handler(RotatingFileHandler):
 
 def opened_to_append(path: Path) -> int:
     """Return a descriptor of a file to append to, made if it is missing; raises OSError if it is anything else."""
-    # a named pipe that nobody reads would be waited for, by the whole daemon
+    # the whole daemon would wait for the reader of a named pipe
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         descriptor = os.open(path, flags, 0o600)

@@ -89,7 +89,7 @@ class Reloading:
         return await waiting
 
     async def look(self) -> ReloadResult:
-        """Say what a reload would do, and do nothing of it; what is wrong with the file is not kept as a failure."""
+        """Return what a reload would do, and do nothing; a problem of the file does not count as a failed reload."""
         try:
             loaded = await self._load()
         except ConfigError as exc:
@@ -100,7 +100,7 @@ class Reloading:
         return ReloadResult(False, changed_keys(self._config, loaded.config), owed, notices=loaded.notices)
 
     async def run(self) -> None:
-        """Reload whenever somebody wants it."""
+        """Reload whenever asked."""
         while not self._is_ended:
             await self._is_wanted.wait()
             self._is_wanted.clear()
@@ -108,7 +108,7 @@ class Reloading:
             waiting, self._waiting = self._waiting, []
             outcome = await self._reload()
             for one in waiting:
-                # one that nobody waits for any more is cancelled
+                # a caller that has gone has cancelled its future
                 if not one.done():
                     one.set_result(outcome)
 
@@ -225,7 +225,7 @@ class OpenWorkspaces:
         self.now.note_jump(jump)
 
     async def exchange(self, config: Config) -> None:
-        """Close the workspaces, and open those of another configuration over the same files, while nobody asks.
+        """Close the workspaces, and open those of another configuration over the same files, while no request runs.
 
         Raises whatever keeps these from being opened; then those of before are open again.
         """
@@ -300,7 +300,7 @@ class OpenWorkspaces:
             task.cancel()
         if self._loops:
             await asyncio.wait(self._loops)
-        # a thread goes on though the loop that waits for it was cancelled: nobody else is to write the same file then
+        # a thread goes on though the loop that waits for it was cancelled: no other may write the same file then
         await asyncio.to_thread(self._wait_for_threads)
         await self._files.aclose()
 

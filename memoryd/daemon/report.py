@@ -80,7 +80,7 @@ class Reporter:
         self.server: Server | None = None
         """Set once there is one."""
         self.port: LoopbackPort | None = None
-        """None unless somebody wants it."""
+        """None unless it is configured."""
 
     def state(self) -> DaemonState:
         """Return the facts now."""

@@ -91,8 +91,8 @@ def decode_manifest(data: bytes) -> BackupManifest:
 _BLOCK: Final = 1 << 20
 _SCRATCH: Final = "backup-"
 _LEFT_SECONDS: Final = 3600.0
-Report = Callable[[str, int], None]
-"""Is told the name of what is done, and how many bytes of it."""
+ByteProgress = Callable[[str, int], None]
+"""Takes the name of a member, and how many of its bytes are done."""
 _DAMAGED: Final = "nothing was changed; take another copy of the backup"
 
 
@@ -102,7 +102,7 @@ class BackupWriter:
     Whoever raises in between leaves a file that is no backup. Raises OSError where it cannot be written.
     """
 
-    def __init__(self, out: IO[bytes], report: Report) -> None:
+    def __init__(self, out: IO[bytes], report: ByteProgress) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
         self._told = report
         self.members: list[BackupMember] = []
@@ -214,7 +214,7 @@ class _Hashing(io.RawIOBase):
 
 
 class _Bounded:
-    """A file of which nobody reads much at once: a made-up header may say that it has any length."""
+    """A file that refuses to be read in large parts: a made-up header may name any length."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -301,7 +301,7 @@ def belongs_in_backup(path: str) -> bool:
 
 
 def is_conversation_file(path: str) -> bool:
-    """Tell whether a file of a workspace holds questions and answers, or what is chosen of their topics."""
+    """Tell whether a file of a workspace is a conversation, or the chosen topics."""
     return path == "memory/topics.txt" or is_session_file(path)
 
 

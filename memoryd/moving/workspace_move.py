@@ -39,7 +39,7 @@ class MovePlan(Struct, frozen=True):
     """Those that have rows of the workspace, as they lie now."""
     rows: int
     is_copied: bool = False
-    """Whether the new folder is a copy already, byte by byte: then the old one is left to whoever made it."""
+    """Whether the new folder is a copy already, byte by byte: then the old one is left to its owner."""
 
 
 def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
@@ -111,7 +111,7 @@ def _check(old: Path, new: Path) -> bool:
         )
     if not (os.path.lexists(new) and old.is_dir()):
         return False
-    # a copy to another disk was finished, and a kill came in between; or somebody takes such a move back
+    # a copy to another disk was finished before a kill; or such a move is taken back
     if new.is_dir() and any(old.iterdir()) and next(_differences(old, new), None) is None:
         return True
     raise InvalidRequest(
@@ -176,7 +176,7 @@ def _require_no_history(new: Path, state: Path) -> None:
 
 
 def _move_folder(old: Path, new: Path) -> bool:
-    """Move the folder; return True where it lies on another disk, so that it was copied and stands in both places."""
+    """Move the folder; return True if it was copied to another disk, so that it is in both places."""
     new.parent.mkdir(parents=True, exist_ok=True)
     try:
         old.rename(new)
@@ -236,7 +236,7 @@ class KnownWorkspace(Struct, frozen=True, rename="camel"):
     state: Path
     bytes: int
     leads_to: Path | None = None
-    """Where a link leads that stands in its place by now."""
+    """Where it leads, if it is a link by now."""
 
 
 def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspace]:

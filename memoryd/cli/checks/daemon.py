@@ -111,7 +111,7 @@ def _closed_port(examination: Examination, where: str) -> Finding | None:
 
 
 PAUSE_SECONDS: Final = 3.0
-"""Between the two looks. A small one: what is slow is no fault, and said to be slow."""
+"""Between the two looks: short, since a queue may be slow without a fault."""
 
 
 @check(
@@ -208,7 +208,7 @@ def access(examination: Examination) -> Iterator[Finding]:
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
         found = _lstat(one)
         if found is None or (one is path and (not stat.S_ISSOCK(found.st_mode) or is_refused(path))):
-            # what lies in the way, or is left behind, is told as such
+            # another check reports what is in the way, or left behind
             continue
         if found.st_uid != os.geteuid():
             hint = "name a socket in a folder of your own in MEMORYD_SOCKET"
@@ -262,7 +262,7 @@ def unreachable(examination: Examination) -> Iterator[Finding]:
 
 
 def is_refused(path: Path) -> bool:
-    """Tell whether nobody listens: only a plain refusal says so, a full backlog is somebody."""
+    """Tell whether no process listens: only a refusal says so; a full backlog is that of a process."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.settimeout(_PROBE_SECONDS)
         return probe.connect_ex(str(path)) == errno.ECONNREFUSED

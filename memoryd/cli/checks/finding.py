@@ -24,7 +24,7 @@ STATUS_SECONDS = 10.0
 
 
 class Examination(Struct, frozen=True):
-    """What is known before any check; `status` is None where the daemon does not answer, and `silence` says why."""
+    """What checks start from. `status` is None where the daemon does not answer, and `silence` says why."""
 
     invocation: Invocation
     loaded: Loaded | None
@@ -51,7 +51,7 @@ class Examination(Struct, frozen=True):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asked anew."""
+        """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asks anew."""
         if self.status is not None or lock_holder(lock_file(), self.proc) is not None:
             return True
         _, silence = _status(self.invocation)
@@ -119,12 +119,12 @@ class Finding(Struct, frozen=True):
 
 
 def with_part(part: str, *found: Finding) -> Iterator[Finding]:
-    """Yield what was found of a part that is not all of a check, such as the index of one agent."""
+    """Yield findings about one part of what a check looks at, such as the index of one agent."""
     yield from (replace(one, part=one.part or part) for one in found)
 
 
 CheckFunction = Callable[[Examination], Iterable[Finding]]
-"""What does a check: looks at one thing, blocks, may raise, and may never return."""
+"""Looks at one thing. It blocks, may raise, and may never return."""
 AnyCheck = TypeVar("AnyCheck", bound=CheckFunction)
 
 
@@ -145,7 +145,7 @@ class DoctorCheck(Struct, frozen=True):
 
     @property
     def section(self) -> str:
-        """The section that it stands in."""
+        """The section that it belongs to."""
         return self.id.partition(".")[0]
 
 

@@ -133,7 +133,7 @@ def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
     if examination.status is not None:
         return _read_again(examination)
     if file.is_used:
-        # whoever has it open does not answer, and would go on writing to the file under its new name
+        # the process that has it open does not answer, and would go on writing to the file under its new name
         return None
 
     def act() -> str:
@@ -203,7 +203,7 @@ def _may_be_indexed(base: Path, relative: str) -> bool:
 
 
 def _digest(path: Path) -> bytes | None:
-    """Return the SHA-256 of a file; None where it cannot be read, which is told by the part about the notes."""
+    """Return the SHA-256 of a file; None where it cannot be read, which the check of the notes reports."""
     try:
         with path.open("rb") as stream:
             return file_digest(stream, "sha256").digest()
@@ -217,7 +217,7 @@ def _name_some(paths: tuple[str, ...]) -> str:
 
 
 LARGE_BYTES = 256 * 2**20
-"""What is held has bounds of its own; so much is never needed."""
+"""The rows of a ledger have bounds of their own; it never needs so much."""
 
 
 @check(

@@ -278,7 +278,7 @@ def writable(examination: Examination) -> Iterator[Finding]:
 
 
 def may_be_listed(mode: int, above: Iterable[int]) -> bool:
-    """Tell whether somebody who is neither owner nor of the group lists a folder, by its mode and those above it."""
+    """Tell whether other users can list a folder, by its mode and the modes of those above it."""
     listing = stat.S_IROTH | stat.S_IXOTH
     return mode & listing == listing and all(one & stat.S_IXOTH for one in above)
 
@@ -296,7 +296,7 @@ def _open_databases(examination: Examination, state: Path) -> Iterator[Path]:
 
 
 def _is_database_of_ours(path: Path) -> bool:
-    """Tell whether a file bears our mark; a key may name one of somebody else by mistake."""
+    """Tell whether a file has our mark; a key may name a database of another program by mistake."""
     try:
         header = read_header(path)
     except (OSError, ValueError):

@@ -74,7 +74,7 @@ def ignored(examination: Examination) -> Iterator[Finding]:
 
 
 def _below(workspace: Path) -> Iterator[str]:
-    """Yield the paths of what is in a workspace, those of folders with a `/` behind."""
+    """Yield the paths of files and folders below a workspace, those of folders with a `/` at the end."""
     for folder, folders, files in os.walk(workspace):
         at = Path(folder).relative_to(workspace)
         folders[:] = [name for name in folders if name != ".git"]
@@ -129,7 +129,7 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
                 Path(rules.workspace), path, max_bytes=rules.max_file_bytes, follow_symlinks=rules.follow_symlinks
             )
         except (OSError, NotReadableError, TornReadError):
-            # what cannot be read is told by the part about the notes
+            # the check of the notes reports what cannot be read
             continue
         data, _ = utf8_of(content)
         if not why_private(data):

@@ -121,7 +121,7 @@ def restore_command(
     """
     state = state_dir()
     lock = DaemonLock(state, socket=socket_path())
-    # what is no backup is told before anything else is asked for
+    # a file that is no backup is refused before anything else is asked for
     with (
         open_backup(file) as backup,
         without_daemon(lock, state, f"memoryctl restore {file}", is_look=dry_run) as notes,
@@ -170,7 +170,7 @@ def _restore(
 
 def _backup_places(backup: OpenBackup) -> BackupPlaces:
     return BackupPlaces(
-        # a link that somebody keeps a configuration by stays
+        # a link to the configuration stays one
         config=config_file().resolve(),
         state=state_dir(),
         folders=tuple(map(Path, backup.manifest.folders)),

@@ -99,7 +99,7 @@ def _check_lines(found: Checked) -> Iterator[str]:
     for kind, colour, remarks in (("error", "red", found.problems), ("notice", "yellow", found.notices)):
         for one in remarks:
             place = f"{where}:{one.place.line}:{one.place.column}" if one.place else where
-            # what stands in no file is of the environment
+            # a remark without a file is about the environment
             start = f"{harmless_line(place)}: " if place else ""
             yield f"{start}{styled(kind, colour=colour)}: {harmless_line(one.message)}"
     if found.loaded is None:

@@ -191,7 +191,7 @@ def _start(check: DoctorCheck, examination: Examination, seconds: float | None) 
         except BaseException as exc:
             result.set_exception(exc)
 
-    # a thread that nobody waits for at the end: what hangs in the kernel must not keep the command
+    # a daemon thread: what hangs in the kernel must not keep the command from ending
     Thread(target=work, name=check.id, daemon=True).start()
     return partial(_findings, result, limit, time.monotonic() + limit)
 

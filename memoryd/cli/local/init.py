@@ -106,7 +106,7 @@ def init_command(
 
 
 def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
-    """Say what is there, and change nothing. Raises InvalidRequest if the options want something else."""
+    """Show the configuration that is there; raises InvalidRequest if the options want another."""
     found = checked()
     if options.says_something and not is_what_is_there(options, path):
         raise InvalidRequest(
@@ -192,7 +192,7 @@ def _start() -> tuple[str, str]:
 
 
 def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
-    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
+    """Tell whether an option or an answer wants the service; without a service manager the question is not asked."""
     if said is not None or not is_asking:
         return bool(said)
     name = manager_here().name

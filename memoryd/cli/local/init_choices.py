@@ -49,7 +49,7 @@ class InitOptions(Struct, frozen=True):
     model: str | None = None
     is_asking: bool = False
     is_agreed: bool = False
-    """`--yes`: what is proposed is meant."""
+    """`--yes`: take what is proposed."""
 
     @property
     def says_something(self) -> bool:
@@ -72,7 +72,7 @@ class FirstPlan(Struct, frozen=True):
 
 
 def planned(options: InitOptions, path: Path) -> FirstPlan:
-    """Decide all, and read it as memoryd will; asks only if somebody is there.
+    """Decide all, and read it as memoryd will; asks only at a terminal.
 
     Raises ConfigError, InvalidRequest, UsageError.
     """
@@ -113,7 +113,7 @@ def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:
 
 
 def _pick_folders(found: Sequence["NotesFolder"], options: InitOptions) -> Sequence["NotesFolder"]:
-    """Return the folders that are meant of those that were found, or the one that somebody names."""
+    """Return the folders that a person chooses or names; where no one can be asked, the only one that was found."""
     # here, as above
     from memoryd.cli.local.init_survey import folder_at
 
@@ -176,7 +176,7 @@ def _confirm(question: str, *, default: bool) -> bool:
 
 
 def notices_of(plan: FirstPlan) -> list[str]:
-    """Return what is worth knowing about what was chosen."""
+    """Return remarks about the choices."""
     remarks = [
         f"{one.path}: {count(one.outside, 'Markdown file')} outside of MEMORY.md, memory/ and bank/ left out; "
         "--all takes them in"
@@ -192,7 +192,7 @@ def notices_of(plan: FirstPlan) -> list[str]:
 
 
 def is_what_is_there(options: InitOptions, path: Path) -> bool:
-    """Tell whether the options describe what stands at the path; asks nobody."""
+    """Tell whether the options describe the file at the path, without a question."""
     text = planned(replace(options, is_asking=False, is_agreed=True), path).text
     try:
         return path.read_bytes() == text.encode()

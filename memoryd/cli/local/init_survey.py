@@ -45,7 +45,7 @@ class NotesFolder(Struct, frozen=True):
 
     @property
     def told(self) -> str:
-        """What it is, for somebody who is to choose."""
+        """What it is, for a person who chooses."""
         return f"{self.path} ({_PROGRAMS[self.kind]}, {self.all_files})"
 
     @property

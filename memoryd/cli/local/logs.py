@@ -53,7 +53,7 @@ class LogLine(Struct, frozen=True):
 
 
 class LogFilter(Struct, frozen=True):
-    """Which lines are wanted; those that are no events are, unless a time is asked for."""
+    """Which lines are shown. Lines that are no events are shown, too, unless a time is asked for."""
 
     levels: Sequence[str]
     since: datetime | None = None
@@ -200,7 +200,7 @@ class LogFiles:
         except FileNotFoundError:
             return
         with file:
-            # of what is open: the name may have gone to another one by now
+            # of the open file: another file may have its name by now
             found = os.fstat(file.fileno())
             if found.st_ino != self._inode or found.st_size < self._end:
                 # rotated, or made anew: what was said at the end of the one before is in `.1`

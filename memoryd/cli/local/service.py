@@ -244,7 +244,7 @@ def step_row(step: ServiceStep) -> dict[str, object]:
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:
-    """Yield how the service stands."""
+    """Yield the state of the service."""
     colour, word = ("green", "running") if state.is_running else ("red", "not running")
     if not state.is_installed:
         colour, word = "yellow", "not installed"

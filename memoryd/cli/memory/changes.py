@@ -78,7 +78,7 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
 
 
 def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
-    """Tell whether a change is the newest of its file, and the file is another one now: somebody else wrote it."""
+    """Tell whether a change is the newest of its file, and another program has written the file since."""
     newest = next(one for one in listed if one["path"] == change["path"])
     return newest["id"] == change["id"] and change["standing"] is False
 

@@ -27,7 +27,7 @@ BATCH: Final = 100
 BATCH_BYTES: Final = 400_000
 """So that a request stays within its limit, however its letters are written."""
 _TOLD = 1_000
-"""Lines that are told one by one; the others are counted."""
+"""Lines that are named one by one; the others are counted."""
 
 
 @click.command("export")
@@ -78,7 +78,7 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
 
 
 class ImportLine(Struct, frozen=True):
-    """A line of the file: a memory as it stands there, or why it is none."""
+    """A line of the file: the memory, or why it is none."""
 
     number: int
     memory: dict[str, Any] | None
@@ -154,7 +154,7 @@ def import_command(invocation: Invocation, file: str, dry_run: bool, with_secret
     with _import_source(file) as source:
         if not dry_run:
             _tell_beforehand(source)
-        # what stands here already is known by its words
+        # a memory that is here already is known by its words
         invocation.memory.sync("indexed")
         with work.say_how_to_undo(), memory_count("importing") as report:
             for batch in batches(import_lines(source)):
@@ -165,7 +165,7 @@ def import_command(invocation: Invocation, file: str, dry_run: bool, with_secret
 
 
 def _tell_beforehand(source: IO[bytes]) -> None:
-    """Say before anything is written what of it could be taken back; of a pipe nobody knows how long it is."""
+    """Say before anything is written how much of it can be taken back; the length of a pipe is unknown."""
     if not source.seekable():
         return
     changes, content = expected_changes(source)

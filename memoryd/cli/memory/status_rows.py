@@ -15,7 +15,7 @@ class Level(IntEnum):
     """How a part does, the worse the higher."""
 
     OFF = 0
-    """Nobody wants it."""
+    """It is turned off."""
     OK = 1
     NOTE = 2
     """It works, and its owner should know something."""
@@ -45,12 +45,12 @@ class StatusRow(Struct, frozen=True):
 
 
 def row(level: Level, name: str, *told: str | None, next_step: str = "") -> StatusRow:
-    """Return a row that tells what is not empty."""
+    """Return a row of the texts that are not empty."""
     return StatusRow(level, name, joined(*told), next_step)
 
 
 def joined(*parts: str | None) -> str:
-    """Join what is not empty."""
+    """Join the texts that are not empty."""
     return " · ".join(filter(None, parts))
 
 
@@ -60,7 +60,7 @@ def time_since(moment: str | None, now: datetime) -> str:
 
 
 def level_of(is_odd: object) -> Level:
-    """Return the level of what is well unless it is odd."""
+    """Return OK, or NOTE for what is odd."""
     return Level.NOTE if is_odd else Level.OK
 
 

@@ -137,7 +137,7 @@ def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     With --json each interval is a line. A daemon that is restarted meanwhile is waited for.
     """
     with invocation.client() as client:
-        # whoever asks a daemon that is not there is told so, and waits for none
+        # without a daemon this raises; only one that was there is waited for
         first = _read_metrics(client)
         if is_once:
             time.sleep(seconds)
@@ -188,7 +188,7 @@ def _show_live(client: Client, first: MetricsSnapshot, seconds: float) -> None:
 
 @contextmanager
 def _keys() -> Iterator[None]:
-    """Have keys come as they are pressed, where somebody types."""
+    """Have keys come as they are pressed, at a terminal."""
     if not is_terminal(sys.stdin):
         yield
         return
