@@ -256,11 +256,10 @@ CONFIG: Final = "config"
 FORGOTTEN: Final = ".memory/forgotten"
 MAIN_FILE: Final = "memory/qa-index.json"
 """Made of the sessions: one of another time must not stand beside them."""
-_LEDGER: Final = r"(?:[^/\x00-\x1f\x7f]{1,150}-)?ledger\.sqlite"
-_LEDGER_FILE: Final = rf"(?P<file>{_LEDGER}(?:\.forgotten-key)?)"
-_STATE: Final = expression(rf"state/(?P<folder>[a-z0-9-]{{1,60}})/{_LEDGER_FILE}\Z")
-_ELSEWHERE: Final = expression(rf"ledgers/(?P<number>\d{{1,4}})/{_LEDGER_FILE}\Z")
-_WORKSPACE: Final = expression(r"workspaces/(?P<number>\d{1,4})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z")
+_MEMBER: Final = expression(
+    r"(?P<top>state|ledgers|workspaces)/(?P<folder>[a-z0-9-]{1,60})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z"
+)
+_LEDGER: Final = expression(r"(?:[^/]{1,150}-)?ledger\.sqlite(?:\.forgotten-key)?\Z")
 _SESSION: Final = expression(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
 _NOTE: Final = expression(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
 
@@ -278,15 +277,17 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
     """Return where what has this name belongs, None if it belongs nowhere."""
     if name == CONFIG:
         return places.config
-    if found := _STATE.match(name):
-        return places.state / "workspaces" / found["folder"] / found["file"]
-    if found := _ELSEWHERE.match(name):
-        folder = _pick(places.folders, found["number"])
-        return folder / found["file"] if folder else None
-    if found := _WORKSPACE.match(name):
-        workspace = _pick(places.workspaces, found["number"])
-        return workspace / found["path"] if workspace and belongs_in_backup(found["path"]) else None
-    return None
+    match = _MEMBER.match(name)
+    if match is None:
+        return None
+    top, folder, path = match["top"], match["folder"], match["path"]
+    if not (belongs_in_backup(path) if top == "workspaces" else _LEDGER.match(path)):
+        return None
+    if top == "state":
+        return places.state / "workspaces" / folder / path
+    folders = places.workspaces if top == "workspaces" else places.folders
+    is_known = folder.isdecimal() and int(folder) < len(folders)
+    return folders[int(folder)] / path if is_known else None
 
 
 def belongs_in_backup(path: str) -> bool:
@@ -318,7 +319,3 @@ def is_note_file(path: str) -> bool:
 def is_ledger(name: str) -> bool:
     """Tell whether what has this name in a backup is a ledger, and no key of one."""
     return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")
-
-
-def _pick(paths: tuple[Path, ...], number: str) -> Path | None:
-    return paths[int(number)] if int(number) < len(paths) else None

@@ -34,19 +34,17 @@ def workspace_command() -> None:
 def listing(invocation: Invocation) -> Exit:
     """List workspaces: those of the configuration, and those that something is kept of."""
     found = known_workspaces(load().config.resolved_agents(), state_dir())
-    lines = [
-        f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
-        f"{_place_word(one)}  {size(one.bytes)} kept"
-        for one in found
-    ]
+    lines = map(_line, found)
     notes = [note for one in found for note in _move_notes(one)]
     return invocation.show({"workspaces": to_builtins(found, enc_hook=str)}, lines, notes)
 
 
-def _place_word(one: KnownWorkspace) -> str:
+def _line(one: KnownWorkspace) -> str:
+    place = "" if one.is_there else "  (no such folder)"
     if one.leads_to:
-        return f"  (a link to {one.leads_to} by now)"
-    return "" if one.is_there else "  (no such folder)"
+        place = f"  (a link to {one.leads_to} by now)"
+    agents = ", ".join(one.agents) or "of no agent"
+    return f"{styled(str(one.path), bold=True)}  {agents}{place}  {size(one.bytes)} kept"
 
 
 def _move_notes(one: KnownWorkspace) -> Iterator[str]:
@@ -84,7 +82,8 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
                 f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
             )
         # before the folder moves: links on the way lead to it now
-        lines = _config_lines(loaded, plan)
+        source = loaded.source
+        lines = namings(source.read_text("utf-8-sig"), source, plan.old, plan.new) if source is not None else []
         stays = not dry_run and carry_out(plan)
         written = writes_config and not dry_run and _write_config(loaded, lines)
     reply = {
@@ -104,12 +103,6 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
     ways_back = ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
     notes = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run), *ways_back]
     return invocation.show(reply, [harmless_line(line)], notes)
-
-
-def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
-    if loaded.source is None:
-        return []
-    return namings(loaded.source.read_text("utf-8-sig"), loaded.source, plan.old, plan.new)
 
 
 def _write_config(loaded: Loaded, lines: list[FolderNaming]) -> bool:

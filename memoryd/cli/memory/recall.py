@@ -64,10 +64,13 @@ def recall_command(
     code, notes = worth(reply, "memory", is_found=bool(reply["results"]), is_strict=strict, by=by)
     if is_bundle:
         notes = [*_receipt(reply), *notes]
-    elif not _is_by_score(reply):
-        notes.append(
-            "the scores do not give this order: asked days, current versions or the newest come first (see --explain)"
-        )
+    else:
+        scores = [round(item["score"], 2) for item in reply["results"] if "score" in item]
+        if scores != sorted(scores, reverse=True):
+            notes.append(
+                "the scores do not give this order: asked days, current versions or the newest come first "
+                "(see --explain)"
+            )
     return invocation.show(reply, _answer_lines(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
 
 
@@ -87,12 +90,6 @@ def _receipt(reply: RecallReply) -> Iterator[str]:
     for line in reply.get("receipt", []):
         parts = f"{line['tokens']} tokens" if line["told"] else "left out"
         yield f"{harmless_line(line['name'])}: {parts}" + (f" ({line['cut']})" if line["cut"] else "")
-
-
-def _is_by_score(reply: RecallReply) -> bool:
-    """Tell whether the items stand in the order of the scores that are shown."""
-    shown = [round(item["score"], 2) for item in reply["results"] if "score" in item]
-    return shown == sorted(shown, reverse=True)
 
 
 def _lines(mark: str, item: RecallItemReply) -> Iterator[str]:
