@@ -26,7 +26,7 @@ strict_option = click.option(
     "--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer."
 )
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
-"""Stands behind explained answers."""
+"""Follows explained answers."""
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -50,21 +50,21 @@ def worth(
     """Return the exit code of an answer, and in words what to think of it, who gave it, and what it lacks.
 
     `noun` is what it consists of; `is_strict` tells that an answer without a configured part is none. If no arm took
-    part, and nothing is found, nobody knows what the memory holds.
+    part and nothing is found, the answer is an error.
     """
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
-    told: list[str] = []
+    remarks: list[str] = []
     code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
     if not is_found and not _took_part(answer):
         code = Exit.ERROR
-        told = [f"no answer: {reason or 'no arm took part'}"]
+        remarks = [f"no answer: {reason or 'no arm took part'}"]
     elif not is_found:
-        told = [f"nothing found: {reason or f'no {noun} matches'}"]
+        remarks = [f"nothing found: {reason or f'no {noun} matches'}"]
     elif verdict == "none":
-        told = [f"nothing answers: {reason or 'this is only the nearest'}"]
+        remarks = [f"nothing answers: {reason or 'this is only the nearest'}"]
     elif verdict == "weak":
-        told = [f"only weak matches: {reason or 'the answer may not be among them'}"]
-    return code, [*told, *by, *_lacking(health)]
+        remarks = [f"only weak matches: {reason or 'the answer may not be among them'}"]
+    return code, [*remarks, *by, *_lacking(health)]
 
 
 def _took_part(answer: JudgedReply) -> bool:

@@ -104,7 +104,7 @@ class IndexBars(Bars):
 
 @contextmanager
 def byte_progress(name: str, total: int | None) -> Iterator[Callable[[str, int], None]]:
-    """Give what is to be told of how many bytes are done; without a total each file counts by itself."""
+    """Yield a function that takes a name and how many bytes are done; without a total each file counts by itself."""
     if not is_terminal(sys.stderr):
         yield lambda _what, _done: None
         return
@@ -114,7 +114,7 @@ def byte_progress(name: str, total: int | None) -> Iterator[Callable[[str, int],
 
 @contextmanager
 def memory_count(name: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Give what is to be told of how many memories are done, and of how many in all, None where nobody knows."""
+    """Yield a function that takes how many memories are done, and how many there are, None if that is unknown."""
     if not is_terminal(sys.stderr):
         yield lambda _done, _total: None
         return

@@ -157,7 +157,7 @@ def verb(command: Callable[Concatenate[Invocation, Parameters], Result]) -> Call
 
 _BULLET = "- "
 _MARK = "\0"
-"""Stands before such a text while options are looked for; no argument of a program can hold it."""
+"""Precedes such a text while options are looked for; no argument of a program can hold it."""
 
 
 class BulletCommand(click.Command):

@@ -18,7 +18,7 @@ from memoryd.wire import Exit
 
 
 class Command(NamedTuple):
-    """A command: its function, `NAME_command`, stands in the module `place` below `memoryd.cli`.
+    """A command: its function `NAME_command` is in the module `place` below `memoryd.cli`.
 
     Only modules in `local`, whose commands all do without a running daemon, import rooms of the daemon.
     """
@@ -42,63 +42,43 @@ class Command(NamedTuple):
         return command
 
 
-GROUPS: Final = {
-    "Ask": (
-        Command("search", "memory.search"),
-        Command("recall", "memory.recall"),
-        Command("get", "memory.search"),
-        Command("memories", "memory.memories"),
-        Command("entities", "memory.knowledge"),
-        Command("opinions", "memory.knowledge"),
-        Command("sessions", "memory.sessions"),
-    ),
-    "Remember": (
-        Command("remember", "memory.retain"),
-        Command("retain", "memory.retain"),
-        Command("capture", "memory.retain"),
-        Command("replace", "memory.retain"),
-        Command("core", "memory.retain"),
-        Command("qa", "memory.qa"),
-        Command("import", "memory.export"),
-    ),
-    "Look after": (
-        Command("status", "memory.status"),
-        Command("top", "memory.top"),
-        Command("changes", "memory.changes"),
-        Command("undo", "memory.changes"),
-        Command("forget", "memory.changes"),
-        Command("verify", "memory.changes"),
-        Command("reflect", "memory.reflect"),
-        Command("proposals", "memory.reflect"),
-        Command("disagreements", "memory.reflect"),
-        Command("sync", "memory.index"),
-        Command("index", "memory.index"),
-        Command("reindex", "memory.index"),
-    ),
-    "Connect": (
-        Command("init", "local.init"),
-        Command("config", "local.config"),
-        Command("reload", "memory.index"),
-        Command("service", "local.service"),
-        Command("models", "local.models"),
-        Command("mcp", "local.mcp"),
-        Command("hooks", "local.hooks"),
-        Command("http", "local.config"),
-        Command("qmd", "local.models"),
-        Command("completion", "local.completion"),
-    ),
-    "Repair and move": (
-        Command("doctor", "local.doctor"),
-        Command("logs", "local.logs"),
-        Command("backup", "local.backup"),
-        Command("restore", "local.backup"),
-        Command("export", "memory.export"),
-        Command("workspace", "local.workspace"),
-        Command("version", "local.completion"),
-    ),
+MODULES: Final = {
+    "local.backup": "backup restore",
+    "local.completion": "completion version",
+    "local.config": "config http",
+    "local.doctor": "doctor",
+    "local.hooks": "hooks",
+    "local.init": "init",
+    "local.logs": "logs",
+    "local.mcp": "mcp",
+    "local.models": "models qmd",
+    "local.service": "service",
+    "local.workspace": "workspace",
+    "memory.changes": "changes undo forget verify",
+    "memory.export": "import export",
+    "memory.index": "sync index reindex reload",
+    "memory.knowledge": "entities opinions",
+    "memory.memories": "memories",
+    "memory.qa": "qa",
+    "memory.recall": "recall",
+    "memory.reflect": "reflect proposals disagreements",
+    "memory.retain": "remember retain capture replace core",
+    "memory.search": "search get",
+    "memory.sessions": "sessions",
+    "memory.status": "status",
+    "memory.top": "top",
 }
-"""The commands by what somebody wants, in the order in which help lists them."""
-COMMANDS: Final = tuple(itertools.chain.from_iterable(GROUPS.values()))
+"""The modules below `memoryd.cli`, and the commands that each holds."""
+GROUPS: Final = {
+    "Ask": "search recall get memories entities opinions sessions",
+    "Remember": "remember retain capture replace core qa import",
+    "Look after": "status top changes undo forget verify reflect proposals disagreements sync index reindex",
+    "Connect": "init config reload service models mcp hooks http qmd completion",
+    "Repair and move": "doctor logs backup restore export workspace version",
+}
+"""The commands by purpose, in the order in which help lists them."""
+_PLACES = {name: place for place, names in MODULES.items() for name in names.split()}
+COMMANDS: Final = {name: Command(name, _PLACES[name]) for names in GROUPS.values() for name in names.split()}
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -107,28 +87,27 @@ class LazyGroup(click.Group):
     """Imports a command's module when the command is asked for: `search` must not pay for rich."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [command.name for command in COMMANDS]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return next((command.load() for command in COMMANDS if command.name == cmd_name), None)
+        return COMMANDS[cmd_name].load() if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is asked for; raises UsageError, which names the one that is written nearly so."""
-        names = self.list_commands(ctx)
-        if args[0] not in names and not args[0].startswith("-") and not ctx.resilient_parsing:
-            near = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], names, n=1)]
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            near = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], COMMANDS, n=1)]
             ctx.fail("".join([f"No such command {args[0]!r}.", *near]))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, each below what it is for."""
-        wide = max(len(command.name) for command in COMMANDS)
-        for title, commands in GROUPS.items():
+        width = max(map(len, COMMANDS))
+        limit = formatter.width - 6 - width
+        for title, names in GROUPS.items():
             with formatter.section(title):
-                limit = formatter.width - 6 - wide
-                rows = ((one.name.ljust(wide), one.load().get_short_help_str(limit)) for one in commands)
+                rows = ((name.ljust(width), COMMANDS[name].load().get_short_help_str(limit)) for name in names.split())
                 formatter.write_dl(list(rows))
 
 

@@ -67,7 +67,7 @@ def behind_gutter(line: str, *, is_marked: bool) -> str:
 
 
 def let_go_of_output() -> None:
-    """Have what is still to be written to standard output go nowhere: it would be tried again at the end."""
+    """Send the rest of standard output nowhere: Python would try to write it again at the end."""
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
@@ -134,13 +134,12 @@ def ago(moment: str | None, now: datetime) -> str:
 
 
 def cost(outstanding: OutstandingReply) -> str:
-    """Say what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
-    files, passages = count(outstanding["files"], "file"), count(outstanding["passages"], "passage")
+    """Return what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
     media = outstanding.get("media", 0)
     seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
-    return f"{files}, {passages}, about {count(outstanding['tokens'], 'token')}{seen}"
+    return f"{count(outstanding['files'], 'file')}, {spoken_cost(outstanding)}{seen}"
 
 
 def spoken_cost(outstanding: OutstandingReply) -> str:
-    """Say what is to be sent of conversations: `17 passages, about 1,204 tokens`."""
+    """Return what is still to be sent of conversations: `17 passages, about 1,204 tokens`."""
     return f"{count(outstanding['passages'], 'passage')}, about {count(outstanding['tokens'], 'token')}"

@@ -17,8 +17,8 @@ _FOLDER_MODE = 0o700
 
 
 @contextmanager
-def _told(path: Path, happened: str = "has been made") -> Iterator[None]:
-    """Say what keeps a file from being written: raises NotNow for one that somebody else wrote, MemorydError."""
+def _translated_errors(path: Path, happened: str = "has been made") -> Iterator[None]:
+    """Raise what keeps a file from being written as NotNow, where another program wrote it, or MemorydError."""
     try:
         yield
     except FileChangedError as exc:
@@ -30,14 +30,14 @@ def _told(path: Path, happened: str = "has been made") -> Iterator[None]:
 
 def make(path: Path, text: str) -> None:
     """Write a file where there is none, for its owner alone. Raises NotNow if there is one, MemorydError."""
-    with _told(path):
+    with _translated_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         replace_file(path, text.encode(), expected="absent", is_durable=True)
 
 
 def make_folder(path: Path) -> None:
     """Make a folder for its owner alone, with those above it. Raises MemorydError."""
-    with _told(path):
+    with _translated_errors(path):
         path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
 
 
@@ -47,10 +47,10 @@ def link(path: Path, target: Path, now: datetime | None) -> Path | None:
     Raises NotNow, MemorydError.
     """
     copy = None
-    with _told(path):
+    with _translated_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         if now is not None:
-            copy = _copied(path, path.read_bytes(), now)
+            copy = _copy_beside(path, path.read_bytes(), now)
             path.unlink()
         try:
             path.symlink_to(target)
@@ -64,13 +64,13 @@ def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
 
     Of a link the copy holds what it leads to, and the link itself gives way: what it leads to is somebody else's.
     """
-    with _told(path, "was changed"):
+    with _translated_errors(path, "was changed"):
         if path.is_symlink():
-            copy = _copied(path, path.read_bytes() if path.exists() else b"", now)
+            copy = _copy_beside(path, path.read_bytes() if path.exists() else b"", now)
             replace_file(path, text.encode(), is_durable=True)
             return copy
         before = read_snapshot(path.parent, path.name, max_bytes=_MAX_BYTES)
-        copy = _copied(path, before.data, now)
+        copy = _copy_beside(path, before.data, now)
         replace_file(path, text.encode(), expected=before.stat, is_durable=True)
     return copy
 
@@ -95,9 +95,9 @@ def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
 
 
 def _require_place(path: Path, *, replaces: bool) -> None:
-    """Raise InvalidRequest where a new file must not stand: over another unless forced, and never over what is none.
+    """Raise InvalidRequest for a place of another file, unless it `replaces` that, or of what is no file.
 
-    A device, a pipe or a link would be gone for everybody who uses it by that name.
+    Other programs may use a device, a pipe or a link by that name.
     """
     try:
         mode = path.lstat().st_mode
@@ -113,7 +113,7 @@ def _require_place(path: Path, *, replaces: bool) -> None:
         raise InvalidRequest(f"{path} is there already", hint="name another file, or give --force")
 
 
-def _copied(path: Path, data: bytes, now: datetime) -> Path:
+def _copy_beside(path: Path, data: bytes, now: datetime) -> Path:
     copy = path.with_name(f"{path.name}.{now:%Y-%m-%d-%H%M%S}")
     replace_file(copy, data, expected="absent", is_durable=True)
     return copy

@@ -37,7 +37,7 @@ from memoryd.config.reload_effects import of_effect
 from memoryd.config.root import Config
 from memoryd.config.section import Effect
 from memoryd.daemon import heartbeats
-from memoryd.daemon.heartbeats import ClockWatch, Heartbeats, Notifier
+from memoryd.daemon.heartbeats import Heartbeats, Notifier
 from memoryd.daemon.lock import DaemonLock, keep_lock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
@@ -80,9 +80,8 @@ class Daemon:
         self._reporter = Reporter(
             config=self._config_state,
             socket=str(socket_path()),
-            failing=self._supervisor.failing,
+            supervisor=self._supervisor,
             heartbeats=self._heartbeats,
-            restarts=self._supervisor.restarts,
             own_log=own_log,
             admission=self._admission,
         )
@@ -110,7 +109,7 @@ class Daemon:
         """
         # The start list. Each step undoes itself on the stack, so the stop list is this one read backwards.
         async with AsyncExitStack() as started:
-            # the index files and the threads that they are used in, before whoever writes or reads them
+            # the index files and the threads that they are used in, before the loops that write and read them
             async with self._starting():
                 await started.enter_async_context(self._open.opened())
             # the sockets, bound before any loop runs: a path that cannot be bound ends the start without a trace
@@ -121,7 +120,7 @@ class Daemon:
             started.enter_context(self._heartbeats.listening())
             started.enter_context(self._open.at_work(group))
             await started.enter_async_context(self._reloadable(group))
-            # the server, last to start and first to stop: nobody is answered by half a daemon
+            # the server, last to start and first to stop: half a daemon answers no one
             await started.enter_async_context(self._serving(group, server))
             # what lives by now lives long, so that the collector need not look at it again
             heartbeats.freeze_objects()
@@ -199,7 +198,7 @@ class Daemon:
             ("watchdog", lambda: self._notifier.run_watchdog(self._heartbeats.are_well)),
             ("heartbeats", self._heartbeats.run),
             ("log", self._log.run),
-            ("clock", ClockWatch(self._open.note_jump).run),
+            ("clock", lambda: heartbeats.watch_clocks(self._open.note_jump)),
             ("lock", self._keep_lock),
             ("collector", lambda: heartbeats.collect_when_quiet(lambda: self._workspaces.is_indexing)),
         ]
@@ -328,7 +327,7 @@ def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.S
 def loopback_port(
     config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts, admission: Admission
 ) -> LoopbackPort | None:
-    """Return the port that serves this app; None unless somebody wants it."""
+    """Return the port that serves this app; None unless it is configured."""
     http, most = config.http, _connection_limits(config).per_process
     if not http.enabled:
         return None

@@ -76,22 +76,18 @@ class Heartbeats:
         self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
         self._parts: Sequence[LivingPart] = [self._loop]
         self._stethoscope = Stethoscope()
-        self._heard: Sequence[Heartbeat] = []
+        self.heard: Sequence[Heartbeat] = []
+        """How the parts did at the last look."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="heartbeats", daemon=True)
 
     @property
-    def heard(self) -> Sequence[Heartbeat]:
-        """How the parts did at the last look."""
-        return self._heard
-
-    @property
     def stalled(self) -> list[Heartbeat]:
         """The parts that are stuck, as of the last look."""
-        return [one for one in self._heard if one.state is HeartState.STALLED]
+        return [one for one in self.heard if one.state is HeartState.STALLED]
 
     def are_well(self) -> bool:
-        """Tell whether no part is stuck, and somebody listens."""
+        """Tell whether no part is stuck, and the thread listens."""
         return self._thread.is_alive() and not self.stalled
 
     async def run(self) -> None:
@@ -106,8 +102,10 @@ class Heartbeats:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Listen in the block."""
-        if self._ends_process:
-            dump_stacks_at_limit()
+        if self._ends_process and sys.__stderr__ is not None:
+            # the stacks, before the signal of the limit ends the process
+            with contextlib.suppress(OSError, ValueError, RuntimeError):
+                faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
         self._thread.start()
         try:
             yield
@@ -118,14 +116,15 @@ class Heartbeats:
         looked = time.monotonic()
         while not self._over.wait(self._tick_seconds):
             if self._ends_process:
-                limit_processor_time(self._processor_seconds)
+                # without another call in so much work the process ends by SIGPROF, with its stacks on stderr
+                signal.setitimer(signal.ITIMER_PROF, self._processor_seconds)
             now = time.monotonic()
             seconds, looked = min(now - looked, MAX_TICKS * self._tick_seconds), now
-            self._heard = self._stethoscope.listen(self._parts, seconds)
+            self.heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
         if self._ends_process:
-            lift_limit()
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
@@ -133,7 +132,7 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
 
     Nothing is logged: the thread that is stuck may hold a lock of the log.
     """
-    # a pipe that nobody empties, or a disk that hangs, may be what the part is stuck at; then the system ends us
+    # the part may be stuck at a full pipe or a disk that hangs, as this may then be; then the system ends us
     signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
     lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
     with contextlib.suppress(OSError, ValueError):
@@ -151,30 +150,13 @@ def _dump(descriptor: int, lines: Sequence[str]) -> None:
     faulthandler.dump_traceback(descriptor, all_threads=True)
 
 
-def limit_processor_time(seconds: float = PROCESSOR_SECONDS) -> None:
-    """Have the process end by SIGPROF, with its stacks on stderr, once it takes so long without another call."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def dump_stacks_at_limit() -> None:
-    """Have the stacks be written at that signal, before it ends the process; the main thread's."""
-    if sys.__stderr__ is not None:
-        with contextlib.suppress(OSError, ValueError, RuntimeError):
-            faulthandler.register(signal.SIGPROF, file=sys.__stderr__, all_threads=True, chain=True)
-
-
-def lift_limit() -> None:
-    """Watch no more."""
-    signal.setitimer(signal.ITIMER_PROF, 0)
-
-
 _START_STEP = timedelta(seconds=10)
 _PING_SHARE = 0.4  # a little under half, so that a late timer still pings within half the interval
 _CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
 
 
 class Notifier:
-    """Sends state to $NOTIFY_SOCKET; without one, or when nobody listens there, every call does nothing."""
+    """Sends state to $NOTIFY_SOCKET; without one, or when no process listens there, every call does nothing."""
 
     def __init__(self, *, address: str | None, watchdog: timedelta | None = None) -> None:
         self._address = _socket_address(address)
@@ -191,7 +173,7 @@ class Notifier:
 
     @property
     def has_watchdog(self) -> bool:
-        """Whether somebody restarts us when the pings stop."""
+        """Whether the service manager restarts us when the pings stop."""
         return self._watchdog is not None and self._address is not None
 
     def ready(self, status: str = "") -> None:
@@ -210,12 +192,8 @@ class Notifier:
         """Say that the stop has begun."""
         self._send("STOPPING=1")
 
-    def extend_timeout(self, by: timedelta) -> None:
-        """Ask for more time to start or to stop."""
-        self._send(f"EXTEND_TIMEOUT_USEC={int(by.total_seconds() * 1e6)}")
-
     async def run_start(self, text: str) -> None:
-        """Say again and again what a long start is busy with, so that nobody ends it for its length."""
+        """Say again and again what a long start is busy with, so that the service manager does not end it."""
         while True:
             await asyncio.sleep(_START_STEP.total_seconds())
             self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
@@ -241,7 +219,7 @@ class Notifier:
 
 
 def _socket_address(text: str | None) -> str | None:
-    """Return the address to send to: a path, or `@name` of the abstract namespace; anything else is nobody's."""
+    """Return the address to send to: a path, or `@name` of the abstract namespace; None for anything else."""
     if text and text.startswith("@"):
         return "\0" + text[1:]
     return text if text and text.startswith("/") else None
@@ -256,36 +234,27 @@ _ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
 
 
-class ClockWatch:
-    """Calls `on_jump` when the clocks say that more lies between two looks than the pause; `run` loops for ever."""
-
-    def __init__(
-        self,
-        on_jump: Callable[[Jump], None],
-        *,
-        look: Callable[[], Clocks] | None = None,
-        pause_seconds: float = CLOCK_SECONDS,
-    ) -> None:
-        self._on_jump = on_jump
-        self._look = look or read_clocks
-        self._pause_seconds = pause_seconds
-
-    async def run(self) -> None:
-        """Look until cancelled."""
-        before = self._look()
-        while True:
-            await asyncio.sleep(self._pause_seconds)
-            after = self._look()
-            found = jump(before, after, self._pause_seconds)
-            before = after
-            if found is not None:
-                log.info("looking at everything anew", reason=found.reason)
-                self._on_jump(found)
-
-
 def read_clocks() -> Clocks:
     """Read the clocks of the system."""
     return Clocks(running=time.monotonic(), elapsed=time.clock_gettime(_ELAPSED), wall=time.time())
+
+
+async def watch_clocks(
+    on_jump: Callable[[Jump], None],
+    *,
+    read: Callable[[], Clocks] = read_clocks,
+    pause_seconds: float = CLOCK_SECONDS,
+) -> None:
+    """Call `on_jump` whenever more lies between two readings of the clocks than the pause, until cancelled."""
+    before = read()
+    while True:
+        await asyncio.sleep(pause_seconds)
+        after = read()
+        found = jump(before, after, pause_seconds)
+        before = after
+        if found is not None:
+            log.info("looking at everything anew", reason=found.reason)
+            on_jump(found)
 
 
 YOUNG, MIDDLE = 10_000, 4
@@ -325,7 +294,7 @@ def give_back() -> None:
 
 
 async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
-    """Visit everything again and again, after a pause in seconds, unless somebody works."""
+    """Visit everything again and again, after a pause in seconds, unless work is going on."""
     look: Callable[[], object] = collect_frozen
     while True:
         await asyncio.sleep(pause)

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 _NOTE_BYTES = 512
 POLL_SECONDS = 2.0
-"""How often the lock is looked at: its file goes with a state directory that somebody removes."""
+"""How often the lock is looked at: its file goes with a state directory that is removed."""
 
 
 class DaemonLock:
@@ -37,7 +37,7 @@ class DaemonLock:
 
     def __enter__(self) -> Self:
         """Take the lock, or raise AlreadyRunning, NotPermitted or StoreUnavailable (full or read-only disk)."""
-        self._fd = self._taken()
+        self._fd = self._acquire()
         return self
 
     def __exit__(
@@ -58,11 +58,11 @@ class DaemonLock:
         lock is kept until the new one is had.
         """
         if not self.is_held():
-            fresh = self._taken()
+            fresh = self._acquire()
             self.__exit__(None, None, None)
             self._fd = fresh
 
-    def _taken(self) -> int:
+    def _acquire(self) -> int:
         try:
             return self._take()
         except PermissionError as exc:

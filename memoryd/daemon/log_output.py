@@ -12,18 +12,16 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import structlog
-from msgspec import Struct
 
 from memoryd import log
 from memoryd.api.daemon_state import LogState
-from memoryd.config.limits import LogSection
+from memoryd.config.limits import LogFileChoice, LogSection
 
 events = structlog.get_logger(__name__)
 
@@ -47,7 +45,7 @@ class OwnLog:
     """Sets up what is logged from `set_up` on; `run` tells what was left out."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str] = os.environ) -> None:
-        self._found = standard_error(environment)
+        self._stderr = standard_error(environment)
         self._path = folder / LOG_NAME
         self._file: LogFile | None = None
         self._rate = LogRate(LogSection().max_per_minute, time.monotonic)
@@ -57,12 +55,12 @@ class OwnLog:
     def set_up(self, wanted: LogSection) -> None:
         """Log as the configuration wants it, at once; may be called again."""
         self._rate.per_minute = wanted.max_per_minute
-        if not wants_file(FileChoice(wanted.file), self._found):
+        if not wants_file(wanted.file, self._stderr):
             self.close()
             self._file = None
         elif self._file is None:
             self._file = LogFile(self._path)
-        file, is_bounded = self._file, self._file is not None and self._found.is_launchds
+        file, is_bounded = self._file, self._file is not None and self._stderr == "launchd"
         if is_bounded:
             _bound_standard_error()
         log.configure(
@@ -85,7 +83,7 @@ class OwnLog:
         """Return where the log goes now. Blocks for a few stats."""
         file = self._file
         if file is None:
-            destination = "journal" if self._found.is_journal else "stderr"
+            destination = "journal" if self._stderr == "journal" else "stderr"
             return LogState(destination, None, 0, 0, None, self._left_out)
         return LogState("file", file.path, file.bytes(), MAX_BYTES, file.trouble, self._left_out)
 
@@ -103,60 +101,43 @@ class OwnLog:
             events.warning("events were left out", of=kind, count=count)
         if lost := log.STDERR.lost - self._reported_lost:
             self._reported_lost += lost
-            # to where nobody reads it goes the same way, and is told with the next
+            # where standard error is not read, this line is lost, too, and counted with the next
             events.warning("lines were lost, nobody read the standard error", count=lost)
 
     def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        # whoever asks for everything gets everything
+        # at level debug nothing is left out
         if level != "debug" and not self._rate.admits(f"{event.get('event')}"):
             self._left_out += 1
             raise structlog.DropEvent
         return event
 
 
-class FileChoice(StrEnum):
-    """What `log.file` says."""
-
-    AUTO = "auto"
-    ON = "on"
-    OFF = "off"
-
-
-class StandardError(Struct, frozen=True, kw_only=True):
-    """What the standard error of the process leads to."""
-
-    is_journal: bool = False
-    is_terminal: bool = False
-    is_collected: bool = False
-    """A file, a pipe or a socket: somebody chose to keep it."""
-    is_launchds: bool = False
-    """Launchd keeps a file of it, which nobody bounds."""
+StandardError = Literal["journal", "terminal", "launchd", "collected", "nothing"]
+"""What the standard error leads to. What launchd keeps in a file grows without a bound; what is collected in a file, a
+pipe or a socket is kept on purpose."""
 
 
 def standard_error(environment: Mapping[str, str]) -> StandardError:
-    """Say what the standard error leads to; raises nothing."""
+    """Return what the standard error of the process leads to; raises nothing."""
     try:
         found = os.fstat(2)
     except OSError:
-        return StandardError()
+        return "nothing"
+    # systemd.exec(5): so a program tells whether it is connected to the journal itself
+    if environment.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}":
+        return "journal"
+    if os.isatty(2):
+        return "terminal"
     is_file = stat.S_ISREG(found.st_mode)
-    return StandardError(
-        # systemd.exec(5): so a program tells whether it is connected to the journal itself
-        is_journal=environment.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}",
-        is_terminal=os.isatty(2),
-        is_collected=is_file or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode),
-        # launchd gives each job its label; programs of a terminal have 0 there
-        is_launchds=is_file and sys.platform == "darwin" and environment.get("XPC_SERVICE_NAME", "0") != "0",
-    )
+    # launchd gives each job its label; programs of a terminal have 0 there
+    if is_file and sys.platform == "darwin" and environment.get("XPC_SERVICE_NAME", "0") != "0":
+        return "launchd"
+    return "collected" if is_file or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) else "nothing"
 
 
-def wants_file(chosen: FileChoice, found: StandardError) -> bool:
-    """Tell whether there is to be a log file of our own: by itself only where nobody else keeps what is said."""
-    if chosen is not FileChoice.AUTO:
-        return chosen is FileChoice.ON
-    if found.is_journal or found.is_terminal:
-        return False
-    return found.is_launchds or not found.is_collected
+def wants_file(choice: LogFileChoice, stderr: StandardError) -> bool:
+    """Tell whether there is to be a log file of our own: by itself only where no other program keeps the log."""
+    return choice == "on" or (choice == "auto" and stderr in ("launchd", "nothing"))
 
 
 def _bound_standard_error() -> None:
@@ -195,7 +176,7 @@ class LogRate:
 
 
 class LogFile:
-    """Writes lines to the file; what stands in the way costs the line and is told by `trouble`."""
+    """Writes lines to the file; a line that cannot be written is lost, and `trouble` says why."""
 
     def __init__(self, path: Path, *, file_bytes: int = FILE_BYTES) -> None:
         self.path = path
@@ -264,7 +245,7 @@ class _Handler(RotatingFileHandler):
 
 def opened_to_append(path: Path) -> int:
     """Return a descriptor of a file to append to, made if it is missing; raises OSError if it is anything else."""
-    # a named pipe that nobody reads would be waited for, by the whole daemon
+    # the whole daemon would wait for the reader of a named pipe
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         descriptor = os.open(path, flags, 0o600)

@@ -136,7 +136,7 @@ def _exit_code(exc: MemorydError, environ: Mapping[str, str]) -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process; what a thread of the pool still reads is for nobody, and may take minutes."""
+    """End the process; threads of the pool may still read for minutes, and no one needs that."""
     until = time.monotonic() + REST_SECONDS
     pool = [thread for thread in threading.enumerate() if thread.name.startswith(POOL)]
     for thread in pool:

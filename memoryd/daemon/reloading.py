@@ -89,9 +89,9 @@ class Reloading:
         return await waiting
 
     async def look(self) -> ReloadResult:
-        """Say what a reload would do, and do nothing of it; what is wrong with the file is not kept as a failure."""
+        """Return what a reload would do, and do nothing; a problem of the file does not count as a failed reload."""
         try:
-            loaded = await self._loaded()
+            loaded = await self._load()
         except ConfigError as exc:
             return ReloadResult(False, problems=exc.problems, notices=exc.notices)
         except TimeoutError:
@@ -100,7 +100,7 @@ class Reloading:
         return ReloadResult(False, changed_keys(self._config, loaded.config), owed, notices=loaded.notices)
 
     async def run(self) -> None:
-        """Reload whenever somebody wants it."""
+        """Reload whenever asked."""
         while not self._is_ended:
             await self._is_wanted.wait()
             self._is_wanted.clear()
@@ -108,7 +108,7 @@ class Reloading:
             waiting, self._waiting = self._waiting, []
             outcome = await self._reload()
             for one in waiting:
-                # one that nobody waits for any more is cancelled
+                # a caller that has gone has cancelled its future
                 if not one.done():
                     one.set_result(outcome)
 
@@ -129,7 +129,7 @@ class Reloading:
         self._at_rest.clear()
         self._notifier.reloading()
         try:
-            outcome = await self._tried()
+            outcome = await self._try()
         finally:
             self._notifier.ready()
             self._at_rest.set()
@@ -139,27 +139,27 @@ class Reloading:
             log.info("reloaded", changed=list(outcome.changed), needs_restart=list(outcome.needs_restart))
         return outcome
 
-    async def _tried(self) -> ReloadResult:
+    async def _try(self) -> ReloadResult:
         try:
-            loaded = await self._loaded()
+            loaded = await self._load()
             changed = changed_keys(self._config, loaded.config)
             await self._apply(loaded, changed)
         except ConfigError as exc:
-            return self._failed(exc.problems)
+            return self._fail(exc.problems)
         except TimeoutError:
-            return self._failed([UNREAD])
+            return self._fail([UNREAD])
         except (MemorydError, OSError) as exc:
-            return self._failed([f"{exc}; {exc.hint}" if isinstance(exc, MemorydError) and exc.hint else str(exc)])
+            return self._fail([f"{exc}; {exc.hint}" if isinstance(exc, MemorydError) and exc.hint else str(exc)])
         except Exception as exc:
             # a fault of ours, which the old configuration does without
             log.exception("reload failed")
-            return self._failed([f"{type(exc).__name__}: {exc}"])
+            return self._fail([f"{type(exc).__name__}: {exc}"])
         owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
         self._config = loaded.config
         self.state = replace(_state(loaded), needs_restart=owed)
         return ReloadResult(True, changed, owed, notices=loaded.notices)
 
-    async def _loaded(self) -> Loaded:
+    async def _load(self) -> Loaded:
         async with asyncio.timeout(READING.total_seconds()):
             loaded = await asyncio.to_thread(self._read)
         was = self.state.source
@@ -170,7 +170,7 @@ class Reloading:
             )
         return loaded
 
-    def _failed(self, problems: Sequence[str]) -> ReloadResult:
+    def _fail(self, problems: Sequence[str]) -> ReloadResult:
         self.state = replace(self.state, problems=problems, failed_at=datetime.now(UTC))
         return ReloadResult(
             False, needs_restart=self.state.needs_restart, problems=problems, notices=self.state.notices
@@ -225,7 +225,7 @@ class OpenWorkspaces:
         self.now.note_jump(jump)
 
     async def exchange(self, config: Config) -> None:
-        """Close the workspaces, and open those of another configuration over the same files, while nobody asks.
+        """Close the workspaces, and open those of another configuration over the same files, while no request runs.
 
         Raises whatever keeps these from being opened; then those of before are open again.
         """
@@ -276,32 +276,31 @@ class OpenWorkspaces:
                 raise StoreUnavailable(f"{path}: {why}")
 
     def _start(self) -> None:
-        assert self._group is not None
         wanted = dict.fromkeys(self._models.loops())
         for loop in [loop for loop in self._model_loops if loop not in wanted]:
             self._model_loops.pop(loop).cancel()
         for loop in wanted:
             if loop not in self._model_loops:
-                self._model_loops[loop] = self._task(self._group, self._kept(loop))
+                self._model_loops[loop] = self._task(self._optional(loop))
         optional = [("reporter", self.memories.board.run), *self.now.optional_loops()]
-        loops = [*self.now.essential_loops(), *map(self._kept, optional)]
-        self._loops = [self._task(self._group, loop) for loop in loops]
+        loops = [*self.now.essential_loops(), *map(self._optional, optional)]
+        self._loops = list(map(self._task, loops))
 
-    def _kept(self, loop: NamedLoop) -> NamedLoop:
+    def _optional(self, loop: NamedLoop) -> NamedLoop:
         name, run = loop
         return name, partial(self._supervisor.keep, name, run)
 
-    @staticmethod
-    def _task(group: asyncio.TaskGroup, loop: NamedLoop) -> asyncio.Task[None]:
+    def _task(self, loop: NamedLoop) -> asyncio.Task[None]:
+        assert self._group is not None
         name, run = loop
-        return group.create_task(run(), name=name)
+        return self._group.create_task(run(), name=name)
 
     async def _close(self) -> None:
         for task in self._loops:
             task.cancel()
         if self._loops:
             await asyncio.wait(self._loops)
-        # a thread goes on though the loop that waits for it was cancelled: nobody else is to write the same file then
+        # a thread goes on though the loop that waits for it was cancelled: no other may write the same file then
         await asyncio.to_thread(self._wait_for_threads)
         await self._files.aclose()
 

@@ -23,8 +23,6 @@ from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.log_output import OwnLog
-from memoryd.domain.breaker import BreakerRule
-from memoryd.domain.heartbeats import Heartbeat
 from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
@@ -32,102 +30,17 @@ log = structlog.get_logger(__name__)
 Loop = Coroutine[object, object, None]
 
 
-def stuck_since(one: Heartbeat) -> str:
-    """Say of a part that is stuck since when."""
-    return f"it has given no sign of life for {one.silent_seconds:.0f} s"
-
-
-class Reporter:
-    """Gathers the facts of the process; `failing` are the loops that wait for another try, and why."""
-
-    def __init__(
-        self,
-        *,
-        config: Callable[[], ConfigState],
-        socket: str,
-        failing: Mapping[str, str],
-        heartbeats: Heartbeats,
-        restarts: Mapping[str, int],
-        own_log: OwnLog,
-        admission: Admission,
-    ) -> None:
-        self._config = config
-        self._socket = socket
-        self._failing = failing
-        self._heartbeats = heartbeats
-        self._restarts = restarts
-        self._log = own_log
-        self._started = time.monotonic()
-        self._admission = admission
-        self.server: Server | None = None
-        """Set once there is one."""
-        self.port: LoopbackPort | None = None
-        """None unless somebody wants it."""
-
-    def state(self) -> DaemonState:
-        """Return the facts now."""
-        return DaemonState(
-            version=__version__,
-            pid=os.getpid(),
-            uptime_seconds=round(time.monotonic() - self._started, 1),
-            rss_bytes=psutil.Process().memory_info().rss,
-            socket=self._socket,
-            config=self._config(),
-            connections=self._connections(),
-            unreachable=self._unreachable,
-            heartbeats=self._heartbeats.heard,
-            load=self._load(),
-            log=self._log.state(),
-            port=None if self.port is None else self.port.state(),
-            restarts=dict(self._restarts),
-        )
-
-    def shortfalls(self, agent: str) -> list[Shortfall]:
-        """Return what fails around an agent's memory: loops of the daemon, and the sockets that it is asked on."""
-        loops = [Shortfall(name, reason) for name, reason in self._failing.items()]
-        lost = [(name, reason) for name, reason in self._unreachable.items() if is_asked_on(agent, name)]
-        trouble = "" if self.port is None else self.port.state().trouble
-        port = [Shortfall("loopback port", trouble)] if trouble else []
-        stuck = [Shortfall(one.name, stuck_since(one)) for one in self._heartbeats.stalled]
-        unwritten = self._log.state().trouble
-        stuck += [Shortfall("log", f"the log file cannot be written: {unwritten}")] if unwritten else []
-        return loops + stuck + port + [Shortfall(f"socket {name}", reason) for name, reason in lost]
-
-    def _load(self) -> LoadState:
-        room = self._admission
-        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return LoadState(
-            requests=room.at_work,
-            max_requests=room.most,
-            refused_requests=room.refused,
-            open_files=psutil.Process().num_fds(),
-            max_open_files=files,
-            threads=threading.active_count(),
-        )
-
-    def _connections(self) -> ConnectionCounts | None:
-        if self.server is None:
-            return None
-        found = self.server.connections
-        return ConnectionCounts(open=found.open, refused=dict(found.refused))
-
-    @property
-    def _unreachable(self) -> Mapping[str, str]:
-        return {} if self.server is None else self.server.unreachable
-
-
 class Supervisor:
     """Runs the loops of optional parts; `failing` says which of them wait for another try, and why."""
 
-    def __init__(self, rule: BreakerRule | None = None) -> None:
+    def __init__(self) -> None:
         self.failing: dict[str, str] = {}
         self.restarts: Counter[str] = Counter()
         """How often each was started again."""
-        self._rule = rule
 
     async def keep(self, name: str, loop: Callable[[], Loop]) -> None:
         """Run a loop until it returns; after a failure run it again, later each time."""
-        retry = Retry(self._rule)
+        retry = Retry()
         while True:
             try:
                 await loop()
@@ -142,3 +55,81 @@ class Supervisor:
                 self.restarts[name] += 1
             else:
                 return
+
+
+class Reporter:
+    """Gathers the facts of the process."""
+
+    def __init__(
+        self,
+        *,
+        config: Callable[[], ConfigState],
+        socket: str,
+        supervisor: Supervisor,
+        heartbeats: Heartbeats,
+        own_log: OwnLog,
+        admission: Admission,
+    ) -> None:
+        self._config = config
+        self._socket = socket
+        self._supervisor = supervisor
+        self._heartbeats = heartbeats
+        self._log = own_log
+        self._started = time.monotonic()
+        self._admission = admission
+        self.server: Server | None = None
+        """Set once there is one."""
+        self.port: LoopbackPort | None = None
+        """None unless it is configured."""
+
+    def state(self) -> DaemonState:
+        """Return the facts now."""
+        counts = None
+        if self.server is not None:
+            found = self.server.connections
+            counts = ConnectionCounts(open=found.open, refused=dict(found.refused))
+        return DaemonState(
+            version=__version__,
+            pid=os.getpid(),
+            uptime_seconds=round(time.monotonic() - self._started, 1),
+            rss_bytes=psutil.Process().memory_info().rss,
+            socket=self._socket,
+            config=self._config(),
+            connections=counts,
+            unreachable=self._unreachable,
+            heartbeats=self._heartbeats.heard,
+            load=self._load(),
+            log=self._log.state(),
+            port=None if self.port is None else self.port.state(),
+            restarts=dict(self._supervisor.restarts),
+        )
+
+    def shortfalls(self, agent: str) -> list[Shortfall]:
+        """Return what fails around an agent's memory: loops of the daemon, and the sockets that it is asked on."""
+        failures = list(self._supervisor.failing.items())
+        failures += [
+            (part.name, f"it has given no sign of life for {part.silent_seconds:.0f} s")
+            for part in self._heartbeats.stalled
+        ]
+        if trouble := self._log.state().trouble:
+            failures.append(("log", f"the log file cannot be written: {trouble}"))
+        if self.port is not None and (trouble := self.port.state().trouble):
+            failures.append(("loopback port", trouble))
+        failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_asked_on(agent, name)]
+        return [Shortfall(name, reason) for name, reason in failures]
+
+    def _load(self) -> LoadState:
+        room = self._admission
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return LoadState(
+            requests=room.at_work,
+            max_requests=room.most,
+            refused_requests=room.refused,
+            open_files=psutil.Process().num_fds(),
+            max_open_files=files,
+            threads=threading.active_count(),
+        )
+
+    @property
+    def _unreachable(self) -> Mapping[str, str]:
+        return {} if self.server is None else self.server.unreachable

@@ -72,7 +72,7 @@ class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     members: Annotated[tuple[BackupMember, ...], Meta(max_length=MEMBERS_MAX)]
 
 
-def decoded_manifest(data: bytes) -> BackupManifest:
+def decode_manifest(data: bytes) -> BackupManifest:
     """Read a manifest; raises InvalidRequest for what is none, or is of a newer format."""
     try:
         raw = msgspec.json.decode(data)
@@ -91,8 +91,8 @@ def decoded_manifest(data: bytes) -> BackupManifest:
 _BLOCK: Final = 1 << 20
 _SCRATCH: Final = "backup-"
 _LEFT_SECONDS: Final = 3600.0
-Told = Callable[[str, int], None]
-"""Is told the name of what is done, and how many bytes of it."""
+ByteProgress = Callable[[str, int], None]
+"""Takes the name of a member, and how many of its bytes are done."""
 _DAMAGED: Final = "nothing was changed; take another copy of the backup"
 
 
@@ -102,9 +102,9 @@ class BackupWriter:
     Whoever raises in between leaves a file that is no backup. Raises OSError where it cannot be written.
     """
 
-    def __init__(self, out: IO[bytes], told: Told) -> None:
+    def __init__(self, out: IO[bytes], report: ByteProgress) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
-        self._told = told
+        self._told = report
         self.members: list[BackupMember] = []
 
     def __enter__(self) -> Self:
@@ -153,7 +153,7 @@ class OpenBackup(Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def opened_backup(path: Path) -> Iterator[OpenBackup]:
+def open_backup(path: Path) -> Iterator[OpenBackup]:
     """Open a backup and read its manifest; raises InvalidRequest for what is none, StoreUnavailable."""
     try:
         file = path.open("rb")
@@ -166,7 +166,7 @@ def opened_backup(path: Path) -> Iterator[OpenBackup]:
         source = tar.extractfile(last) if last is not None and last.size <= MANIFEST_BYTES_MAX else None
         if source is None:
             raise InvalidRequest(f"{path} is no backup of memoryd, or was cut short", hint=_DAMAGED)
-        manifest = decoded_manifest(source.read())
+        manifest = decode_manifest(source.read())
         names = [one.name for one in manifest.members]
         if sorted(names) != sorted(headers):
             raise InvalidRequest(f"{path} has other members than its manifest says", hint=_DAMAGED)
@@ -189,9 +189,9 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
 class _Hashing(io.RawIOBase):
     """Reads just `size` bytes of a file, sums them up, and tells how far it is; raises StoreUnavailable."""
 
-    def __init__(self, name: str, source: IO[bytes], size: int, told: Callable[[int], None]) -> None:
+    def __init__(self, name: str, source: IO[bytes], size: int, report: Callable[[int], None]) -> None:
         self.sum = hashlib.sha256()
-        self._name, self._source, self._left, self._done, self._told = name, source, size, 0, told
+        self._name, self._source, self._left, self._done, self._told = name, source, size, 0, report
 
     def readable(self) -> bool:
         return True
@@ -214,7 +214,7 @@ class _Hashing(io.RawIOBase):
 
 
 class _Bounded:
-    """A file of which nobody reads much at once: a made-up header may say that it has any length."""
+    """A file that refuses to be read in large parts: a made-up header may name any length."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -256,11 +256,10 @@ CONFIG: Final = "config"
 FORGOTTEN: Final = ".memory/forgotten"
 MAIN_FILE: Final = "memory/qa-index.json"
 """Made of the sessions: one of another time must not stand beside them."""
-_LEDGER: Final = r"(?:[^/\x00-\x1f\x7f]{1,150}-)?ledger\.sqlite"
-_LEDGER_FILE: Final = rf"(?P<file>{_LEDGER}(?:\.forgotten-key)?)"
-_STATE: Final = expression(rf"state/(?P<folder>[a-z0-9-]{{1,60}})/{_LEDGER_FILE}\Z")
-_ELSEWHERE: Final = expression(rf"ledgers/(?P<number>\d{{1,4}})/{_LEDGER_FILE}\Z")
-_WORKSPACE: Final = expression(r"workspaces/(?P<number>\d{1,4})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z")
+_MEMBER: Final = expression(
+    r"(?P<top>state|ledgers|workspaces)/(?P<folder>[a-z0-9-]{1,60})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z"
+)
+_LEDGER: Final = expression(r"(?:[^/]{1,150}-)?ledger\.sqlite(?:\.forgotten-key)?\Z")
 _SESSION: Final = expression(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
 _NOTE: Final = expression(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
 
@@ -278,15 +277,17 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
     """Return where what has this name belongs, None if it belongs nowhere."""
     if name == CONFIG:
         return places.config
-    if found := _STATE.match(name):
-        return places.state / "workspaces" / found["folder"] / found["file"]
-    if found := _ELSEWHERE.match(name):
-        folder = _numbered(places.folders, found["number"])
-        return folder / found["file"] if folder else None
-    if found := _WORKSPACE.match(name):
-        workspace = _numbered(places.workspaces, found["number"])
-        return workspace / found["path"] if workspace and belongs_in_backup(found["path"]) else None
-    return None
+    match = _MEMBER.match(name)
+    if match is None:
+        return None
+    top, folder, path = match["top"], match["folder"], match["path"]
+    if not (belongs_in_backup(path) if top == "workspaces" else _LEDGER.match(path)):
+        return None
+    if top == "state":
+        return places.state / "workspaces" / folder / path
+    folders = places.workspaces if top == "workspaces" else places.folders
+    is_known = folder.isdecimal() and int(folder) < len(folders)
+    return folders[int(folder)] / path if is_known else None
 
 
 def belongs_in_backup(path: str) -> bool:
@@ -301,7 +302,7 @@ def belongs_in_backup(path: str) -> bool:
 
 
 def is_conversation_file(path: str) -> bool:
-    """Tell whether a file of a workspace holds questions and answers, or what is chosen of their topics."""
+    """Tell whether a file of a workspace is a conversation, or the chosen topics."""
     return path == "memory/topics.txt" or is_session_file(path)
 
 
@@ -318,7 +319,3 @@ def is_note_file(path: str) -> bool:
 def is_ledger(name: str) -> bool:
     """Tell whether what has this name in a backup is a ledger, and no key of one."""
     return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")
-
-
-def _numbered(paths: tuple[Path, ...], number: str) -> Path | None:
-    return paths[int(number)] if int(number) < len(paths) else None

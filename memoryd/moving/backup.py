@@ -22,7 +22,7 @@ from memoryd.moving.archive import (
     BackupManifest,
     BackupWorkspace,
     BackupWriter,
-    Told,
+    ByteProgress,
     belongs_in_backup,
     is_conversation_file,
     is_ledger,
@@ -90,7 +90,7 @@ def _ledger_files(ledger: Path, below: Path, folders: Sequence[Path]) -> dict[st
 
 
 def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
-    """Yield what is to be kept of a workspace, with `/`; no link is followed."""
+    """Yield the paths of a workspace that belong in a backup, with `/`; no link is followed."""
     if (workspace / FORGOTTEN).is_file() and not (workspace / ".memory").is_symlink():
         yield FORGOTTEN
     for path in _regular_below(workspace):
@@ -112,14 +112,14 @@ def _regular_below(workspace: Path) -> Iterator[str]:
 
 
 def write_backup(
-    out: IO[bytes], sources: BackupSources, *, state: Path, has_notes: bool, has_secrets: bool, told: Told
+    out: IO[bytes], sources: BackupSources, *, state: Path, has_notes: bool, has_secrets: bool, report: ByteProgress
 ) -> BackupManifest:
     """Write a backup and return its manifest; raises StoreError, and InvalidRequest where keys cannot be masked.
 
     Raises OSError where `out` cannot be written.
     """
     masked, config = 0, sources.files.get(CONFIG)
-    with scratch_folder(state) as scratch, BackupWriter(out, told) as writer:
+    with scratch_folder(state) as scratch, BackupWriter(out, report) as writer:
         for name, path in sources.files.items():
             if name == CONFIG:
                 masked = _add_config(writer, path, has_secrets=has_secrets)

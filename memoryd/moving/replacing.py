@@ -32,7 +32,7 @@ _UNCHANGED: Final = "nothing was changed"
 
 
 class ReplacedFile(Struct, frozen=True):
-    """One file: where it belongs, what is to stand there and what stood there; None: nothing."""
+    """One file: its path, the new file and the copy of the old one; None: there is none."""
 
     target: str
     new: str | None
@@ -56,7 +56,7 @@ class Replacement(Struct):
     _made: int = 0
 
     @classmethod
-    def begun(cls, state: Path, what: str) -> Self:
+    def begin(cls, state: Path, what: str) -> Self:
         """Make the folder; raises StoreUnavailable."""
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         number = 1
@@ -69,7 +69,7 @@ class Replacement(Struct):
 
     @contextlib.contextmanager
     def put(self, target: Path) -> Iterator[IO[bytes]]:
-        """Give a file to write what is to stand at a place; it lies at `staged(target)`."""
+        """Yield a file for the new content of a path; it lies at `staged(target)`."""
         self._made += 1
         name = f"{_NEW}/{self._made:06}"
         with _on_disk(_UNCHANGED), (self.folder / name).open("xb") as file:
@@ -77,19 +77,19 @@ class Replacement(Struct):
         self._wanted[target] = name
 
     def staged(self, target: Path) -> Path:
-        """Return the file that is to stand at a place."""
+        """Return the file with the new content of a path."""
         return self.folder / str(self._wanted[target])
 
     def has(self, target: Path) -> bool:
-        """Tell whether a new file is to stand at a place."""
+        """Tell whether a path gets a new file."""
         return self._wanted.get(target) is not None
 
     def remove(self, target: Path) -> None:
-        """Have nothing stand at a place."""
+        """Have the file at a path removed."""
         self._wanted[target] = None
 
     def leave(self, target: Path) -> None:
-        """Leave what stands at a place after all."""
+        """Leave the file at a path as it is after all."""
         if (name := self._wanted.pop(target, None)) is not None:
             (self.folder / name).unlink(missing_ok=True)
 
@@ -110,12 +110,12 @@ class Replacement(Struct):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def carry_out(self) -> None:
-        """Keep what stands there, then put the new files in its stead; raises StoreUnavailable."""
+        """Keep copies of the old files, then put the new ones in their places; raises StoreUnavailable."""
         self.require_places(is_tried=True)
         with _on_disk(_UNCHANGED):
             for name in filter(None, self._wanted.values()):
                 _sync(self.folder / name)
-            pieces = tuple(self._kept(at, *one) for at, one in enumerate(self._wanted.items()))
+            pieces = tuple(self._keep_old(at, *one) for at, one in enumerate(self._wanted.items()))
             for name in (_NEW, _OLD):
                 sync_folder(self.folder / name)
             plan = ReplacementPlan(self.what, "going", pieces)
@@ -123,14 +123,12 @@ class Replacement(Struct):
             sync_folder(self.folder.parent)
         _carry_out(self.folder, plan)
 
-    def _kept(self, at: int, target: Path, new: str | None) -> ReplacedFile:
+    def _keep_old(self, at: int, target: Path, new: str | None) -> ReplacedFile:
         if not os.path.lexists(target):
             return ReplacedFile(str(target), new, None)
         name = f"{_OLD}/{at:06}"
-        with target.open("rb") as stood, (self.folder / name).open("xb") as copy:
-            shutil.copyfileobj(stood, copy)
-            copy.flush()
-            os.fsync(copy.fileno())
+        with (self.folder / name).open("xb") as copy:
+            _copy(target, copy)
         return ReplacedFile(str(target), new, name)
 
 
@@ -175,11 +173,17 @@ def _put_file(folder: Path, name: str | None, target: Path) -> None:
         target.unlink(missing_ok=True)
         return
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (folder / name).open("rb") as new, streamed_file(target, replaces=True) as file:
-        shutil.copyfileobj(new, file)
-        file.flush()
-        os.fsync(file.fileno())
+    with streamed_file(target, replaces=True) as file:
+        _copy(folder / name, file)
     sync_folder(target.parent)
+
+
+def _copy(path: Path, out: IO[bytes]) -> None:
+    """Copy a file into an open one, which then outlasts a loss of power."""
+    with path.open("rb") as source:
+        shutil.copyfileobj(source, out)
+    out.flush()
+    os.fsync(out.fileno())
 
 
 def _require_place(folder: Path, *, is_tried: bool) -> None:
@@ -239,7 +243,7 @@ def _on_disk(hint: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def lying_still(
+def without_daemon(
     lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False
 ) -> Iterator[list[str]]:
     """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told.

@@ -24,8 +24,8 @@ from memoryd.moving.archive import (
     FORGOTTEN,
     MAIN_FILE,
     BackupPlaces,
+    ByteProgress,
     OpenBackup,
-    Told,
     is_conversation_file,
     is_ledger,
     is_note_file,
@@ -38,12 +38,12 @@ from memoryd.store.ledger.file import LOGS, carry_marks, figures
 
 _NAME_BYTES_MAX: Final = 255
 _SESSION_BYTES_MAX: Final = 64 << 20
-"""Nobody could read a larger one."""
+"""The daemon reads no larger one."""
 _UNCHANGED: Final = "nothing was changed"
 
 
 class Restored(Struct, rename="camel"):
-    """What is to change, and what somebody should know of it."""
+    """What a restore changes, and what its owner should know of it."""
 
     replaced: list[Path] = field(default_factory=list)
     added: list[Path] = field(default_factory=list)
@@ -58,7 +58,7 @@ def staged(
     backup: OpenBackup,
     places: BackupPlaces,
     replacement: Replacement,
-    told: Told,
+    report: ByteProgress,
     *,
     keeps_config: bool = False,
     into: Sequence[Path] = (),
@@ -69,7 +69,7 @@ def staged(
     Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
     """
     staging = _Staging(backup, places, replacement, keeps_config, into)
-    staging.take_members(told)
+    staging.take_members(report)
     staging.require_named()
     staging.leave_damaged()
     staging.settle()
@@ -88,7 +88,7 @@ class _Staging(Struct):
     targets: dict[str, Path] = field(default_factory=dict)
     result: Restored = field(default_factory=Restored)
 
-    def take_members(self, told: Told) -> None:
+    def take_members(self, report: ByteProgress) -> None:
         done, seen = 0, set[str]()
         for member in self.backup.manifest.members:
             target = place_of(member.name, self.places)
@@ -103,7 +103,7 @@ class _Staging(Struct):
             if is_ledger(member.name):
                 figures(self.replacement.staged(target), is_strict=True)
             done += member.bytes
-            told(member.name, done)
+            report(member.name, done)
             if member.name == CONFIG and not self.keeps_config:
                 self._fill_keys(target)
             self.targets[member.name] = target
@@ -143,7 +143,7 @@ class _Staging(Struct):
                     )
 
     def leave_damaged(self) -> None:
-        """Leave out what is no conversation: the daemon could not read it, and a sound one may stand in its place."""
+        """Leave out damaged conversations: the daemon could not read them, and a sound one may be in their place."""
         for name, target in self.targets.items():
             if not name.startswith("workspaces/") or not is_session_file(_below(name)):
                 continue
@@ -158,7 +158,7 @@ class _Staging(Struct):
                 self.result.notes.append(f"{name} of the backup is left out: {exc}")
 
     def settle(self) -> None:
-        """Leave out what is there already, and bring what was forgotten since into what comes back."""
+        """Leave out files that are the same already, and carry what was forgotten since into those that come back."""
         workspaces, replacement, result = set[Path](), self.replacement, self.result
         for name, target in self.targets.items():
             if is_ledger(name):
@@ -247,7 +247,7 @@ def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> i
 
 
 def _join_forgotten(present: Path, new: Path) -> None:
-    """Add what is forgotten now to what was then, and take out what says nothing."""
+    """Join the marks of what is forgotten now with those of the backup."""
     files = [one.read_text("ascii", "replace") for one in (present, new) if one.is_file()]
     new.write_text(rendered(frozenset().union(*map(parsed, files))))
 

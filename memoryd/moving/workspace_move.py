@@ -39,16 +39,16 @@ class MovePlan(Struct, frozen=True):
     """Those that have rows of the workspace, as they lie now."""
     rows: int
     is_copied: bool = False
-    """Whether the new folder is a copy already, byte by byte: then the old one is left to whoever made it."""
+    """Whether the new folder is a copy already, byte by byte: then the old one is left to its owner."""
 
 
 def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
     """Look at both places; raises InvalidRequest and NotFound for what cannot be, and what `figures` raises."""
-    left = _left_behind(old, new)
+    left = _place_of_link(old, new)
     old, new = left or _real(old), _real(new)
     is_copied = not left and _check(old, new)
     old_state, new_state = state_dir_named(old), workspace_state_dir(new)
-    ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured(agents, old, new)])
+    ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured_ledgers(agents, old, new)])
     counted = {one: figures(one).rows.get(str(old), 0) for one in ledgers}
     is_kept = old_state.is_dir()
     moves_folder = old.is_dir() and not (is_copied or left)
@@ -75,7 +75,7 @@ def carry_out(plan: MovePlan) -> bool:
     With the lock of the daemon held. Raises StoreError: then do it again, it goes on where it ended.
     """
     try:
-        stays = _moved_folder(plan.old, plan.new) if plan.moves_folder else plan.is_copied
+        stays = _move_folder(plan.old, plan.new) if plan.moves_folder else plan.is_copied
         if plan.makes_way:
             shutil.rmtree(plan.new_state)
         if plan.old_state is not None:
@@ -92,7 +92,7 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _left_behind(old: Path, new: Path) -> Path | None:
+def _place_of_link(old: Path, new: Path) -> Path | None:
     """Return the old place where a link was left there that leads to the new one, and something is kept of it."""
     written = _real(old.absolute().parent) / old.name
     is_left = written.is_symlink() and _real(old) == _real(new) and state_dir_named(written).is_dir()
@@ -111,7 +111,7 @@ def _check(old: Path, new: Path) -> bool:
         )
     if not (os.path.lexists(new) and old.is_dir()):
         return False
-    # a copy to another disk was finished, and a kill came in between; or somebody takes such a move back
+    # a copy to another disk was finished before a kill; or such a move is taken back
     if new.is_dir() and any(old.iterdir()) and next(_differences(old, new), None) is None:
         return True
     raise InvalidRequest(
@@ -147,7 +147,7 @@ def _ledgers_in(state: Path) -> Iterator[Path]:
         yield from (one for one in sorted(state.iterdir()) if is_ledger_name(one.name) and one.is_file())
 
 
-def _configured(agents: Sequence[Agent], old: Path, new: Path) -> Iterator[Path]:
+def _configured_ledgers(agents: Sequence[Agent], old: Path, new: Path) -> Iterator[Path]:
     for agent in agents:
         ledger = _real(agent.ledger_path.parent) / agent.ledger_path.name
         # store.path may lie in the workspace, which may have gone already
@@ -175,8 +175,8 @@ def _require_no_history(new: Path, state: Path) -> None:
             )
 
 
-def _moved_folder(old: Path, new: Path) -> bool:
-    """Move the folder; return True where it lies on another disk, so that it was copied and stands in both places."""
+def _move_folder(old: Path, new: Path) -> bool:
+    """Move the folder; return True if it was copied to another disk, so that it is in both places."""
     new.parent.mkdir(parents=True, exist_ok=True)
     try:
         old.rename(new)
@@ -185,11 +185,11 @@ def _moved_folder(old: Path, new: Path) -> bool:
             raise
     else:
         return False
-    _copied(old, new)
+    _copy_folder(old, new)
     return True
 
 
-def _copied(old: Path, new: Path) -> None:
+def _copy_folder(old: Path, new: Path) -> None:
     """Copy to another disk, whole or not at all; raises StoreUnavailable, OSError."""
     draft = new.with_name(f".{new.name}.memoryd-copy")
     shutil.rmtree(draft, ignore_errors=True)
@@ -236,7 +236,7 @@ class KnownWorkspace(Struct, frozen=True, rename="camel"):
     state: Path
     bytes: int
     leads_to: Path | None = None
-    """Where a link leads that stands in its place by now."""
+    """Where it leads, if it is a link by now."""
 
 
 def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspace]:

@@ -42,14 +42,14 @@ DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
 
 
 class LaunchdManager(Struct, frozen=True):
-    """Asks the user's launchd; its steps are what is left to do, and nothing if all is as it should be."""
+    """Asks the user's launchd. Its steps are those that are left to do: none if all is as it should be."""
 
     environment: Mapping[str, str]
     name: ManagerName = "launchd"
 
     @property
     def domain(self) -> str:
-        """Where agents run: in the session of the screen, or in that of the user where nobody sits at one."""
+        """Where agents run: in the session of the screen, or in that of the user without a screen."""
         graphical = f"gui/{os.getuid()}"
         return graphical if self._print(graphical).is_done else f"user/{os.getuid()}"
 
@@ -59,7 +59,7 @@ class LaunchdManager(Struct, frozen=True):
         return (agent_file(),)
 
     def state(self) -> ServiceState:
-        """Return how the service stands; never raises."""
+        """Return the state of the service; never raises."""
         state = state_of_files("launchd", self.places)
         answer = self._print(f"{self.domain}/{LABEL}")
         if not answer.is_done:
@@ -91,7 +91,7 @@ class LaunchdManager(Struct, frozen=True):
         return ServiceFiles(written={agent_file(): text}, folders=(log_file().parent,))
 
     def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Yield what makes the agent run; raises NotPermitted for a file of somebody else unless `is_forced`."""
+        """Yield what makes the agent run; raises NotPermitted for a file that we did not write unless `is_forced`."""
         changed = changed_lines(files)
         yield from file_steps(files, changed, state, is_forced=is_forced)
         if changed and state.phase != NOT_LOADED:

@@ -24,10 +24,10 @@ TRY_PAUSE_SECONDS: Final = 1.0
 WriteWhole = Callable[[Path, bytes], object]
 TEMPLATE_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parents[2])
 MARK: Final = "memoryctl service install"
-"""Stands in the first lines of every file that we wrote."""
+"""Is in the first lines of every file that we wrote."""
 _UNFIT: Final = expression("[\x00-\x1f\x7f\ud800-\udfff]")
 KEPT: Final = ".before-memoryd"
-"""How the copy of a file of somebody else ends."""
+"""The ending of the copy of a file that we did not write."""
 
 
 class ManagerAnswer(Struct, frozen=True):
@@ -78,7 +78,7 @@ class ServiceState(Struct, frozen=True, rename="camel"):
     files: tuple[Path, ...] = ()
     """The unit files that are there."""
     foreign: tuple[Path, ...] = ()
-    """Those of them that somebody else wrote."""
+    """Those of them that we did not write."""
     is_enabled: bool = False
     """Whether it starts with the session."""
     is_running: bool = False
@@ -188,7 +188,7 @@ def unit_template(name: str) -> str:
 def file_steps(
     files: ServiceFiles, changed: Mapping[Path, list[str]], state: ServiceState, *, is_forced: bool
 ) -> Iterator[ServiceStep]:
-    """Yield what brings the files to the disk; raises NotPermitted for one of somebody else unless forced."""
+    """Yield what brings the files to the disk; raises NotPermitted for one that we did not write unless forced."""
     in_the_way = [path for path in changed if path in state.foreign]
     if in_the_way and not is_forced:
         paths = (f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path) for path in in_the_way)
@@ -234,7 +234,7 @@ def unit_text(text: str) -> str:
 
 
 def is_ours(path: Path) -> bool:
-    """Tell whether we wrote a file; one that cannot be read is somebody else's."""
+    """Tell whether we wrote a file; one that cannot be read counts as not ours."""
     try:
         with path.open("rb") as file:
             return MARK.encode() in file.read(1000)

@@ -61,7 +61,7 @@ WRITABLE: Final = "@WRITABLE@"
 
 
 class SystemdManager(Struct, frozen=True):
-    """Asks the user's systemd; its steps are what is left to do, and nothing if all is as it should be."""
+    """Asks the user's systemd. Its steps are those that are left to do: none if all is as it should be."""
 
     environment: Mapping[str, str]
     name: ManagerName = "systemd"
@@ -77,7 +77,7 @@ class SystemdManager(Struct, frozen=True):
         return tuple(self.folder / name for name in (*UNITS, DROP_IN))
 
     def state(self) -> ServiceState:
-        """Return how the service stands; never raises."""
+        """Return the state of the service; never raises."""
         answer = ask_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
         state = replace(state_of_files("systemd", self.places), lingers=self.lingers())
         if not answer.is_done:
@@ -85,14 +85,14 @@ class SystemdManager(Struct, frozen=True):
         return _with_properties(state, answer.properties)
 
     def lingers(self) -> bool | None:
-        """Tell whether the user's services go on after logout; None if nobody can say."""
+        """Tell whether the user's services go on after logout; None if that is unknown."""
         user = self.environment.get("USER") or str(os.getuid())
         answer = ask_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
-        said = answer.properties.get("Linger") if answer.is_done else None
+        answered = answer.properties.get("Linger") if answer.is_done else None
         # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
-        if said is None:
+        if answered is None:
             return True if (Path("/var/lib/systemd/linger") / user).exists() else None
-        return said == "yes"
+        return answered == "yes"
 
     def files(self, installation: Installation) -> ServiceFiles:
         """Return the units and the drop-in as they should be; raises InvalidRequest for a path that none can hold."""
@@ -113,7 +113,7 @@ class SystemdManager(Struct, frozen=True):
         return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
 
     def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Yield what makes the service run; raises NotPermitted for a file of somebody else unless `is_forced`."""
+        """Yield what makes the service run; raises NotPermitted for a file that we did not write unless `is_forced`."""
         changed = changed_lines(files)
         yield from file_steps(files, changed, state, is_forced=is_forced)
         if changed:
@@ -207,7 +207,7 @@ def why_no_systemd(environment: Mapping[str, str]) -> str:
 
 
 def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files and links of ours that systemd would read, for where nobody can ask it."""
+    """Return the files and links of ours that systemd would read, where it does not answer."""
     folder = unit_folder(environment)
     links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
     return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
@@ -253,7 +253,7 @@ def socket_unit(template: str, socket: str, default_socket: str) -> str:
 
 
 def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
-    """Return the drop-in: folders filled in, and what is needed left out, with the reason in its place.
+    """Return the drop-in: folders filled in, and lines that forbid what is needed left out, with the reason.
 
     Raises InvalidRequest for a path that no unit can hold.
     """

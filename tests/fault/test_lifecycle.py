@@ -192,7 +192,7 @@ importlib.import_module("memoryd.daemon.main").main()
 ESSENTIAL = [
     "memoryd.index.indexer Indexer run",
     "memoryd.index.keeper Keeper run",
-    "memoryd.daemon.heartbeats ClockWatch run",
+    "memoryd.daemon.heartbeats - watch_clocks",
     "memoryd.daemon.heartbeats - collect_when_quiet",
     "memoryd.api.http.server Server run",
 ]

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, opened_backup, place_of
+from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, open_backup, place_of
 from memoryd.moving.replacing import Replacement
 from memoryd.moving.restore import Restored, staged
 from memoryd.store.ledger.file import LEDGER
@@ -86,10 +86,10 @@ def changed_ledger(statement: str) -> bytes:
 
 
 def restored(root: Path, *, keeps_config: bool = False, into: tuple[Path, ...] = ()) -> Restored:
-    with opened_backup(root / "b.tar") as backup:
+    with open_backup(root / "b.tar") as backup:
         workspaces = tuple(Path(one.path) for one in backup.manifest.workspaces)
         places = BackupPlaces(root / "config.json5", root / "state", (), workspaces)
-        replacement = Replacement.begun(root / "state", "x")
+        replacement = Replacement.begin(root / "state", "x")
         result = staged(backup, places, replacement, lambda _name, _done: None, keeps_config=keeps_config, into=into)
         replacement.carry_out()
         return result

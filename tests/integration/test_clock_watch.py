@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from memoryd.daemon.heartbeats import ClockWatch, read_clocks
+from memoryd.daemon.heartbeats import read_clocks, watch_clocks
 from memoryd.domain.clock import Clocks, Jump
 from tests.waiting import eventually_async
 
@@ -31,8 +31,7 @@ async def test_each_jump_is_told_once() -> None:
         looks += 1
         return next(turn)
 
-    watch = ClockWatch(told.append, look=look, pause_seconds=PAUSE)
-    task = asyncio.create_task(watch.run())
+    task = asyncio.create_task(watch_clocks(told.append, read=look, pause_seconds=PAUSE))
     await eventually_async(lambda: looks > 6)
     task.cancel()
     assert [it.reason for it in told] == ["the machine slept for 3600 s", "the clock was set back by 3600 s"]

@@ -492,7 +492,7 @@ def test_dry_run_alone_is_refused(notes: Path, capsys: Captured) -> None:
 
 @pytest.fixture
 def examination(notes: Path, tmp_path: Path) -> Examination:
-    begun = Examination.begun(Invocation())
+    begun = Examination.begin(Invocation())
     kernel = tmp_path / "proc"
     (kernel / "sys/fs/inotify").mkdir(parents=True)
     return Examination(begun.invocation, begun.loaded, (), None, begun.silence, proc=kernel)

@@ -53,14 +53,13 @@ def notifier(manager: Manager, **variables: str) -> Notifier:
 def test_states_arrive_as_the_protocol_wants_them(manager: Manager) -> None:
     notify = notifier(manager)
     notify.status("scanning\n12 files")
-    notify.extend_timeout(timedelta(seconds=30))
     notify.ready("answering")
     before = time.monotonic_ns() // 1000
     notify.reloading()
     notify.ready()
     notify.stopping()
-    scanning, extended, ready, reloading, again, stopping = manager.heard()
-    assert (scanning, extended) == ("STATUS=scanning 12 files", "EXTEND_TIMEOUT_USEC=30000000")
+    scanning, ready, reloading, again, stopping = manager.heard()
+    assert scanning == "STATUS=scanning 12 files"
     assert (ready, again, stopping) == ("READY=1\nSTATUS=answering", "READY=1", "STOPPING=1")
     name, _, stamp = reloading.partition("\nMONOTONIC_USEC=")
     assert name == "RELOADING=1"

@@ -191,9 +191,9 @@ def test_followed_lines_are_those_after_a_rotation_too(folder: Path) -> None:
 
 def test_journal_is_known_by_its_stream() -> None:
     found = os.fstat(2)
-    assert standard_error({"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}).is_journal
-    assert not standard_error({"JOURNAL_STREAM": "1:1"}).is_journal
-    assert not standard_error({}).is_journal
+    assert standard_error({"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}) == "journal"
+    assert standard_error({"JOURNAL_STREAM": "1:1"}) != "journal"
+    assert standard_error({}) != "journal"
 
 
 def test_command_shows_the_file_without_a_daemon(

@@ -31,7 +31,7 @@ def standing(root: Path) -> dict[Path, bytes]:
 
 
 def prepared(root: Path) -> Replacement:
-    replacement = Replacement.begun(root / "state", "restore of x")
+    replacement = Replacement.begin(root / "state", "restore of x")
     for target, data in wanted(root, "new").items():
         with replacement.put(target) as file:
             file.write(data)
@@ -93,7 +93,7 @@ def test_what_was_replaced_is_kept(tmp_path: Path) -> None:
 def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "a.md").write_bytes(b"a note")
-    replacement = Replacement.begun(tmp_path / "state", "restore of x")
+    replacement = Replacement.begin(tmp_path / "state", "restore of x")
     for target in (tmp_path / "first", tmp_path / "a.md" / "b.md"):
         with replacement.put(target) as file:
             file.write(b"new")
@@ -106,7 +106,7 @@ def test_place_that_cannot_be_made_is_found_before_anything_changes(tmp_path: Pa
 
 
 def test_file_that_would_be_a_folder_too_is_refused(tmp_path: Path) -> None:
-    replacement = Replacement.begun(tmp_path / "state", "restore of x")
+    replacement = Replacement.begin(tmp_path / "state", "restore of x")
     for target in (tmp_path / "a.md", tmp_path / "a.md" / "b.md"):
         with replacement.put(target) as file:
             file.write(b"new")

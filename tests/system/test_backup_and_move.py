@@ -152,7 +152,7 @@ def killed_in_the_middle(state: Path, targets: dict[Path, bytes], at: Path) -> N
 
         try:
             sys.addaudithook(look)
-            replacement = Replacement.begun(state, "restore of x")
+            replacement = Replacement.begin(state, "restore of x")
             for target, data in targets.items():
                 with replacement.put(target) as file:
                     file.write(data)

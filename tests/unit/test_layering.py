@@ -138,13 +138,13 @@ def reached(module: str) -> set[str]:
 
 
 def test_modules_import_only_what_stands_above_them() -> None:
-    alone = {command.module for command in COMMANDS if not command.needs_daemon}
+    alone = {command.module for command in COMMANDS.values() if not command.needs_daemon}
     found = {file: reached(file) - (IN_REACH_OF_COMMANDS if module_of(file) in alone else set()) for file in TREES}
     assert {file: parts for file, parts in found.items() if parts} == REACHES_FURTHER
 
 
 def test_command_that_needs_a_daemon_imports_no_room_of_it() -> None:
-    asking = {command.module for command in COMMANDS if command.needs_daemon}
+    asking = {command.module for command in COMMANDS.values() if command.needs_daemon}
     assert asking
     assert [file for file in TREES if module_of(file) in asking and reached(file)] == []
 

@@ -22,7 +22,7 @@ OFTEN = (
     "memoryd.daemon.app",
     "memoryd.daemon.main",
     "memoryd.hooks",
-    *(command.module for command in COMMANDS),
+    *(command.module for command in COMMANDS.values()),
 )
 """What programs of ours import."""
 SIZE = 1 << 17

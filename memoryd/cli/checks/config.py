@@ -11,8 +11,6 @@ from memoryd.cli.terminal import duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
 from memoryd.domain.expressions import expression
-from memoryd.replies.daemon import ConfigReply
-from memoryd.replies.status import StatusReply
 
 MASKED: Final = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
@@ -101,26 +99,21 @@ def loaded(examination: Examination) -> Iterator[Finding]:
         message = f"the daemon runs with {used or 'the defaults'}, and this is {here or 'the defaults'}"
         hint = "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon"
         yield Finding("look", message, hint)
-    elif used is not None and (after := Path(used).stat().st_mtime - _loaded_at(status)) > _STARTING_SECONDS:
-        message = f"{used} was changed {duration(after)} after memoryd had read it"
-        yield Finding("look", message, "have it read again: memoryctl reload")
-    yield from _of_reloads(status["config"])
-
-
-def _of_reloads(config: ConfigReply) -> Iterator[Finding]:
-    # an older daemon tells neither
+    elif used is not None:
+        at = status["config"].get("loadedAt")
+        # an older daemon does not say when it read the file, and did so at its start
+        loaded_at = datetime.fromisoformat(at).timestamp() if at else time.time() - status["uptimeSeconds"]
+        if (late := Path(used).stat().st_mtime - loaded_at) > _STARTING_SECONDS:
+            message = f"{used} was changed {duration(late)} after memoryd had read it"
+            yield Finding("look", message, "have it read again: memoryctl reload")
+    # an older daemon says neither of what follows
+    config = status["config"]
     for problem in config.get("problems", ()):
         message = f"the last reload took nothing, and what was before holds: {problem}"
         yield Finding("look", message, "correct it, then: memoryctl reload")
     if keys := config.get("needsRestart"):
         message = f"changed, and in effect when memoryd is started again: {', '.join(keys)}"
         yield Finding("look", message, "memoryctl service restart, or stop and start memoryd")
-
-
-def _loaded_at(status: StatusReply) -> float:
-    """Return when the daemon read its file, in seconds since 1970: when it says, else when it started."""
-    told = status["config"].get("loadedAt")
-    return datetime.fromisoformat(told).timestamp() if told else time.time() - status["uptimeSeconds"]
 
 
 MAX_BYTES: Final = 21 * 10**6

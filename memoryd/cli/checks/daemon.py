@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, with_part
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.client.connection import lock_holder, lock_note
 from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
@@ -61,9 +61,9 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
     beats = process["heartbeats"]
     for one in beats:
         if one["state"] == "stalled":
-            told = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
+            message = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
             hint = "it is restarted, or ends itself, when that goes on; else: memoryctl service restart"
-            yield Finding("wrong", told, hint)
+            yield Finding("wrong", message, hint)
     if beats and all(one["state"] != "stalled" for one in beats):
         yield Finding("ok", f"{count(len(beats), 'part')} of the process get on")
 
@@ -75,31 +75,32 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
 )
 def port(examination: Examination) -> Iterator[Finding]:
     """Look at where `http.enabled`: whether its token file can be trusted, and who has the port."""
-    # tells no token
-    if examination.config.http.enabled:
-        yield _look(examination)
-    else:
-        yield Finding("off", "http.enabled is false")
-
-
-def _look(examination: Examination) -> Finding:
     http = examination.config.http
+    if not http.enabled:
+        yield Finding("off", "http.enabled is false")
+        return
     file, where = TokenFile(http.token_path()), f"port {http.port} of {http.host}"
-    told = f"token in {file.path}"
+    # the token itself is not shown
+    token = f"token in {file.path}"
     try:
         file.read()
     except StoreUnavailable:
-        told = f"the token file {file.path} is made when memoryd starts"
+        token = f"the token file {file.path} is made when memoryd starts"
     except MemorydError as exc:
-        return Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
-    return _shut(examination, where) or Finding("ok", f"{where}, {told}")
+        yield Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
+        return
+    yield _closed_port(examination, where) or Finding("ok", f"{where}, {token}")
 
 
-def _shut(examination: Examination, where: str) -> Finding | None:
-    """Tell why a port is not open: by the daemon's word, else by whether somebody listens there."""
+def _closed_port(examination: Examination, where: str) -> Finding | None:
+    """Say why a port is not open: as the daemon says, else by whether another program listens there."""
     http, status = examination.config.http, examination.status
     if status is None:
-        if examination.is_in_use or not _listens(http.host, http.port):
+        if examination.is_in_use:
+            return None
+        try:
+            sockets.create_connection((http.host, http.port), timeout=_PROBE_SECONDS).close()
+        except OSError:
             return None
         hint = "end that program, or set http.port to another port"
         return Finding("wrong", f"another program listens on {where}", hint)
@@ -109,16 +110,8 @@ def _shut(examination: Examination, where: str) -> Finding | None:
     return Finding("wrong", f"{where}: {opened['reason']}") if opened["reason"] else None
 
 
-def _listens(host: str, port: int) -> bool:
-    try:
-        sockets.create_connection((host, port), timeout=_PROBE_SECONDS).close()
-    except OSError:
-        return False
-    return True
-
-
 PAUSE_SECONDS: Final = 3.0
-"""Between the two looks. A small one: what is slow is no fault, and said to be slow."""
+"""Between the two looks: short, since a queue may be slow without a fault."""
 
 
 @check(
@@ -131,7 +124,7 @@ def moving(examination: Examination) -> Iterator[Finding]:
     before = examination.status
     if before is None:
         return
-    if not any(_waiting(agent) for agent in before["agents"]):
+    if not any(map(_pending, before["agents"])):
         yield Finding("ok", "nothing waits")
         return
     time.sleep(PAUSE_SECONDS)
@@ -139,39 +132,35 @@ def moving(examination: Examination) -> Iterator[Finding]:
         after = {agent["id"]: agent for agent in client.status()["agents"]}
     for agent in before["agents"]:
         if agent["id"] in after:
-            yield from named(f"queue of {agent['id']}", queue_finding(agent, after[agent["id"]]))
+            yield from with_part(f"queue of {agent['id']}", queue_finding(agent, after[agent["id"]]))
 
 
 def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
     """Judge what waited at two moments."""
-    waits, embedder = _told(after), after["embedder"]
-    if not _waiting(after):
+    pending, embedder = _pending(after), after["embedder"]
+    if not pending:
         return Finding("ok", "nothing waits")
-    if _waiting(after) != _waiting(before):
-        return Finding("ok", f"{waits} to go, and it moves")
+    if pending != _pending(before):
+        return Finding("ok", f"{pending} to go, and it moves")
     if after["pendingEmbeddings"] and embedder["state"] == "failed":
         why = embedder["reason"] or "nobody makes vectors"
-        return Finding("wrong", f"{waits} to go, which do not move: {why}", "memoryctl doctor --section embedder")
+        return Finding("wrong", f"{pending} to go, which do not move: {why}", "memoryctl doctor --section embedder")
     if (embedding := after.get("embedding")) and embedding["paused"]:
-        return Finding("look", f"{waits} to go, when you ask for it", "memoryctl index")
+        return Finding("look", f"{pending} to go, when you ask for it", "memoryctl index")
     if embedder["state"] in ("warming", "downloading"):
-        return Finding("ok", f"{waits} to go, when the model is ready")
-    message = f"{waits} to go, and none was done in {PAUSE_SECONDS:g} s"
+        return Finding("ok", f"{pending} to go, when the model is ready")
+    message = f"{pending} to go, and none was done in {PAUSE_SECONDS:g} s"
     return Finding("look", message, "watch it: memoryctl status --watch; it says what is degraded")
 
 
-def _waiting(agent: AgentStatus) -> tuple[int, ...]:
-    waits = (agent["pendingFiles"], agent["pendingEmbeddings"], agent["pendingCaptures"])
-    return waits if any(waits) else ()
-
-
-def _told(agent: AgentStatus) -> str:
-    waits = (
+def _pending(agent: AgentStatus) -> str:
+    """Return what waits in an agent's memory, in words; empty where nothing does."""
+    pending = (
         (agent["pendingFiles"], "file"),
         (agent["pendingEmbeddings"], "passage"),
         (agent["pendingCaptures"], "message"),
     )
-    return ", ".join(count(number, noun) for number, noun in waits if number)
+    return ", ".join(count(number, noun) for number, noun in pending if number)
 
 
 _PROBE_SECONDS: Final = 2.0
@@ -194,13 +183,13 @@ def answers(examination: Examination) -> Iterator[Finding]:
         return
     found = _lstat(path)
     if found is not None and (trouble := _in_the_way(path, found)) is not None:
-        yield from named("socket", trouble)
+        yield from with_part("socket", trouble)
     elif isinstance(examination.silence, DaemonNotRunning):
         yield Finding("look", "memoryd is not running", examination.silence.hint)
         if found is not None and is_refused(path):
             remedy = Remedy(f"remove the dead socket {path}", partial(_remove, path, examination))
             hint = "the next start removes it: nothing need be done"
-            yield from named("socket", Finding("look", f"{path} is left from a daemon that is gone", hint, remedy))
+            yield from with_part("socket", Finding("look", f"{path} is left from a daemon that is gone", hint, remedy))
     else:
         hint = examination.silence.hint if examination.silence else ""
         message = f"memoryd does not answer at {path}: {examination.silence}"
@@ -219,7 +208,7 @@ def access(examination: Examination) -> Iterator[Finding]:
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
         found = _lstat(one)
         if found is None or (one is path and (not stat.S_ISSOCK(found.st_mode) or is_refused(path))):
-            # what lies in the way, or is left behind, is told as such
+            # another check reports what is in the way, or left behind
             continue
         if found.st_uid != os.geteuid():
             hint = "name a socket in a folder of your own in MEMORYD_SOCKET"
@@ -273,7 +262,7 @@ def unreachable(examination: Examination) -> Iterator[Finding]:
 
 
 def is_refused(path: Path) -> bool:
-    """Tell whether nobody listens: only a plain refusal says so, a full backlog is somebody."""
+    """Tell whether no process listens: only a refusal says so; a full backlog is that of a process."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.settimeout(_PROBE_SECONDS)
         return probe.connect_ex(str(path)) == errno.ECONNREFUSED
@@ -336,7 +325,7 @@ def alive(examination: Examination) -> Iterator[Finding]:
         else:
             hint = "the folder is scanned meanwhile; see the checks about file events, then restart memoryd"
             found = Finding("wrong", watcher.get("reason") or "it hears nothing", hint)
-        yield from named(f"watcher of {agent['id']}", found)
+        yield from with_part(f"watcher of {agent['id']}", found)
 
 
 @check(
@@ -348,10 +337,10 @@ def scanned(examination: Examination) -> Iterator[Finding]:
     """Look at when each workspace was compared with its index last, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return
-    wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.config.resolved_agents()}
+    wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.agents}
     for agent in examination.status["agents"]:
         found = scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
-        yield from named(f"scanner of {agent['id']}", found)
+        yield from with_part(f"scanner of {agent['id']}", found)
 
 
 def scan_finding(agent: AgentStatus, every_seconds: float, now: datetime) -> Finding:

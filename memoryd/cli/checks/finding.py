@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memoryd.cli.invocation import Invocation
 from memoryd.client.connection import PROC, lock_holder
+from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import lock_file
 from memoryd.config.root import Config
@@ -23,7 +24,7 @@ STATUS_SECONDS = 10.0
 
 
 class Examination(Struct, frozen=True):
-    """What is known before any check; `status` is None where the daemon does not answer, and `silence` says why."""
+    """What checks start from. `status` is None where the daemon does not answer, and `silence` says why."""
 
     invocation: Invocation
     loaded: Loaded | None
@@ -39,7 +40,7 @@ class Examination(Struct, frozen=True):
     """Where the kernel tells of itself."""
 
     @classmethod
-    def begun(cls, invocation: Invocation, *, is_deep: bool = False, asks_providers: bool = False) -> Self:
+    def begin(cls, invocation: Invocation, *, is_deep: bool = False, asks_providers: bool = False) -> Self:
         """Read the configuration and ask the daemon, which need not be there."""
         try:
             loaded: Loaded | None = load()
@@ -50,7 +51,7 @@ class Examination(Struct, frozen=True):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asked anew."""
+        """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asks anew."""
         if self.status is not None or lock_holder(lock_file(), self.proc) is not None:
             return True
         _, silence = _status(self.invocation)
@@ -62,6 +63,11 @@ class Examination(Struct, frozen=True):
         if self.loaded is None:
             raise ConfigError(list(self.problems))
         return self.loaded.config
+
+    @property
+    def agents(self) -> list[Agent]:
+        """The agents of the configuration; raises ConfigError where there is none."""
+        return self.config.resolved_agents()
 
 
 def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | None]:
@@ -112,13 +118,13 @@ class Finding(Struct, frozen=True):
     check: str = ""
 
 
-def named(part: str, *found: Finding) -> Iterator[Finding]:
-    """Yield what was found of a part that is not all of a check, such as the index of one agent."""
+def with_part(part: str, *found: Finding) -> Iterator[Finding]:
+    """Yield findings about one part of what a check looks at, such as the index of one agent."""
     yield from (replace(one, part=one.part or part) for one in found)
 
 
 CheckFunction = Callable[[Examination], Iterable[Finding]]
-"""What does a check: looks at one thing, blocks, may raise, and may never return."""
+"""Looks at one thing. It blocks, may raise, and may never return."""
 AnyCheck = TypeVar("AnyCheck", bound=CheckFunction)
 
 
@@ -139,7 +145,7 @@ class DoctorCheck(Struct, frozen=True):
 
     @property
     def section(self) -> str:
-        """The section that it stands in."""
+        """The section that it belongs to."""
         return self.id.partition(".")[0]
 
 

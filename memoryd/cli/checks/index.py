@@ -8,14 +8,14 @@ import random
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
@@ -30,7 +30,6 @@ from memoryd.store.index.schema import FileKind, set_aside
 SAMPLED: Final = 50
 MAX_SHOWN: Final = 5
 SYNC_SECONDS: Final = 15.0
-_BLOCK: Final = 1 << 20
 
 
 class Differences(Struct, frozen=True):
@@ -46,7 +45,7 @@ class Differences(Struct, frozen=True):
 
     def __str__(self) -> str:
         named = (("not indexed", self.missing), ("gone from disk", self.gone), ("changed since", self.changed))
-        return "; ".join(f"{what}: {_named(paths)}" for what, paths in named if paths)
+        return "; ".join(f"{what}: {_name_some(paths)}" for what, paths in named if paths)
 
 
 @check(
@@ -59,7 +58,7 @@ def sound(examination: Examination) -> Iterator[Finding]:
     """Look at pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
     of every table too."""
     for path, part in _files(examination).items():
-        yield from named(part, *_of_file(path, part, examination))
+        yield from with_part(part, *_of_file(path, part, examination))
 
 
 @check(
@@ -70,9 +69,9 @@ def sound(examination: Examination) -> Iterator[Finding]:
 )
 def on_disk(examination: Examination) -> Iterator[Finding]:
     """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
-            yield from named(f"index of {agent.id} and disk", _compared(agent, examination))
+            yield from with_part(f"index of {agent.id} and disk", _compare(agent, examination))
 
 
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
@@ -94,7 +93,7 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
 
 def _files(examination: Examination) -> Mapping[Path, str]:
     found: dict[Path, str] = {}
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         found.setdefault(agent.index_path, f"index of {agent.id}")
         found.setdefault(agent.conversations_path, f"conversations of {agent.id}")
     return found
@@ -117,24 +116,24 @@ def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Findin
     elif kind is FileKind.OTHER_VERSION:
         yield Finding("look", f"{path} is of another version", "the next start makes it anew from the notes")
     else:
-        yield _judged(file, examination)
+        yield _judge(file, examination)
 
 
-def _judged(file: IndexFile, examination: Examination) -> Finding:
+def _judge(file: IndexFile, examination: Examination) -> Finding:
     found = file.problems(is_whole=examination.is_deep)
     if not found:
         return Finding("ok", f"{file.path} is sound")
-    remedy = _made_anew(file, examination)
-    hint = "nothing is lost: memoryctl doctor --fix has it made anew from the notes"
-    hint = hint if remedy else "nothing is lost: restart memoryd, which makes it anew from the notes"
+    remedy = _rebuild(file, examination)
+    way = "memoryctl doctor --fix has it made" if remedy else "restart memoryd, which makes it"
+    hint = f"nothing is lost: {way} anew from the notes"
     return Finding("wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, remedy)
 
 
-def _made_anew(file: IndexFile, examination: Examination) -> Remedy | None:
+def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
     if examination.status is not None:
         return _read_again(examination)
     if file.is_used:
-        # whoever has it open does not answer, and would go on writing to the file under its new name
+        # the process that has it open does not answer, and would go on writing to the file under its new name
         return None
 
     def act() -> str:
@@ -156,12 +155,12 @@ def _read_again(examination: Examination) -> Remedy:
     return Remedy("have memoryd read all notes again (memoryctl reindex --force)", act)
 
 
-def _compared(agent: Agent, examination: Examination) -> Finding:
+def _compare(agent: Agent, examination: Examination) -> Finding:
     chance = random.Random()
     trouble = _catch_up(agent, examination)
     found = differences(agent, examination, chance)
     if found and examination.status is not None:
-        # somebody may have saved a note in between
+        # a note may have been saved in between
         _catch_up(agent, examination)
         found = differences(agent, examination, chance)
     if not found:
@@ -185,13 +184,13 @@ def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
     """Tell whether the daemon, if there is one, looks at the same places for this agent: flags may name others."""
     if examination.status is None:
         return True
-    one = next((one for one in examination.status["agents"] if one["id"] == agent.id), None)
     roots, _ = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
     known = {str(root.path) for root in roots}
-    return (
-        one is not None
+    return any(
+        one["id"] == agent.id
         and Path(one["database"]["path"]) == agent.index_path
         and all(root["path"] in known for root in one["roots"])
+        for one in examination.status["agents"]
     )
 
 
@@ -204,24 +203,21 @@ def _may_be_indexed(base: Path, relative: str) -> bool:
 
 
 def _digest(path: Path) -> bytes | None:
-    """Return the SHA-256 of a file; None where it cannot be read, which is told by the part about the notes."""
-    digest = sha256()
+    """Return the SHA-256 of a file; None where it cannot be read, which the check of the notes reports."""
     try:
         with path.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
+            return file_digest(stream, "sha256").digest()
     except OSError:
         return None
-    return digest.digest()
 
 
-def _named(paths: tuple[str, ...]) -> str:
+def _name_some(paths: tuple[str, ...]) -> str:
     shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MAX_SHOWN))
     return shown + (f" and {len(paths) - MAX_SHOWN:,} more" if len(paths) > MAX_SHOWN else "")
 
 
 LARGE_BYTES = 256 * 2**20
-"""What is held has bounds of its own; so much is never needed."""
+"""The rows of a ledger have bounds of their own; it never needs so much."""
 
 
 @check(
@@ -232,9 +228,9 @@ LARGE_BYTES = 256 * 2**20
 )
 def ledger(examination: Examination) -> Iterator[Finding]:
     """Look at pages and version of the ledger, and damaged ones beside it."""
-    for agent in {agent.ledger_path: agent for agent in examination.config.resolved_agents()}.values():
+    for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
         found = _of(agent.ledger_path, is_used=examination.is_in_use)
-        yield from named(f"ledger of {agent.id}", *found)
+        yield from with_part(f"ledger of {agent.id}", *found)
 
 
 def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:

@@ -39,22 +39,18 @@ def sane(examination: Examination) -> Iterator[Finding]:
     if now < EARLIEST:
         yield Finding("wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
         return
-    yield from _of_the_future(examination, now)
-    yield zone_finding(os.environ.get("TZ", ""), now)
-
-
-def _scan(agent: Agent, examination: Examination) -> Scan:
-    return scan(*roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes))
-
-
-def _of_the_future(examination: Examination, now: datetime) -> Iterator[Finding]:
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         files, limit = _scan(agent, examination).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
         ahead = sorted(path for path, found in files.items() if found.mtime_ns > limit)
         if ahead:
             message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
             hint = "if the clock is right, touch them; they count as newer than all others"
             yield Finding("look", message, hint)
+    yield zone_finding(os.environ.get("TZ", ""), now)
+
+
+def _scan(agent: Agent, examination: Examination) -> Scan:
+    return scan(*roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes))
 
 
 def zone_finding(named: str, now: datetime) -> Finding:
@@ -162,7 +158,7 @@ def _limit(proc: Path, name: str) -> int | None:
 
 def _folders(examination: Examination) -> int:
     folders: set[str] = set()
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         if agent.memory_search.sync.watch:
             seen = _scan(agent, examination)
             folders |= {*seen.folders, *seen.above}
@@ -173,16 +169,17 @@ def _instances_of(process: Path) -> int:
     try:
         if process.stat().st_uid != os.geteuid():
             return 0
-        return sum(_leads_to(one) == "anon_inode:inotify" for one in (process / "fd").iterdir())
+        return sum(_target(link) == "anon_inode:inotify" for link in (process / "fd").iterdir())
     except OSError:
         # it ended, or does not let itself be looked at
         return 0
 
 
-def _leads_to(link: Path) -> str:
+def _target(link: Path) -> str:
     try:
         return str(link.readlink())
     except OSError:
+        # closed meanwhile
         return ""
 
 
@@ -207,11 +204,13 @@ def ours(examination: Examination) -> Iterator[Finding]:
     """Look at whether other users can read the state folder with its indexes and ledgers, or the configuration."""
     state = state_dir()
     ours = [state] if state.is_dir() else []
-    open_to_others = [path for path in (*ours, *_elsewhere(examination, state)) if _is_open(path)]
+    open_to_others = [path for path in (*ours, *_open_databases(examination, state)) if _is_open(path)]
     for path in open_to_others:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
-        is_ours = path != state or _is_state_of_ours(state)
+        # one that others share, such as /tmp, was not made for us
+        is_shared = bool(state.stat().st_mode & stat.S_ISVTX)
+        is_ours = path != state or (not is_shared and (lock_file().exists() or (state / "workspaces").is_dir()))
         yield Finding("open", message, hint, chmod(path, 0o700, hint) if is_ours else None)
     if not open_to_others and ours:
         yield Finding("ok", f"{state} is yours alone")
@@ -224,7 +223,7 @@ def ours(examination: Examination) -> Iterator[Finding]:
 )
 def workspace(examination: Examination) -> Iterator[Finding]:
     """Look at whether other users of the machine can read the notes."""
-    for path in dict.fromkeys(agent.workspace for agent in examination.config.resolved_agents()):
+    for path in dict.fromkeys(agent.workspace for agent in examination.agents):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
             message = f"other users of this machine can read the notes in {path}"
             yield Finding("open", message, f"unless they are meant to: chmod go-rwx {path}")
@@ -237,17 +236,17 @@ def workspace(examination: Examination) -> Iterator[Finding]:
 )
 def notes(examination: Examination) -> Iterator[Finding]:
     """Look at whether we may read every note, and list every folder of notes."""
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         seen = _scan(agent, examination)
         places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
         for path in islice(
             (one for one in places if not os.access(one, os.R_OK | (os.X_OK if one.is_dir() else 0))), MAX_UNREAD
         ):
             message = f"no permission to read {printable_name(str(path))}: it is not indexed"
-            yield Finding("look", message, _given_back(path, "u+rX"))
+            yield Finding("look", message, _recovery_command(path, "u+rX"))
 
 
-def _given_back(path: Path, mode: str) -> str:
+def _recovery_command(path: Path, mode: str) -> str:
     """Return the command by which we get the rights to a file or folder again."""
     if path.stat().st_uid == os.geteuid():
         return f"chmod {mode} {shlex.quote(str(path))}"
@@ -275,18 +274,18 @@ def writable(examination: Examination) -> Iterator[Finding]:
         elif not os.access(there, os.W_OK | os.X_OK):
             whose = "" if there.stat().st_uid == os.geteuid() else f": it belongs to uid {there.stat().st_uid}"
             message = f"the {what} {there} may not be written{whose}"
-            yield Finding("wrong", message, _given_back(there, "u+rwx"))
+            yield Finding("wrong", message, _recovery_command(there, "u+rwx"))
 
 
 def may_be_listed(mode: int, above: Iterable[int]) -> bool:
-    """Tell whether somebody who is neither owner nor of the group lists a folder, by its mode and those above it."""
+    """Tell whether other users can list a folder, by its mode and the modes of those above it."""
     listing = stat.S_IROTH | stat.S_IXOTH
     return mode & listing == listing and all(one & stat.S_IXOTH for one in above)
 
 
-def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
+def _open_databases(examination: Examination, state: Path) -> Iterator[Path]:
     """Yield files of ours outside of the state folder that others get to."""
-    for agent in examination.config.resolved_agents() if examination.loaded else ():
+    for agent in examination.agents if examination.loaded else ():
         for path in (agent.index_path, agent.ledger_path, agent.conversations_path):
             if (
                 _is_database_of_ours(path)
@@ -296,14 +295,8 @@ def _elsewhere(examination: Examination, state: Path) -> Iterator[Path]:
                 yield path
 
 
-def _is_state_of_ours(state: Path) -> bool:
-    """Tell whether a folder was made for us: one that others share, such as /tmp, is closed by no remedy."""
-    is_shared = bool(state.stat().st_mode & stat.S_ISVTX)
-    return not is_shared and (lock_file().exists() or (state / "workspaces").is_dir())
-
-
 def _is_database_of_ours(path: Path) -> bool:
-    """Tell whether a file bears our mark; a key may name one of somebody else by mistake."""
+    """Tell whether a file has our mark; a key may name a database of another program by mistake."""
     try:
         header = read_header(path)
     except (OSError, ValueError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, named
+from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
@@ -97,19 +97,19 @@ def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) ->
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
             found = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
-            yield from named(part, found)
+            yield from with_part(part, found)
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
             is_asked = examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
-            asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked(settings, keys)]
-            yield from named(part, *asked)
+            asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked_finding(settings, keys)]
+            yield from with_part(part, *asked)
 
 
-def _unasked(settings: RemoteSettings, keys: KeySources) -> Finding:
+def _unasked_finding(settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        return _refused(settings, exc)
+        return _refusal(settings, exc)
     hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
     return Finding("off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
 
@@ -123,14 +123,14 @@ def _of_file(settings: LocalSettings, store: ModelStore, examination: Examinatio
         found = inspect(path)
         changed = _why_changed(path, settings, store) if examination.is_deep else ""
     except MemorydError as exc:
-        yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _fetched_again(settings, store))
+        yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _refetch(settings, store))
         return
     if changed:
-        yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _fetched_again(settings, store))
+        yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _refetch(settings, store))
         return
     yield Finding("ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
     if examination.is_deep and find_spec("llama_cpp") is not None:
-        yield _tried(path, examination)
+        yield _try_model(path, examination)
 
 
 def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
@@ -147,15 +147,15 @@ def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
     return ""
 
 
-def _tried(path: Path, examination: Examination) -> Finding:
+def _try_model(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
     from memoryd.cli.local.model_check import check as check_model
 
-    verification = check_model(path, examination.config.resolved_agents()[0].memory_search.local)
+    verification = check_model(path, examination.agents[0].memory_search.local)
     return _sense(verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
-def _fetched_again(settings: LocalSettings, store: ModelStore) -> Remedy | None:
+def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
     spec = model_file(settings.spec)
     if not any(model.spec == spec for model in store.list()):
         return None
@@ -174,12 +174,12 @@ async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> l
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointBreaker())
     except (MemorydError, OSError) as exc:
-        return [_refused(settings, exc)]
+        return [_refusal(settings, exc)]
     try:
         speed, verification = await _speed(_name(settings), embedder), await verify(embedder)
         return [speed, _sense(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
     except MemorydError as exc:
-        return [_refused(settings, exc)]
+        return [_refusal(settings, exc)]
     finally:
         await embedder.aclose()
 
@@ -198,15 +198,14 @@ async def _speed(name: str, embedder: Embedder) -> Finding:
 
 
 def _sense(found: Verification, name: str, part: str, advice: str) -> Finding:
-    message = f"{name}{found.reason}"
-    return Finding("ok", message, part=part) if found.ok else Finding("wrong", message, advice, part=part)
+    return Finding("ok" if found.ok else "wrong", f"{name}{found.reason}", "" if found.ok else advice, part=part)
 
 
 def _name(settings: RemoteSettings) -> str:
     return f"{settings.provider} at {settings.destination}"
 
 
-def _refused(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+def _refusal(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
     hint = error.hint if isinstance(error, MemorydError) else ""
     advice = PROVIDERS[settings.provider].advice.format(model=settings.model_name)
     return Finding("wrong", f"{_name(settings)}: {error}", hint or advice)
@@ -223,15 +222,12 @@ def text_model(examination: Examination) -> Iterator[Finding]:
     if llm.provider == "none":
         yield Finding("off", "memory.llm names nobody")
         return
-    look = _local if llm.provider == "local" else _endpoint
-    yield look(llm, examination.config)
-
-
-def _local(llm: LlmSection, config: Config) -> Finding:
-    # all agents share it: the folder of the first one's models holds it
-    local = config.resolved_agents()[0].memory_search.local
-    store = ModelStore.configured(local, os.environ, use=WRITING)
-    return model_finding(store, llm.model or "", _describe_chat_model)
+    if llm.provider == "local":
+        # all agents share it: the folder of the first one's models holds it
+        store = ModelStore.configured(examination.agents[0].memory_search.local, os.environ, use=WRITING)
+        yield model_finding(store, llm.model or "", _describe_chat_model)
+    else:
+        yield _endpoint(llm, examination.config)
 
 
 def _describe_chat_model(path: Path) -> str:
@@ -296,12 +292,11 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     else:
         why = first_error(outcome.stderr) or outcome.ending
         hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
-        is_well = outcome.code == 0
-        database = (
-            Finding("ok", "can be made and opened") if is_well else Finding("wrong", f"qmd status failed: {why}", hint)
-        )
+        database = Finding("ok", "can be made and opened")
+        if outcome.code:
+            database = Finding("wrong", f"qmd status failed: {why}", hint)
     found = f"{program.version} at {program.path}, run as {' '.join(program.command)}"
-    return [Finding("ok", found), *named("qmd database", database)]
+    return [Finding("ok", found), *with_part("qmd database", database)]
 
 
 @check(
@@ -313,7 +308,7 @@ def reranker(examination: Examination) -> Iterator[Finding]:
     """Look at the file of the reranker that `query.rerank.modelPath` names."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent
-        for agent in examination.config.resolved_agents()
+        for agent in examination.agents
         if agent.memory_search.query.rerank.model_path is not None and agent.memory_search.enabled
     }
     if not wanted:

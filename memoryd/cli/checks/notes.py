@@ -6,13 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, check, named
+from memoryd.cli.checks.finding import Examination, Finding, check, with_part
 from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
 from memoryd.domain.memories.edits import strays_in
-from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import is_of_memories, memory_sections
 from memoryd.domain.patterns import is_glob
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
@@ -35,7 +34,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
             outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
             yield from _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
-    for agent in examination.config.resolved_agents():
+    for agent in examination.agents:
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         seen = scan(roots, rules)
         yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
@@ -50,7 +49,7 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
         finding = Finding("ok", found)
     else:
         finding = Finding("ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
-    yield from named(f"notes of {agent}", finding)
+    yield from with_part(f"notes of {agent}", finding)
 
 
 @check(
@@ -60,7 +59,7 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
 )
 def ignored(examination: Examination) -> Iterator[Finding]:
     """Look at whether each path that `.memoryignore` names is there to be hidden."""
-    for workspace in {agent.workspace: None for agent in examination.config.resolved_agents()}:
+    for workspace in {agent.workspace: None for agent in examination.agents}:
         try:
             text = (workspace / IGNORE_FILE).read_text("utf-8")
         except (OSError, ValueError):
@@ -75,7 +74,7 @@ def ignored(examination: Examination) -> Iterator[Finding]:
 
 
 def _below(workspace: Path) -> Iterator[str]:
-    """Yield the paths of what is in a workspace, those of folders with a `/` behind."""
+    """Yield the paths of files and folders below a workspace, those of folders with a `/` at the end."""
     for folder, folders, files in os.walk(workspace):
         at = Path(folder).relative_to(workspace)
         folders[:] = [name for name in folders if name != ".git"]
@@ -99,8 +98,8 @@ _STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how 
 )
 def memories(examination: Examination) -> Iterator[Finding]:
     """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
-    for agent in examination.config.resolved_agents():
-        yield from named(f"memories of {agent.id}", *_of(agent, examination.config))
+    for agent in examination.agents:
+        yield from with_part(f"memories of {agent.id}", *_of(agent, examination.config))
 
 
 def _of(agent: Agent, config: Config) -> Iterator[Finding]:
@@ -112,10 +111,11 @@ def _of(agent: Agent, config: Config) -> Iterator[Finding]:
         stated += len(sections.lines)
         missed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
         missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
-    told = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
-    yield Finding("ok", told, "docs/explanation/why-recalled.md says why one is recalled, or is not")
+    message = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
+    yield Finding("ok", message, "docs/explanation/why-recalled.md says why one is recalled, or is not")
     for path, miss, hint in islice(missed, MAX_SHOWN):
-        yield Finding("look", _said(path, miss), hint)
+        text = f": {miss.text}" if miss.text else ""
+        yield Finding("look", f"{printable_name(path)}#L{miss.line}: {miss.reason}{text}", hint)
     if len(missed) > MAX_SHOWN:
         yield Finding("look", f"{len(missed) - MAX_SHOWN:,} more lines like these")
 
@@ -129,13 +129,8 @@ def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, byt
                 Path(rules.workspace), path, max_bytes=rules.max_file_bytes, follow_symlinks=rules.follow_symlinks
             )
         except (OSError, NotReadableError, TornReadError):
-            # what cannot be read is told by the part about the notes
+            # the check of the notes reports what cannot be read
             continue
         data, _ = utf8_of(content)
         if not why_private(data):
             yield path, data
-
-
-def _said(path: RelativePath, miss: MalformedLine) -> str:
-    shown = f": {miss.text}" if miss.text else ""
-    return f"{printable_name(path)}#L{miss.line}: {miss.reason}{shown}"

@@ -57,7 +57,10 @@ def units(examination: Examination) -> Iterator[Finding]:
         yield Finding("off", state.reason, state.hint)
     else:
         yield from unit_findings(state)
-        yield from _other_process(state, examination)
+        status = examination.status
+        if status is not None and state.pid is not None and status["pid"] != state.pid:
+            message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
+            yield Finding("look", message, "stop the one that was started by hand")
         if examination.loaded is not None and not state.foreign:
             yield from _outdated(manager, state, examination.loaded)
 
@@ -90,13 +93,6 @@ def unit_program(path: Path) -> str:
     return found[1].strip('"').replace("%%", "%").replace("\\x20", " ") if found else ""
 
 
-def _other_process(state: ServiceState, examination: Examination) -> Iterator[Finding]:
-    status = examination.status
-    if status is not None and state.pid is not None and status["pid"] != state.pid:
-        message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
-        yield Finding("look", message, "stop the one that was started by hand")
-
-
 def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Iterator[Finding]:
     is_hardened = any(path.name == DROP_IN.name for path in state.files)
     wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
@@ -107,10 +103,10 @@ def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> I
     for path, lines in changed_lines(files).items():
         message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
         hint = f"{_INSTALL}; --dry-run shows the lines"
-        yield Finding("look", message, hint, _refreshed(manager, state, files))
+        yield Finding("look", message, hint, _rewrite(manager, state, files))
 
 
-def _refreshed(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
+def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
         carry_out(manager.install(files, state), write=replace_file, tell=done.append)
@@ -158,7 +154,7 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
         message = f"{settings.path} runs {name}, which is not there"
-        yield Finding("wrong", message, install, _installed_again(settings, commands))
+        yield Finding("wrong", message, install, _reinstall(settings, commands))
     if lacking := [event for event in host.events if event not in commands]:
         yield Finding("look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
     elif not missing:
@@ -193,20 +189,20 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _installed_again(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
+def _reinstall(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
         # here, as above
         from memoryd.cli.local.hook_settings import write_settings
 
-        write_settings(settings, settings.installed({event: _mended(told) for event, told in commands.items()}))
+        # a program that is gone gives way to this Python; its options stay
+        mended = {
+            event: shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
+            for event, command in commands.items()
+        }
+        write_settings(settings, settings.installed(mended))
         return f"{settings.path} runs {sys.executable}"
 
     return Remedy(f"name this Python in {settings.path}: {sys.executable}", act)
-
-
-def _mended(command: str) -> str:
-    """Return the command with this Python in place of a program that is gone; its options stay."""
-    return shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
 
 
 def _entries() -> Iterator[tuple[Path, str]]:

@@ -17,9 +17,9 @@ from memoryd.config.loading.load import load
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, StoreUnavailable
-from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, opened_backup
+from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, open_backup
 from memoryd.moving.backup import backup_sources, contents_of, write_backup
-from memoryd.moving.replacing import Replacement, lying_still
+from memoryd.moving.replacing import Replacement, without_daemon
 from memoryd.moving.restore import Restored, staged
 from memoryd.wire import Exit
 
@@ -47,9 +47,9 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
     sources = backup_sources(
         agents, state=state_dir(), config=loaded.source, only=invocation.agent, has_notes=has_notes
     )
-    with _opened(file, force=force) as out, byte_progress("backup", None) as told:
+    with _backup_target(file, force=force) as out, byte_progress("backup", None) as report:
         manifest = write_backup(
-            out, sources, state=state_dir(), has_notes=has_notes, has_secrets=has_secrets, told=told
+            out, sources, state=state_dir(), has_notes=has_notes, has_secrets=has_secrets, report=report
         )
         content = out.tell() if file != "-" else None
     if file == "-":
@@ -65,7 +65,7 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
 
 
 @contextmanager
-def _opened(file: str, *, force: bool) -> Iterator[IO[bytes]]:
+def _backup_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
     if file == "-":
         if is_terminal(sys.stdout):
             raise click.UsageError("a backup is no text: name a file, or send it into a pipe")
@@ -121,8 +121,11 @@ def restore_command(
     """
     state = state_dir()
     lock = DaemonLock(state, socket=socket_path())
-    # what is no backup is told before anything else is asked for
-    with opened_backup(file) as backup, lying_still(lock, state, f"memoryctl restore {file}", is_look=dry_run) as notes:
+    # a file that is no backup is refused before anything else is asked for
+    with (
+        open_backup(file) as backup,
+        without_daemon(lock, state, f"memoryctl restore {file}", is_look=dry_run) as notes,
+    ):
         for finished in notes:
             note(finished)
         stage = partial(staged, keeps_config=keep_config, into=into)
@@ -139,10 +142,10 @@ def _restore(
     yes: bool,
 ) -> Exit:
     total = sum(member.bytes for member in backup.manifest.members)
-    replacement = Replacement.begun(state, f"restore of {backup.file.absolute()}")
+    replacement = Replacement.begin(state, f"restore of {backup.file.absolute()}")
     try:
-        with byte_progress("verifying", total) as told:
-            result = stage(backup, _backup_places(backup), replacement, told)
+        with byte_progress("verifying", total) as report:
+            result = stage(backup, _backup_places(backup), replacement, report)
         is_changing = bool(result.replaced or result.added)
         if is_changing and not dry_run:
             _confirm(invocation, [*_changed_lines(result), _about(backup)], is_agreed=yes)
@@ -167,7 +170,7 @@ def _restore(
 
 def _backup_places(backup: OpenBackup) -> BackupPlaces:
     return BackupPlaces(
-        # a link that somebody keeps a configuration by stays
+        # a link to the configuration stays one
         config=config_file().resolve(),
         state=state_dir(),
         folders=tuple(map(Path, backup.manifest.folders)),
@@ -203,8 +206,8 @@ def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *,
     if result.same:
         yield f"{count(result.same, 'file')} as in the backup already"
     if result.carried:
-        told = count(result.carried, "mark")
-        yield f"{told} of what was forgotten since the backup kept: what comes back of that is taken out again"
+        marks = count(result.carried, "mark")
+        yield f"{marks} of what was forgotten since the backup kept: what comes back of that is taken out again"
     for key in result.missing_keys:
         yield f"the configuration lacks a key, which is not in the backup: {key}"
     for one in backup.manifest.workspaces:

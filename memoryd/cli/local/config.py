@@ -42,7 +42,7 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
     Exit code 0: memoryd would take it; 1: memoryd would refuse it.
     """
     found = checked(file)
-    told: dict[str, object] = {
+    reply: dict[str, object] = {
         "file": str(found.source) if found.source else None,
         "ok": found.loaded is not None,
         "problems": [_remark_json(one) for one in found.problems],
@@ -50,8 +50,8 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
     }
     prospective = prospective_reload(invocation, found.source) if file is None and found.loaded else None
     lines = prospect(prospective) if prospective is not None else ()
-    told |= {"reload": prospective and {key: prospective[key] for key in ("changed", "needsRestart", "problems")}}
-    invocation.show(told, (*_check_lines(found), *lines))
+    reply |= {"reload": prospective and {key: prospective[key] for key in ("changed", "needsRestart", "problems")}}
+    invocation.show(reply, (*_check_lines(found), *lines))
     return Exit.DONE if found.loaded is not None else Exit.ERROR
 
 
@@ -75,14 +75,14 @@ def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
         raise InvalidRequest(str(exc), hint=exc.hint) from exc
     default = [one for one in found if one.origin is Origin.DEFAULT]
     chosen = found if is_whole or key else [one for one in found if one.origin is not Origin.DEFAULT]
-    told = {
+    reply = {
         "file": str(source) if source else None,
         "agent": invocation.agent,
         "values": [_setting_json(one) for one in chosen],
     }
     rest = () if is_whole or key else (f"{count(len(default), 'key')} more as by default: --all",)
     where = (f"the file is {source}" if source else f"there is no file {config_file()}: the defaults hold",)
-    invocation.show(told, _setting_lines(chosen), (*where, *rest))
+    invocation.show(reply, _setting_lines(chosen), (*where, *rest))
     return Exit.DONE
 
 
@@ -99,7 +99,7 @@ def _check_lines(found: Checked) -> Iterator[str]:
     for kind, colour, remarks in (("error", "red", found.problems), ("notice", "yellow", found.notices)):
         for one in remarks:
             place = f"{where}:{one.place.line}:{one.place.column}" if one.place else where
-            # what stands in no file is of the environment
+            # a remark without a file is about the environment
             start = f"{harmless_line(place)}: " if place else ""
             yield f"{start}{styled(kind, colour=colour)}: {harmless_line(one.message)}"
     if found.loaded is None:

@@ -104,7 +104,7 @@ def doctor_command(
     if dry_run and not fix:
         raise click.UsageError("--dry-run says what --fix would do: give both")
     log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
-    begin = partial(Examination.begun, invocation, is_deep=deep, asks_providers=ask_providers)
+    begin = partial(Examination.begin, invocation, is_deep=deep, asks_providers=ask_providers)
     examine, tell = partial(_examine, seconds=seconds, is_verbose=verbose), partial(_tell, invocation)
     wanted = checks(sections or SECTIONS)
     findings, fixes = examine(wanted, begin()), list[Fix]()
@@ -191,7 +191,7 @@ def _start(check: DoctorCheck, examination: Examination, seconds: float | None) 
         except BaseException as exc:
             result.set_exception(exc)
 
-    # a thread that nobody waits for at the end: what hangs in the kernel must not keep the command
+    # a daemon thread: what hangs in the kernel must not keep the command from ending
     Thread(target=work, name=check.id, daemon=True).start()
     return partial(_findings, result, limit, time.monotonic() + limit)
 

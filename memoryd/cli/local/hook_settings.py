@@ -37,7 +37,7 @@ class SettingsFile(Struct, frozen=True):
             return with_hooks(self.text, commands)
 
     def removed(self) -> str:
-        """Return its text without our hooks: as it was before where nobody else has changed it since."""
+        """Return its text without our hooks: the text from before them, unless another program has changed it since."""
         with self._read_whole():
             commands = our_commands(self.text)
             if not commands:

@@ -11,10 +11,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TypedDict
 
 import click
-from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.local.init_choices import (
@@ -45,18 +44,6 @@ class AgentSummary(TypedDict):
     id: str
     workspace: str
     files: int
-
-
-class ServiceResult(Struct, frozen=True):
-    """What came of it: what `memoryctl service install --json` answers, or why there is none."""
-
-    reply: object = None
-    why_not: str = ""
-    is_done: bool = False
-
-
-NO_SERVICE: Final = ServiceResult()
-"""Nobody wanted one."""
 
 
 @click.command("init")
@@ -114,13 +101,12 @@ def init_command(
         click.confirm(f"Write this to {harmless_line(str(path))}?", default=True, abort=True, err=True)
     wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
-    service = installed_service(click.get_current_context(), invocation) if wants_service else NO_SERVICE
-    _report_written(invocation, plan, kept, is_dry=is_dry, service=service)
-    return Exit.ERROR if service.why_not else Exit.DONE
+    service = install_service(click.get_current_context(), invocation) if wants_service else None
+    return _report_written(invocation, plan, kept, is_dry=is_dry, service=service)
 
 
 def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
-    """Say what is there, and change nothing. Raises InvalidRequest if the options want something else."""
+    """Show the configuration that is there; raises InvalidRequest if the options want another."""
     found = checked()
     if options.says_something and not is_what_is_there(options, path):
         raise InvalidRequest(
@@ -128,24 +114,26 @@ def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -
             hint="memoryctl config show says what holds; --force replaces it, and keeps a copy",
         )
     agents = _agents_json(found.loaded) if found.loaded else []
-    told = {"path": str(path), "written": False, "problems": [one.message for one in found.problems], "agents": agents}
+    reply = {"path": str(path), "written": False, "problems": [one.message for one in found.problems], "agents": agents}
     notes = ["nothing was changed; --force replaces it, and keeps a copy"]
     if found.problems:
         notes.append(f"memoryd would refuse it, for {count(len(found.problems), 'problem')}: memoryctl config check")
-    invocation.show(told, (f"there is a configuration: {harmless_line(str(path))}", *_agent_lines(agents)), notes)
-    return Exit.DONE if found.loaded else Exit.ERROR
+    lines = (f"there is a configuration: {harmless_line(str(path))}", *_agent_lines(agents))
+    return invocation.show(reply, lines, notes, code=Exit.DONE if found.loaded else Exit.ERROR)
 
 
 def _report_written(
-    invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: ServiceResult
-) -> None:
+    invocation: Invocation, plan: FirstPlan, kept: Path | None, *, is_dry: bool, service: tuple[object, str] | None
+) -> Exit:
+    """Say what was done, and what comes next; `service` is what `install_service` returned, None if there is none."""
+    installed, why_not = service or (None, "")
     agents, model = _agents_json(plan.loaded), plan.model
     provider = plan.loaded.config.resolved_agents()[0].memory_search.provider
-    steps = next_steps(is_started=service.is_done)
+    steps = next_steps(is_started=service is not None and not why_not)
     notes = [*notices_of(plan), *plan.loaded.notices]
-    if service.why_not:
-        notes.append(f"no service was installed: {service.why_not}")
-    told = {
+    if why_not:
+        notes.append(f"no service was installed: {why_not}")
+    reply = {
         "path": str(plan.path),
         "written": not is_dry,
         "kept": str(kept) if kept else None,
@@ -154,7 +142,7 @@ def _report_written(
         "agents": agents,
         "provider": provider,
         "reason": model.reason if model else "",
-        "service": service.reply,
+        "service": installed,
         "notices": notes,
         "next": [step for step, _ in steps],
     }
@@ -165,7 +153,8 @@ def _report_written(
     lines.append(f"vectors: {provider}{f', {model.reason}' if model and model.reason else ''}")
     width = max(len(step) for step, _ in steps)
     lines += ["next:", *(f"  {step:<{width}}  {what}" for step, what in steps)]
-    invocation.show(told, lines, [f"what was there before is kept: {kept}", *notes] if kept else notes)
+    notes = [f"what was there before is kept: {kept}", *notes] if kept else notes
+    return invocation.show(reply, lines, notes, code=Exit.ERROR if why_not else Exit.DONE)
 
 
 def _agents_json(loaded: Loaded) -> list[AgentSummary]:
@@ -203,25 +192,25 @@ def _start() -> tuple[str, str]:
 
 
 def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
-    """Tell whether it was said, or is agreed to; nobody is asked where there is no service manager."""
+    """Tell whether an option or an answer wants the service; without a service manager the question is not asked."""
     if said is not None or not is_asking:
         return bool(said)
     name = manager_here().name
     return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
 
 
-def installed_service(context: click.Context, invocation: Invocation) -> ServiceResult:
-    """Install the service as its own command does, which tells what it does unless it is told as JSON here.
+def install_service(context: click.Context, invocation: Invocation) -> tuple[object, str]:
+    """Install the service as its own command does; return what `memoryctl service install --json` answers.
 
-    A failure is told and not raised: the configuration is written, and memoryd can be started without.
+    A failure is returned and not raised: the configuration is written, and memoryd can be started without.
     """
     # here: it reads the room of systemd and launchd, which an init without a service does not need
     from memoryd.cli.local.service import install
 
-    told = io.StringIO()
+    output = io.StringIO()
     try:
-        with contextlib.redirect_stdout(told) if invocation.is_json else contextlib.nullcontext():
+        with contextlib.redirect_stdout(output) if invocation.is_json else contextlib.nullcontext():
             context.invoke(install)
     except MemorydError as exc:
-        return ServiceResult(why_not=f"{exc}{f'; {exc.hint}' if exc.hint else ''}")
-    return ServiceResult(json.loads(told.getvalue() or "null"), is_done=True)
+        return None, f"{exc}{f'; {exc.hint}' if exc.hint else ''}"
+    return json.loads(output.getvalue() or "null"), ""

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memoryd.cli.terminal import count, harmless_line, note
 from memoryd.config.agents import DEFAULT_AGENT
-from memoryd.config.loading.load import Loaded, loaded_of
+from memoryd.config.loading.load import Loaded, checked, loaded_of
 from memoryd.config.loading.raw import ConfigText, read
 from memoryd.domain.embedding import (
     BY_KEY,
@@ -31,7 +31,7 @@ from memoryd.domain.embedding import (
 )
 
 if TYPE_CHECKING:
-    from memoryd.cli.local.init_survey import NotesFolder, OpenClawFile
+    from memoryd.cli.local.init_survey import NotesFolder
 
 HEAD: Final = """\
 // memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
@@ -49,7 +49,7 @@ class InitOptions(Struct, frozen=True):
     model: str | None = None
     is_asking: bool = False
     is_agreed: bool = False
-    """`--yes`: what is proposed is meant."""
+    """`--yes`: take what is proposed."""
 
     @property
     def says_something(self) -> bool:
@@ -72,7 +72,7 @@ class FirstPlan(Struct, frozen=True):
 
 
 def planned(options: InitOptions, path: Path) -> FirstPlan:
-    """Decide all, and read it as memoryd will; asks only if somebody is there.
+    """Decide all, and read it as memoryd will; asks only at a terminal.
 
     Raises ConfigError, InvalidRequest, UsageError.
     """
@@ -80,9 +80,9 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     from memoryd.cli.local import init_survey as here
 
     if options.is_asking and not options.folders and not options.model:
-        found = here.openclaw_file()
-        if found is not None and _is_openclaw_meant(found, here.hosts()):
-            return FirstPlan(path, loaded_of(read(found.path), path), linked=found.path)
+        openclaws = here.openclaw_file()
+        if openclaws is not None and _is_openclaw_meant(openclaws, here.hosts()):
+            return FirstPlan(path, loaded_of(read(openclaws), path), linked=openclaws)
     folders = [here.folder_at(one) for one in options.folders] or _pick_folders(here.folders_found(), options)
     once = {folder.path.resolve(): folder for folder in folders}.values()
     for folder in once:
@@ -92,28 +92,28 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     if options.model is not None:
         model = named_model(options.model, models)
     else:
-        model = _chosen_model(models, here.hosts()) if options.is_asking else proposed_model(models)
-    agents = named_agents([(folder.path, is_whole) for folder, is_whole in chosen], Path.home())
-    text = file_text(agents, model, Path.home())
+        model = _choose_model(models, here.hosts()) if options.is_asking else proposed_model(models)
+    text = file_text([(folder.path, is_whole) for folder, is_whole in chosen], model, Path.home())
     return FirstPlan(path, loaded_of(ConfigText(text), path), text, folders=chosen, model=model)
 
 
-def _is_openclaw_meant(found: "OpenClawFile", hosts: Mapping[str, str]) -> bool:
-    if found.check.loaded is None:
-        problems = count(len(found.check.problems), "problem")
-        note(f"OpenClaw's configuration cannot be used as it is, for {problems}: memoryctl config check {found.path}")
+def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:
+    check = checked(path)
+    if check.loaded is None:
+        problems = count(len(check.problems), "problem")
+        note(f"OpenClaw's configuration cannot be used as it is, for {problems}: memoryctl config check {path}")
         return False
-    resolved = found.check.loaded.config.resolved_agents()
+    resolved = check.loaded.config.resolved_agents()
     providers = sorted({agent.memory_search.provider for agent in resolved})
     agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in resolved)
-    question = f"OpenClaw's configuration {found.path} fits ({agents}; vectors by {', '.join(providers)})"
+    question = f"OpenClaw's configuration {path} fits ({agents}; vectors by {', '.join(providers)})"
     sent = ", ".join(hosts[name] for name in providers if name in BY_KEY)
     warning = f" The text of your notes will leave this machine, for {sent}." if sent else ""
     return _confirm(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
 
 
 def _pick_folders(found: Sequence["NotesFolder"], options: InitOptions) -> Sequence["NotesFolder"]:
-    """Return the folders that are meant of those that were found, or the one that somebody names."""
+    """Return the folders that a person chooses or names; where no one can be asked, the only one that was found."""
     # here, as above
     from memoryd.cli.local.init_survey import folder_at
 
@@ -121,16 +121,16 @@ def _pick_folders(found: Sequence["NotesFolder"], options: InitOptions) -> Seque
         if len(found) == 1 or (found and found[0].kind == "openclaw"):
             return found[:1]
         which = "; ".join(str(one.path) for one in found)
-        told = f"several folders with notes were found ({which})" if found else "no folder with notes was found"
-        raise click.UsageError(f"{told}: name yours, memoryctl init DIR")
+        reason = f"several folders with notes were found ({which})" if found else "no folder with notes was found"
+        raise click.UsageError(f"{reason}: name yours, memoryctl init DIR")
     for number, one in enumerate(found, 1):
         click.echo(f"  {number}  {harmless_line(one.told)}", err=True)
     question = "Which folders (numbers such as 1,2, or a path)" if found else "The folder with your notes"
-    said = click.prompt(question, default="1" if found else "~/notes", err=True)
-    numbers = [part.strip() for part in said.split(",")]
+    answer = click.prompt(question, default="1" if found else "~/notes", err=True)
+    numbers = [part.strip() for part in answer.split(",")]
     if all(part.isdecimal() and 1 <= int(part) <= len(found) for part in numbers):
         return [found[int(part) - 1] for part in numbers]
-    return [folder_at(Path(said))]
+    return [folder_at(Path(answer))]
 
 
 def _require(folder: "NotesFolder", options: InitOptions) -> None:
@@ -157,18 +157,18 @@ def _is_whole(folder: "NotesFolder", options: InitOptions) -> bool:
     raise click.UsageError(f"{folder.question} Say --all, or --no-all for MEMORY.md, memory/ and bank/ alone.")
 
 
-def _chosen_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
-    told = {LOCAL: local_model(found).reason, NONE: "search by words only"}
-    told |= {name: f"${key} is set; your notes would be sent to {hosts[name]}" for name, key in found.keys.items()}
+def _choose_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
+    choices = {LOCAL: local_model(found).reason, NONE: "search by words only"}
+    choices |= {name: f"${key} is set; your notes would be sent to {hosts[name]}" for name, key in found.keys.items()}
     click.echo("Search by meaning needs a model that makes vectors:", err=True)
-    for name, what in told.items():
+    for name, what in choices.items():
         click.echo(f"  {name:<8} {what}", err=True)
-    usual = proposed_model(found).provider
-    name = click.prompt("Which", type=click.Choice(list(told)), default=usual, show_choices=False, err=True)
+    proposed = proposed_model(found).provider
+    name = click.prompt("Which", type=click.Choice(list(choices)), default=proposed, show_choices=False, err=True)
     model = named_model(name, found)
     sends = f"The text of your notes will leave this machine, for {hosts.get(name)}. Is that meant?"
     is_meant = not model.leaves_machine or _confirm(sends, default=False)
-    return model if is_meant else _chosen_model(found, hosts)
+    return model if is_meant else _choose_model(found, hosts)
 
 
 def _confirm(question: str, *, default: bool) -> bool:
@@ -176,23 +176,23 @@ def _confirm(question: str, *, default: bool) -> bool:
 
 
 def notices_of(plan: FirstPlan) -> list[str]:
-    """Return what is worth knowing about what was chosen."""
-    told = [
+    """Return remarks about the choices."""
+    remarks = [
         f"{one.path}: {count(one.outside, 'Markdown file')} outside of MEMORY.md, memory/ and bank/ left out; "
         "--all takes them in"
         for one, is_whole in plan.folders
         if one.outside and not is_whole
     ]
     if plan.model is not None and plan.model.leaves_machine:
-        told.append(
+        remarks.append(
             f"a service does not see the variables of your shell: put the key of {plan.model.provider} into a file "
             'of mode 600, and name it: memorySearch.remote.apiKey: {file: "/absolute/path"}'
         )
-    return told
+    return remarks
 
 
 def is_what_is_there(options: InitOptions, path: Path) -> bool:
-    """Tell whether the options describe what stands at the path; asks nobody."""
+    """Tell whether the options describe the file at the path, without a question."""
     text = planned(replace(options, is_asking=False, is_agreed=True), path).text
     try:
         return path.read_bytes() == text.encode()
@@ -217,52 +217,36 @@ def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     return replace_with_backup(plan.path, plan.text, now)
 
 
-class FirstAgent(Struct, frozen=True):
-    """An agent with its folder; `is_whole`: every Markdown file of it is indexed."""
+def file_text(folders: Sequence[tuple[Path, bool]], model: FirstModel, home: Path) -> str:
+    """Return the JSON5 text; folders below the home folder are written with `~`.
 
-    id: str
-    workspace: Path
-    is_whole: bool
-
-
-def named_agents(workspaces: Sequence[tuple[Path, bool]], home: Path) -> list[FirstAgent]:
-    """Give each folder an agent: the first is the usual one, the others are named after their folders."""
-    taken = {DEFAULT_AGENT}
-    found = []
-    for number, (folder, is_whole) in enumerate(workspaces):
-        name = _free(_id_of(folder, home), taken) if number else DEFAULT_AGENT
-        taken.add(name)
-        found.append(FirstAgent(name, folder, is_whole))
-    return found
-
-
-def file_text(agents: Sequence[FirstAgent], model: FirstModel, home: Path) -> str:
-    """Return the JSON5 text; folders below the home folder are written with `~`."""
+    Each folder has an agent; with True every Markdown file of it is indexed. The first agent is the default one, the
+    others are named after their folders.
+    """
     lines = ["{", "  agents: {", "    defaults: {"]
-    if len(agents) == 1:
-        lines += _indented([f"workspace: {_path(agents[0].workspace, home)},"], 6)
-    search = [WHOLE] if len(agents) == 1 and agents[0].is_whole else []
-    lines += _indented(["memorySearch: {", *_indented([*search, *_model_lines(model)], 2), "},"], 6)
-    lines += ["    },"]
-    if len(agents) > 1:
-        lines += ["    list: [", *(_entry(agent, home) for agent in agents), "    ],"]
+    search = []
+    if len(folders) == 1:
+        folder, is_whole = folders[0]
+        lines.append(f"      workspace: {_path(folder, home)},")
+        search = [WHOLE] * is_whole
+    purpose = {LOCAL: "a model on this machine", NONE: "search by words only"}
+    sent = "the text of your notes is sent there"
+    search.append(f'provider: "{model.provider}", // {purpose.get(model.provider, sent)}')
+    if model.spec:
+        search.append(f"local: {{ modelPath: {_quoted(model.spec)} }},")
+    lines += ["      memorySearch: {", *(f"        {line}" for line in search), "      },", "    },"]
+    if len(folders) > 1:
+        lines += ["    list: [", *_entries(folders, home), "    ],"]
     return HEAD + "\n".join([*lines, "  },", "}"]) + "\n"
 
 
-def _entry(agent: FirstAgent, home: Path) -> str:
-    search = ', memorySearch: { extraPaths: ["."] }' if agent.is_whole else ""
-    return f'      {{ id: "{agent.id}", workspace: {_path(agent.workspace, home)}{search} }},'
-
-
-def _model_lines(model: FirstModel) -> Iterator[str]:
-    said = {LOCAL: "a model on this machine", NONE: "search by words only"}
-    yield f'provider: "{model.provider}", // {said.get(model.provider, "the text of your notes is sent there")}'
-    if model.spec:
-        yield f"local: {{ modelPath: {_quoted(model.spec)} }},"
-
-
-def _indented(lines: Iterable[str], width: int) -> Iterator[str]:
-    return (f"{' ' * width}{line}" for line in lines)
+def _entries(folders: Sequence[tuple[Path, bool]], home: Path) -> Iterator[str]:
+    taken = set[str]()
+    for folder, is_whole in folders:
+        name = _free(_id_of(folder, home), taken) if taken else DEFAULT_AGENT
+        taken.add(name)
+        search = ', memorySearch: { extraPaths: ["."] }' if is_whole else ""
+        yield f'      {{ id: "{name}", workspace: {_path(folder, home)}{search} }},'
 
 
 def _path(folder: Path, home: Path) -> str:

@@ -13,7 +13,6 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.loading.consistency import TOO_WIDE
-from memoryd.config.loading.load import Checked, checked
 from memoryd.config.loading.overrides import YES
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
@@ -46,7 +45,7 @@ class NotesFolder(Struct, frozen=True):
 
     @property
     def told(self) -> str:
-        """What it is, for somebody who is to choose."""
+        """What it is, for a person who chooses."""
         return f"{self.path} ({_PROGRAMS[self.kind]}, {self.all_files})"
 
     @property
@@ -66,13 +65,6 @@ class NotesFolder(Struct, frozen=True):
         return f"{count(self.files, 'note')} in MEMORY.md, memory/ and bank/ of {self.path}, and {others}: index all?"
 
 
-class OpenClawFile(Struct, frozen=True):
-    """A configuration of OpenClaw, and what memoryd makes of it."""
-
-    path: Path
-    check: Checked
-
-
 def folder_at(path: Path) -> NotesFolder:
     """Count the notes of a folder that somebody named. Raises InvalidRequest for one that can be no workspace."""
     absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  (`..` is followed as people write it)
@@ -81,7 +73,7 @@ def folder_at(path: Path) -> NotesFolder:
         raise InvalidRequest(f"{absolute} {TOO_WIDE}", hint="name the folder with your notes")
     if real.exists() and not real.is_dir():
         raise InvalidRequest(f"{absolute} is no folder", hint="name the folder with your notes")
-    return _counted(absolute, "folder")
+    return _count_notes(absolute, "folder")
 
 
 def folders_found() -> list[NotesFolder]:
@@ -89,7 +81,7 @@ def folders_found() -> list[NotesFolder]:
     places: list[tuple[Path, Literal["openclaw", "claude"]]] = [(Path(DEFAULT_WORKSPACE).expanduser(), "openclaw")]
     claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
     places += [(path, "claude") for path in sorted(claude.glob(CLAUDE_MEMORIES)) if path.is_dir()]
-    return [found for path, kind in places if (found := _counted(path, kind)).files + found.outside]
+    return [found for path, kind in places if (found := _count_notes(path, kind)).files + found.outside]
 
 
 def files_of(agent: Agent) -> int:
@@ -99,11 +91,10 @@ def files_of(agent: Agent) -> int:
     return len(scan(*roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)).files)
 
 
-def openclaw_file() -> OpenClawFile | None:
+def openclaw_file() -> Path | None:
     """Return OpenClaw's configuration if there is one."""
     folder = Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE)
-    path = next((one for name in OPENCLAW_FILES if (one := folder / name).is_file()), None)
-    return None if path is None else OpenClawFile(path, checked(path))
+    return next((folder / name for name in OPENCLAW_FILES if (folder / name).is_file()), None)
 
 
 def models_here() -> ModelsHere:
@@ -112,7 +103,7 @@ def models_here() -> ModelsHere:
     return ModelsHere(
         has_llama=find_spec("llama_cpp") is not None,
         default_spec=DEFAULT_MODEL,
-        stored=tuple(dict.fromkeys(_stored(store))),
+        stored=tuple(dict.fromkeys(_stored_models(store))),
         may_fetch=not any(os.environ.get(name, "").lower() in YES for name in OFFLINE),
         keys={row.name: name for row in PROVIDERS.values() for name in row.key_variables[::-1] if os.environ.get(name)},
     )
@@ -123,7 +114,7 @@ def hosts() -> dict[str, str]:
     return {name: urlsplit(provider.base_url).netloc for name, provider in PROVIDERS.items()}
 
 
-def _stored(store: ModelStore) -> Iterator[str]:
+def _stored_models(store: ModelStore) -> Iterator[str]:
     if store.locate(DEFAULT_MODEL) is not None:
         yield DEFAULT_MODEL
     for model in store.list():
@@ -139,7 +130,7 @@ def _embeds(path: Path) -> bool:
     return True
 
 
-def _counted(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
+def _count_notes(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
     if not folder.is_dir():
         return NotesFolder(folder, kind, is_there=False)
     agent = Agent(DEFAULT_AGENT, DEFAULT_AGENT, True, folder, MemorySearchSection(), MemorySection())

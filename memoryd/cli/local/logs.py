@@ -53,7 +53,7 @@ class LogLine(Struct, frozen=True):
 
 
 class LogFilter(Struct, frozen=True):
-    """Which lines are wanted; those that are no events are, unless a time is asked for."""
+    """Which lines are shown. Lines that are no events are shown, too, unless a time is asked for."""
 
     levels: Sequence[str]
     since: datetime | None = None
@@ -200,7 +200,7 @@ class LogFiles:
         except FileNotFoundError:
             return
         with file:
-            # of what is open: the name may have gone to another one by now
+            # of the open file: another file may have its name by now
             found = os.fstat(file.fileno())
             if found.st_ino != self._inode or found.st_size < self._end:
                 # rotated, or made anew: what was said at the end of the one before is in `.1`
@@ -211,7 +211,7 @@ class LogFiles:
                 if not line.endswith(b"\n"):
                     return
                 self._end += len(line)
-                yield _decoded(line)
+                yield _decode(line)
 
 
 def _lines_of(path: Path, *, start: int = 0, inode: int | None = None) -> Iterator[LogLine]:
@@ -219,10 +219,10 @@ def _lines_of(path: Path, *, start: int = 0, inode: int | None = None) -> Iterat
     with suppress(FileNotFoundError), path.open("rb") as file:
         if inode in (None, os.fstat(file.fileno()).st_ino):
             file.seek(start)
-            yield from map(_decoded, file)
+            yield from map(_decode, file)
 
 
-def _decoded(line: bytes) -> LogLine:
+def _decode(line: bytes) -> LogLine:
     return log_line(line.decode(errors="replace").rstrip("\n"))
 
 

@@ -39,7 +39,7 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
         raise MemorydError("memoryctl mcp needs the package mcp", hint="install it: pip install 'memoryd[mcp]'")
     if is_terminal(sys.stdin):
         note("this is for programs, which write JSON-RPC here; end it with Ctrl-D")
-    source, sink = _claimed()
+    source, sink = _claim_streams()
     # a second or so of imports, and from here on nothing that prints reaches the client
     import gc
 
@@ -57,7 +57,7 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
     return Exit.DONE
 
 
-def _claimed() -> tuple[int, int]:
+def _claim_streams() -> tuple[int, int]:
     """Take standard input and output, and return their descriptors; what prints now, prints to stderr.
 
     What reads from now on finds nothing. That holds for Python, for what lies below it, and for children.

@@ -48,7 +48,7 @@ async def _measure(worker: LlamaWorker) -> Verification:
             outcome = await embed_known_pairs(worker)
         except MemorydError as exc:
             outcome = exc  # raised below: the group would wrap it
-            await _reaped(worker)
+            await _reap(worker)
         finally:
             running.cancel()
     if isinstance(outcome, MemorydError):
@@ -56,7 +56,7 @@ async def _measure(worker: LlamaWorker) -> Verification:
     return outcome
 
 
-async def _reaped(worker: LlamaWorker) -> None:
+async def _reap(worker: LlamaWorker) -> None:
     """Wait for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
     with suppress(TimeoutError):
         async with asyncio.timeout(REAP_SECONDS):

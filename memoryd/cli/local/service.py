@@ -67,10 +67,10 @@ class ServiceWork(Struct, frozen=True):
         starts: bool = False,
     ) -> Exit:
         """Do or show the steps, and say what came of it."""
-        steps, told = [*steps], [*notes]
+        steps, remarks = [*steps], [*notes]
         if self.why_no_manager:
             known = "this is what one would be told" if self.is_dry else "nobody could be told of it"
-            told.append(f"there is no service manager here: {self.why_no_manager}; {known}")
+            remarks.append(f"there is no service manager here: {self.why_no_manager}; {known}")
         lines = [] if steps else [nothing]
         if steps and self.is_dry:
             lines = [line for step in steps for line in step_lines(step)]
@@ -78,10 +78,10 @@ class ServiceWork(Struct, frozen=True):
         elif steps:
             if starts:
                 self._refuse_second()
-            told += carry_out(steps, write=replace_file, tell=self._tell)
+            remarks += carry_out(steps, write=replace_file, tell=self._tell)
             lines = [*left]
         reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
-        self.invocation.show({**reply, "notes": told}, lines, told)
+        self.invocation.show({**reply, "notes": remarks}, lines, remarks)
         return Exit.DONE
 
     def _tell(self, step: ServiceStep) -> None:
@@ -244,7 +244,7 @@ def step_row(step: ServiceStep) -> dict[str, object]:
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:
-    """Yield how the service stands."""
+    """Yield the state of the service."""
     colour, word = ("green", "running") if state.is_running else ("red", "not running")
     if not state.is_installed:
         colour, word = "yellow", "not installed"
@@ -266,11 +266,11 @@ def state_lines(state: ServiceState) -> Iterator[str]:
 def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield which files are older than the configuration, and in what."""
     for path, lines in changes.items():
-        said = [line for line in lines if not line[1:].startswith("#")]
-        more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+        shown_lines = [line for line in lines if not line[1:].startswith("#")]
+        more = f" and {len(shown_lines) - SHOWN} more" if len(shown_lines) > SHOWN else ""
         yield (
             f"{path} does not fit the configuration, the environment or this version any more "
-            f"({'; '.join(said[:SHOWN])}{more}): memoryctl service install"
+            f"({'; '.join(shown_lines[:SHOWN])}{more}): memoryctl service install"
         )
 
 

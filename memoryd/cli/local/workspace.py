@@ -17,7 +17,7 @@ from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import NotFound, StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
-from memoryd.moving.replacing import lying_still
+from memoryd.moving.replacing import without_daemon
 from memoryd.moving.workspace_move import KnownWorkspace, MovePlan, carry_out, known_workspaces, move_plan
 from memoryd.wire import Exit
 
@@ -34,22 +34,20 @@ def workspace_command() -> None:
 def listing(invocation: Invocation) -> Exit:
     """List workspaces: those of the configuration, and those that something is kept of."""
     found = known_workspaces(load().config.resolved_agents(), state_dir())
-    lines = [
-        f"{styled(str(one.path), bold=True)}  {', '.join(one.agents) or 'of no agent'}"
-        f"{_place_word(one)}  {size(one.bytes)} kept"
-        for one in found
-    ]
-    notes = [note for one in found for note in _elsewhere(one)]
+    lines = map(_line, found)
+    notes = [note for one in found for note in _move_notes(one)]
     return invocation.show({"workspaces": to_builtins(found, enc_hook=str)}, lines, notes)
 
 
-def _place_word(one: KnownWorkspace) -> str:
+def _line(one: KnownWorkspace) -> str:
+    place = "" if one.is_there else "  (no such folder)"
     if one.leads_to:
-        return f"  (a link to {one.leads_to} by now)"
-    return "" if one.is_there else "  (no such folder)"
+        place = f"  (a link to {one.leads_to} by now)"
+    agents = ", ".join(one.agents) or "of no agent"
+    return f"{styled(str(one.path), bold=True)}  {agents}{place}  {size(one.bytes)} kept"
 
 
-def _elsewhere(one: KnownWorkspace) -> Iterator[str]:
+def _move_notes(one: KnownWorkspace) -> Iterator[str]:
     if one.leads_to and one.is_there:
         yield f"to have its history follow the link: {_command(one.path, one.leads_to)}"
     elif not one.is_there:
@@ -73,7 +71,9 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
     stopped. To take it back: move it back.
     """
     loaded, state = load(), state_dir()
-    with lying_still(DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}") as notes:
+    with without_daemon(
+        DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}"
+    ) as notes:
         for one in notes:
             note(one)
         plan = move_plan(old, new, loaded.config.resolved_agents())
@@ -82,9 +82,10 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
                 f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
             )
         # before the folder moves: links on the way lead to it now
-        lines = _config_lines(loaded, plan)
+        source = loaded.source
+        lines = namings(source.read_text("utf-8-sig"), source, plan.old, plan.new) if source is not None else []
         stays = not dry_run and carry_out(plan)
-        written = writes_config and not dry_run and _written(loaded, lines)
+        written = writes_config and not dry_run and _write_config(loaded, lines)
     reply = {
         "old": str(plan.old),
         "new": str(plan.new),
@@ -99,19 +100,12 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
     moved = "would be moved" if dry_run else "moved"
     folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
     line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
-    told = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run)]
-    told += ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
-    invocation.show(reply, [harmless_line(line)], told)
-    return Exit.DONE
+    ways_back = ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
+    notes = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run), *ways_back]
+    return invocation.show(reply, [harmless_line(line)], notes)
 
 
-def _config_lines(loaded: Loaded, plan: MovePlan) -> list[FolderNaming]:
-    if loaded.source is None:
-        return []
-    return namings(loaded.source.read_text("utf-8-sig"), loaded.source, plan.old, plan.new)
-
-
-def _written(loaded: Loaded, lines: list[FolderNaming]) -> bool:
+def _write_config(loaded: Loaded, lines: list[FolderNaming]) -> bool:
     if loaded.source is None or not lines:
         return False
     path = Path(os.path.realpath(loaded.source))

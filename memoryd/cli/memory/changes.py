@@ -36,9 +36,9 @@ def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[Chang
     reply = invocation.memory.changes(lines=lines, **filters)
     is_found = bool(reply["changes"] or reply["sessions"])
     # of one writer or one act, the newest change listed need not be the newest of its file
-    told = _lines(reply, is_whole=not (filters["by"] or filters["run"]))
+    shown = _lines(reply, is_whole=not (filters["by"] or filters["run"]))
     notes = [*reply["trouble"], *["nothing was written"] * (not is_found)]
-    return invocation.show(reply, told, notes, code=found(is_found))
+    return invocation.show(reply, shown, notes, code=found(is_found))
 
 
 def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
@@ -56,14 +56,14 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
     """
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     place = harmless_line(change["path"]) or "no file, but the ledger"
-    told = [styled(str(change["id"]), bold=True), minute(change["at"]), who, place]
+    parts = [styled(str(change["id"]), bold=True), minute(change["at"]), who, place]
     if change["state"] != "done":
-        told.append(change["state"])
+        parts.append(change["state"])
     if not change["undoable"]:
-        told.append("cannot be undone")
+        parts.append("cannot be undone")
     if change["path"]:
-        told.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
-    yield "  ".join([*told, harmless_line(change["why"])])
+        parts.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
+    yield "  ".join([*parts, harmless_line(change["why"])])
     signed = [
         f"{sign} {harmless_line(line)}"
         for one in change["lines"]
@@ -78,7 +78,7 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
 
 
 def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
-    """Tell whether a change is the newest of its file, and the file is another one now: somebody else wrote it."""
+    """Tell whether a change is the newest of its file, and another program has written the file since."""
     newest = next(one for one in listed if one["path"] == change["path"])
     return newest["id"] == change["id"] and change["standing"] is False
 
@@ -86,8 +86,8 @@ def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
 def session_line(session: WrittenSessionReply) -> str:
     """Return a session of questions and answers: its name, when it was written, how long it is, and what undoes it."""
     name, undo = harmless_line(session["session"]), harmless_line(session["undo"])
-    told = [styled(name, bold=True), minute(session["at"]), "qa", count(session["turns"], "turn")]
-    return "  ".join([*told, f"to take it out: memoryctl {undo}"])
+    parts = [styled(name, bold=True), minute(session["at"]), "qa", count(session["turns"], "turn")]
+    return "  ".join([*parts, f"to take it out: memoryctl {undo}"])
 
 
 class _ChangeNumber(click.IntRange):

@@ -27,7 +27,7 @@ BATCH: Final = 100
 BATCH_BYTES: Final = 400_000
 """So that a request stays within its limit, however its letters are written."""
 _TOLD = 1_000
-"""Lines that are told one by one; the others are counted."""
+"""Lines that are named one by one; the others are counted."""
 
 
 @click.command("export")
@@ -47,13 +47,13 @@ def export_command(invocation: Invocation, file: str, scope: str | None, force: 
     with _export_target(file, force=force) as out:
         # what was saved a moment ago is in it
         invocation.memory.sync("indexed")
-        with memory_count("exporting") as told:
+        with memory_count("exporting") as report:
             while True:
                 page = invocation.memory.export_memories(after=after, limit=PAGE, scope=scope)
                 for one in page["memories"]:
                     out.write(json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
                 number += len(page["memories"])
-                told(number, page["total"])
+                report(number, page["total"])
                 if (after := page["next"]) is None:
                     break
         out.flush()
@@ -78,7 +78,7 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
 
 
 class ImportLine(Struct, frozen=True):
-    """A line of the file: a memory as it stands there, or why it is none."""
+    """A line of the file: the memory, or why it is none."""
 
     number: int
     memory: dict[str, Any] | None
@@ -117,10 +117,10 @@ def expected_changes(file: IO[bytes]) -> tuple[int, int]:
     """Return how many changes an import of a file makes at most, one for each day of a batch, and its bytes."""
     changes = content = 0
     for batch in batches(import_lines(file)):
-        told = [line.memory.get("days") for line in batch if line.memory is not None]
-        days = {str(day) for one in told for day in (one if isinstance(one, list) else ())}
+        day_lists = [line.memory.get("days") for line in batch if line.memory is not None]
+        days = {str(day) for one in day_lists for day in (one if isinstance(one, list) else ())}
         # those without a day are of today
-        changes += len(days) + any(not one for one in told)
+        changes += len(days) + any(not one for one in day_lists)
         content += sum(line.bytes for line in batch)
     return changes, content
 
@@ -154,18 +154,18 @@ def import_command(invocation: Invocation, file: str, dry_run: bool, with_secret
     with _import_source(file) as source:
         if not dry_run:
             _tell_beforehand(source)
-        # what stands here already is known by its words
+        # a memory that is here already is known by its words
         invocation.memory.sync("indexed")
-        with work.say_how_to_undo(), memory_count("importing") as told:
+        with work.say_how_to_undo(), memory_count("importing") as report:
             for batch in batches(import_lines(source)):
                 work.take(batch)
-                told(work.counted.total(), None)
+                report(work.counted.total(), None)
     invocation.show(work.reply(), [work.line()], work.notes())
     return Exit.ERROR if work.counted["refused"] else Exit.DONE
 
 
 def _tell_beforehand(source: IO[bytes]) -> None:
-    """Say before anything is written what of it could be taken back; of a pipe nobody knows how long it is."""
+    """Say before anything is written how much of it can be taken back; the length of a pipe is unknown."""
     if not source.seekable():
         return
     changes, content = expected_changes(source)

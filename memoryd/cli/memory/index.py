@@ -184,10 +184,10 @@ def prospective_reload(invocation: Invocation, source: Path | None) -> ReloadRep
 
 def prospect(reply: ReloadReply) -> Iterator[str]:
     """Yield what a reload would change, as a daemon says that was asked for no more."""
-    changed, owed = reply["changed"], reply["needsRestart"]
+    changed, pending_keys = reply["changed"], reply["needsRestart"]
     yield "A reload would change:" if changed else "A reload would change nothing."
-    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in owed else ''}" for key in changed)
-    if waiting := [key for key in owed if key not in changed]:
+    yield from (f"  {terminal.harmless(key)}{', at the next start' if key in pending_keys else ''}" for key in changed)
+    if waiting := [key for key in pending_keys if key not in changed]:
         yield f"Still waiting for the next start: {terminal.harmless(', '.join(waiting))}"
 
 
@@ -197,11 +197,11 @@ def _reload_lines(reply: ReloadReply) -> Iterator[str]:
         yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])
         yield "Mend this, and run `memoryctl reload` again."
         return
-    changed, owed = reply["changed"], reply["needsRestart"]
-    now = [key for key in changed if key not in owed]
-    rest = "" if owed else " Nothing changed."
+    changed, pending_keys = reply["changed"], reply["needsRestart"]
+    now = [key for key in changed if key not in pending_keys]
+    rest = "" if pending_keys else " Nothing changed."
     yield f"Reloaded.{' These keys hold from now on:' if now else rest}"
     yield from (f"  {terminal.harmless(key)}" for key in now)
-    if owed:
+    if pending_keys:
         yield "These take effect when memoryd is started again:"
-        yield from (f"  {terminal.harmless(key)}" for key in owed)
+        yield from (f"  {terminal.harmless(key)}" for key in pending_keys)

@@ -58,8 +58,8 @@ def replay(invocation: Invocation) -> Exit:
 def opinion_line(one: OpinionReply) -> str:
     """Return an opinion on one line."""
     evidence = f"+{one['supporting']} -{one['opposing']}"
-    told = [f"{one['confidence']:.2f}", _about(one), evidence, one["id"][:SHORT_ID], harmless_line(one["source"])]
-    return "  ".join(told)
+    parts = [f"{one['confidence']:.2f}", _about(one), evidence, one["id"][:SHORT_ID], harmless_line(one["source"])]
+    return "  ".join(parts)
 
 
 def _about(one: OpinionReply) -> str:
@@ -72,8 +72,8 @@ def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
         computed = f"{one['computedBefore']!r} -> {one['computedAfter']!r}"
         yield f"{one['id']}  {harmless_line(one['statement'])}"
         yield f"  {one['evidence'][:SHORT_ID]}  recorded {recorded}, computed {computed}"
-    told = f"{count(reply['opinions'], 'opinion')}, {count(reply['steps'], 'step')}"
-    yield f"{told}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}"
+    parts = f"{count(reply['opinions'], 'opinion')}, {count(reply['steps'], 'step')}"
+    yield f"{parts}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}"
 
 
 def _why_lines(reply: OpinionWhyReply) -> Iterator[str]:
@@ -137,7 +137,7 @@ def merge(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
         raise click.UsageError('which name into which: memoryctl entities merge Pete into Peter; quote "Two Words"')
     reply = invocation.memory.merge_entity(names[0], names[1], dry_run=is_dry)
     done = f"{reply['alias']} is an alias of {reply['entity']}"
-    return _told(invocation, reply, done, nothing=f"{done} already", is_dry=is_dry)
+    return _show_change(invocation, reply, done, nothing=f"{done} already", is_dry=is_dry)
 
 
 @entities_command.command("split")
@@ -148,10 +148,10 @@ def split(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
     """Take an alias out of the page of its entity, so that it is an entity of its own; undo takes it back."""
     reply = invocation.memory.split_entity(" ".join(words), dry_run=is_dry)
     done = f"{reply['alias']} is no alias of {reply['entity']} any more"
-    return _told(invocation, reply, done, nothing=done, is_dry=is_dry)
+    return _show_change(invocation, reply, done, nothing=done, is_dry=is_dry)
 
 
-def _told(invocation: Invocation, reply: EntityChangeReply, done: str, *, nothing: str, is_dry: bool) -> Exit:
+def _show_change(invocation: Invocation, reply: EntityChangeReply, done: str, *, nothing: str, is_dry: bool) -> Exit:
     if is_dry and reply["diff"]:
         return invocation.show(reply, [harmless(reply["diff"]).removesuffix("\n")])
     notes = undo_notes([reply["change"]]) if reply["change"] is not None else filter(None, [reply["note"]])
@@ -159,10 +159,14 @@ def _told(invocation: Invocation, reply: EntityChangeReply, done: str, *, nothin
 
 
 def _line(one: EntityReply) -> str:
-    told = [styled(harmless_line(one["name"]), bold=True), count(one["memoryCount"], "memory", "memories"), *_days(one)]
+    parts = [
+        styled(harmless_line(one["name"]), bold=True),
+        count(one["memoryCount"], "memory", "memories"),
+        *_days(one),
+    ]
     if one["aliases"]:
-        told.append("also " + ", ".join(map(harmless_line, one["aliases"])))
-    return "  ".join(told)
+        parts.append("also " + ", ".join(map(harmless_line, one["aliases"])))
+    return "  ".join(parts)
 
 
 def _days(one: EntityReply) -> list[str]:

@@ -121,7 +121,7 @@ def show(invocation: Invocation, memory: str) -> Exit:
 def pin(invocation: Invocation, memory: str) -> Exit:
     """Pin a memory: it is core, never decays, and stands at the beginning of every session."""
     reply = invocation.memory.pin_memory(memory)
-    return _edited(invocation, reply, done="pinned", already="it was pinned already")
+    return _show_edit(invocation, reply, done="pinned", already="it was pinned already")
 
 
 @memories_command.command("unpin")
@@ -131,7 +131,7 @@ def pin(invocation: Invocation, memory: str) -> Exit:
 def unpin(invocation: Invocation, memory: str) -> Exit:
     """Take the pin of a memory away; its tier is judged anew."""
     reply = invocation.memory.unpin_memory(memory)
-    return _edited(invocation, reply, done="not pinned any more", already="it was not pinned")
+    return _show_edit(invocation, reply, done="not pinned any more", already="it was not pinned")
 
 
 @memories_command.command("importance")
@@ -142,7 +142,7 @@ def unpin(invocation: Invocation, memory: str) -> Exit:
 def importance(invocation: Invocation, memory: str, value: float) -> Exit:
     """Say how important a memory is: what is important decays slower, and is core from 0.95 on."""
     reply = invocation.memory.weigh_memory(memory, value)
-    return _edited(invocation, reply, done=f"importance {value:g}", already=f"its importance was {value:g} already")
+    return _show_edit(invocation, reply, done=f"importance {value:g}", already=f"its importance was {value:g} already")
 
 
 @memories_command.command("edit", cls=BulletCommand)
@@ -157,13 +157,13 @@ def importance(invocation: Invocation, memory: str, value: float) -> Exit:
 def edit(invocation: Invocation, memory: str, text: str | None) -> Exit:
     """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
     if text is None:
-        text = _edited_text(invocation.memory.get_memory(memory)["memory"]["text"])
+        text = _edit_text(invocation.memory.get_memory(memory)["memory"]["text"])
     reply = invocation.memory.replace_memory(memory, text_or_stdin(text), in_place=True)
-    told = f"{memory_line(reply['memory'])}  {'edited' if reply['changed'] else 'stays as it is'}"
-    return invocation.show(reply, [told], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
+    summary = f"{memory_line(reply['memory'])}  {'edited' if reply['changed'] else 'stays as it is'}"
+    return invocation.show(reply, [summary], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
 
 
-def _edited_text(text: str) -> str:
+def _edit_text(text: str) -> str:
     """Return what a person makes of a text in their editor; raises Abort where they leave without saving."""
     if not is_terminal(sys.stdin):
         raise click.UsageError("nobody can edit here: give the text, or - for standard input")
@@ -181,8 +181,8 @@ def _edited_text(text: str) -> str:
 def delete(invocation: Invocation, memory: str, dry_run: bool) -> Exit:
     """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
     reply = invocation.memory.delete_memory(memory, dry_run=dry_run)
-    told = "would go" if dry_run else "taken out"
-    lines = (f"{styled(harmless_line(one), bold=True)}  {told}" for one in reply["lines"])
+    summary = "would go" if dry_run else "taken out"
+    lines = (f"{styled(harmless_line(one), bold=True)}  {summary}" for one in reply["lines"])
     return invocation.show(reply, lines, _deleted_notes(reply))
 
 
@@ -207,7 +207,7 @@ def decay(invocation: Invocation, within: str, limit: int | None) -> Exit:
     return invocation.show(reply, _decay_lines(reply))
 
 
-def _edited(invocation: Invocation, reply: MemoryEditReply, *, done: str, already: str) -> Exit:
+def _show_edit(invocation: Invocation, reply: MemoryEditReply, *, done: str, already: str) -> Exit:
     line = f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
     return invocation.show(reply, [line], undo_notes(reply["changes"]))
 
@@ -222,12 +222,14 @@ def _deleted_notes(reply: MemoryDeleteReply) -> Iterator[str]:
 
 def memory_line(one: MemoryDocumentReply) -> str:
     """Return a memory on one line."""
-    told = " · ".join([one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])])
+    summary = " · ".join(
+        [one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])]
+    )
     text = harmless_line(" ".join(one["text"].split()))
-    said = about(one["entities"], text)
-    shown = said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
+    sentence = about(one["entities"], text)
+    shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
     score = [styled(f"{one['score']:.2f}", colour="green")] if one["score"] is not None else []
-    return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(told, dim=True), shown])
+    return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(summary, dim=True), shown])
 
 
 def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
@@ -235,7 +237,7 @@ def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
     yield f"{styled(one['id'], bold=True)}  {harmless_line(one['citation'])}"
     for line in one["text"].split("\n"):
         yield behind_gutter(line, is_marked=False)
-    told = {
+    summary = {
         "kind": f"{one['kind']} ({one['network']})",
         "scope": harmless_line(one["scope"]),
         "about": ", ".join(map(harmless_line, one["entities"])),
@@ -248,7 +250,7 @@ def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
         "newer": ", ".join(key[:SHORT_ID] for key in one["superseded_by"]),
         "lines": ", ".join(map(harmless_line, one["sources"])),
     }
-    yield from (f"  {name:<10}  {value}" for name, value in told.items() if value)
+    yield from (f"  {name:<10}  {value}" for name, value in summary.items() if value)
 
 
 def _use(one: MemoryDocumentReply) -> str:
@@ -305,5 +307,5 @@ def _decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
         moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
         tier = f"  {now['tier']} -> {then['tier']}: {then['reason']}" if now["tier"] != then["tier"] else ""
         yield f"{moved}{tier}  {memory_line(now)}"
-    told = count(reply["total"], "memory", "memories")
-    yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {told} in another tier"
+    summary = count(reply["total"], "memory", "memories")
+    yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {summary} in another tier"

@@ -33,7 +33,7 @@ def qa_command() -> None:
     """Add turns of conversations, and find them again in their order."""
 
 
-def _given(parse: Callable[[str], Read], text: str) -> Read:
+def _parse(parse: Callable[[str], Read], text: str) -> Read:
     """Read a text; raises UsageError."""
     try:
         return parse(text)
@@ -41,14 +41,14 @@ def _given(parse: Callable[[str], Read], text: str) -> Read:
         raise click.UsageError(str(exc)) from exc
 
 
-def _given_seqs(address: TurnAddress, seq: str | None) -> str | None:
+def _requested_turns(address: TurnAddress, seq: str | None) -> str | None:
     """Return which turns are meant, by the address or by the option; raises UsageError."""
     is_named = address != TurnAddress(address.session)
     if seq is None:
         return str(address.seqs) if is_named else None
     if is_named:
         raise click.UsageError("give the turns in the address or with --seq, not both")
-    return str(_given(parse_seqs, seq))
+    return str(_parse(parse_seqs, seq))
 
 
 @qa_command.command("show")
@@ -72,8 +72,8 @@ def show(invocation: Invocation, address: str | None, seq: str | None, word: str
         return _show_list(invocation, listed, map(session_line, listed["sessions"]), listed["total"], "session")
     if limit is not None:
         raise click.UsageError("--limit is for the list of sessions; give turns with --seq")
-    named = _given(parse_address, address)
-    reply = invocation.memory.qa_session(named.session, seq=_given_seqs(named, seq), grep=word)
+    named = _parse(parse_address, address)
+    reply = invocation.memory.qa_session(named.session, seq=_requested_turns(named, seq), grep=word)
     return invocation.show(reply, turn_lines(reply["sequence"]), _shown_notes(reply), code=found(reply["sequence"]))
 
 
@@ -180,7 +180,7 @@ def mark(invocation: Invocation, address: str, drop: bool, answer: str | None) -
     """Keep the answer of a turn, or drop it; one that was not kept comes back for seven days."""
     if drop and answer is not None:
         raise click.UsageError("give --drop or --answer, not both")
-    if _given(parse_address, address).seq is None:
+    if _parse(parse_address, address).seq is None:
         raise click.UsageError(f"not one turn: {address} (expected session:<id>#Q17)")
     given = None if answer is None else text_or_stdin(answer)
     turn = invocation.memory.qa_mark(address, keep=not drop, answer=given)
@@ -207,21 +207,21 @@ def _turn_lines(turn: QaTurnReply) -> Iterator[str]:
     """Yield a turn: its address, when it was and what about, then the question and the answer that is kept."""
     about = [harmless_line(topic) for topic in turn["topics"]]
     yield "  ".join([styled(harmless_line(turn["citation"]), bold=True), minute(turn["timestamp"]), *about])
-    yield f"  Q: {_indented(turn['q'])}"
+    yield f"  Q: {_indent(turn['q'])}"
     if turn["a"] is not None:
-        yield f"  A: {_indented(turn['a'])}"
+        yield f"  A: {_indent(turn['a'])}"
 
 
 def session_line(session: QaSessionReply) -> str:
     """Return a session on one line."""
-    told = [
+    parts = [
         minute(session["lastActivity"]),
         count(session["turns"], "turn"),
         count(session["answers"], "answer") + " kept",
     ]
     if not session["remembered"]:
-        told.append("not remembered")
-    return "  ".join([styled(harmless_line(session["session"]), bold=True), *told])
+        parts.append("not remembered")
+    return "  ".join([styled(harmless_line(session["session"]), bold=True), *parts])
 
 
 def topic_line(topic: QaTopicReply) -> str:
@@ -240,5 +240,5 @@ def stats_lines(stats: QaStatsReply) -> Iterator[str]:
     yield f"files     {size(stats['bytes'])} and {size(stats['archiveBytes'])} in the archive"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n     ".join(harmless(text).rstrip().split("\n"))

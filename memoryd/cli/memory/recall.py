@@ -64,14 +64,17 @@ def recall_command(
     code, notes = worth(reply, "memory", is_found=bool(reply["results"]), is_strict=strict, by=by)
     if is_bundle:
         notes = [*_receipt(reply), *notes]
-    elif not _is_by_score(reply):
-        notes.append(
-            "the scores do not give this order: asked days, current versions or the newest come first (see --explain)"
-        )
-    return invocation.show(reply, _shown(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
+    else:
+        scores = [round(item["score"], 2) for item in reply["results"] if "score" in item]
+        if scores != sorted(scores, reverse=True):
+            notes.append(
+                "the scores do not give this order: asked days, current versions or the newest come first "
+                "(see --explain)"
+            )
+    return invocation.show(reply, _answer_lines(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
 
 
-def _shown(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
+def _answer_lines(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
     if is_bundle:
         bundle = reply.get("bundle", "")
         if bundle:
@@ -85,38 +88,32 @@ def _shown(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
 
 def _receipt(reply: RecallReply) -> Iterator[str]:
     for line in reply.get("receipt", []):
-        told = f"{line['tokens']} tokens" if line["told"] else "left out"
-        yield f"{harmless_line(line['name'])}: {told}" + (f" ({line['cut']})" if line["cut"] else "")
-
-
-def _is_by_score(reply: RecallReply) -> bool:
-    """Tell whether the items stand in the order of the scores that are shown."""
-    shown = [round(item["score"], 2) for item in reply["results"] if "score" in item]
-    return shown == sorted(shown, reverse=True)
+        parts = f"{line['tokens']} tokens" if line["told"] else "left out"
+        yield f"{harmless_line(line['name'])}: {parts}" + (f" ({line['cut']})" if line["cut"] else "")
 
 
 def _lines(mark: str, item: RecallItemReply) -> Iterator[str]:
     """Yield an item line by line: `mark`, citation, what it is and how sure, then what it says."""
     place = harmless_line(item.get("citation") or item.get("path") or "")
     score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
-    told = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
-    yield told
+    parts = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
+    yield parts
     for line in item["content"].rstrip("\n").split("\n"):
         yield behind_gutter(line, is_marked=False)
     yield from _more(item)
 
 
 def _about(item: RecallItemReply) -> str:
-    told = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
-    told += [item["name"]] if "name" in item else []
+    parts = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
+    parts += [item["name"]] if "name" in item else []
     if "confidence" in item:
-        told.append(f"c={item['confidence']:.2f}")
-    told += [item["id"][:SHORT_ID]] if "id" in item else []
-    told += ["superseded"] if item.get("supersededBy") else []
-    told += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
-    told += [item["state"]] if item.get("state", "verified") != "verified" else []
-    told += ["(no answer)"] if item.get("verdict") == "none" else []
-    return styled(harmless_line(" · ".join(part for part in told if part)), dim=True)
+        parts.append(f"c={item['confidence']:.2f}")
+    parts += [item["id"][:SHORT_ID]] if "id" in item else []
+    parts += ["superseded"] if item.get("supersededBy") else []
+    parts += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
+    parts += [item["state"]] if item.get("state", "verified") != "verified" else []
+    parts += ["(no answer)"] if item.get("verdict") == "none" else []
+    return styled(harmless_line(" · ".join(part for part in parts if part)), dim=True)
 
 
 def _more(item: RecallItemReply) -> Iterator[str]:

@@ -31,9 +31,9 @@ def _tell_steps(invocation: Invocation) -> None:
     """Say on stderr what a run does, as its events tell; without them nothing is said."""
     with contextlib.suppress(MemorydError):
         for event in invocation.client().events(agent=invocation.agent):
-            told = _STEPS.get(str(event["data"].get("step")))
-            if event["event"] == Event.REFLECT and told is not None:
-                note(told.format(event["data"].get("count")))
+            summary = _STEPS.get(str(event["data"].get("step")))
+            if event["event"] == Event.REFLECT and summary is not None:
+                note(summary.format(event["data"].get("count")))
 
 
 @click.command("reflect")
@@ -172,17 +172,17 @@ def list_disagreements(invocation: Invocation) -> Exit:
 def keep(invocation: Invocation, pair: str, kept: str) -> Exit:
     """Say which of two memories holds: the other is told as earlier, or both stand beside each other."""
     reply = invocation.memory.settle_disagreement(pair, kept)
-    told = "both hold" if kept == "both" else f"the {kept} one holds"
-    return invocation.show(reply, [f"{reply['id']}: {told}"], undo_notes(reply["changes"]))
+    summary = "both hold" if kept == "both" else f"the {kept} one holds"
+    return invocation.show(reply, [f"{reply['id']}: {summary}"], undo_notes(reply["changes"]))
 
 
 def _pair_lines(one: DisagreementReply) -> Iterator[str]:
     yield f"{one['id']}  {_WHY[one['doubt']]}"
     for age, memory in (("newer", one["newer"]), ("older", one["older"])):
         first = ", told first" if memory["id"] == one["leads"] else ""
-        said = memory["saidBy"] or "by hand"
+        author = memory["saidBy"] or "by hand"
         yield f"   {age}: {harmless_line(memory['text'])}"
-        yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {said} · {memory['source']}{first}", dim=True)
+        yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
 
 
 def _settle_notes(reply: DisagreementsReply) -> Iterator[str]:

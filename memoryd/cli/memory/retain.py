@@ -97,10 +97,10 @@ def _show(invocation: Invocation, reply: RetainReply) -> Exit:
 
 
 def _retained_line(one: RetainedReply, replaced: str | None) -> str:
-    told = "stands there already"
+    result = "stands there already"
     if one["created"]:
-        told = f"retained in the place of {replaced[:SHORT_ID]}" if replaced else "retained"
-    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {told}"
+        result = f"retained in the place of {replaced[:SHORT_ID]}" if replaced else "retained"
+    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {result}"
 
 
 @click.command("capture")
@@ -120,8 +120,8 @@ def _capture_lines(reply: CaptureReply) -> Iterator[str]:
     word = "would keep" if reply["dryRun"] else "kept"
     for item in reply["kept"]:
         pinned = ", pinned" if item["pinned"] else ""
-        told = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
-        yield harmless_line(f"{word} ({told}): {item['text']}")
+        result = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
+        yield harmless_line(f"{word} ({result}): {item['text']}")
         if item["note"]:
             yield f"  {harmless_line(item['note'])}"
     for citation in reply["citations"]:
@@ -156,7 +156,7 @@ def show(invocation: Invocation) -> Exit:
 @verb
 def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
     """Add lines at the end."""
-    return _told(invocation, invocation.memory.core_append(text_or_stdin(text), expected=expected))
+    return _show_edit(invocation, invocation.memory.core_append(text_or_stdin(text), expected=expected))
 
 
 @core_command.command("replace", cls=BulletCommand)
@@ -169,7 +169,7 @@ def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
 @verb
 def replace(invocation: Invocation, old: str, new: str, expected: str | None) -> Exit:
     """Put a text in the place of another one."""
-    return _told(invocation, invocation.memory.core_replace(old, text_or_stdin(new), expected=expected))
+    return _show_edit(invocation, invocation.memory.core_replace(old, text_or_stdin(new), expected=expected))
 
 
 @core_command.command("insert", cls=BulletCommand)
@@ -185,12 +185,12 @@ def replace(invocation: Invocation, old: str, new: str, expected: str | None) ->
 @verb
 def insert(invocation: Invocation, text: str, after: str, expected: str | None) -> Exit:
     """Add lines below a heading or another line."""
-    return _told(invocation, invocation.memory.core_insert(text_or_stdin(text), after=after, expected=expected))
+    return _show_edit(invocation, invocation.memory.core_insert(text_or_stdin(text), after=after, expected=expected))
 
 
-def _told(invocation: Invocation, reply: CoreEditReply) -> Exit:
-    told = "written" if reply["changed"] else "nothing to write: it reads so already"
-    line = f"{reply['path']}  {told}  {reply['chars']:,} of {reply['maxChars']:,} characters"
+def _show_edit(invocation: Invocation, reply: CoreEditReply) -> Exit:
+    result = "written" if reply["changed"] else "nothing to write: it reads so already"
+    line = f"{reply['path']}  {result}  {reply['chars']:,} of {reply['maxChars']:,} characters"
     return invocation.show(reply, [line], [*undo_notes([reply["change"]]), *reply["notes"]])
 
 

@@ -81,10 +81,10 @@ def search_command(
     question = required_question(text_or_stdin(" ".join(words)) if query is None else query, example)
     reply = invocation.memory.search(question, explain=explain, **bounds)
     code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
-    return invocation.show(reply, _shown(reply, explain), [*notes, *[WHY] * explain], code=code)
+    return invocation.show(reply, _answer_lines(reply, explain), [*notes, *[WHY] * explain], code=code)
 
 
-def _shown(reply: SearchReply, is_explained: bool) -> Iterator[str]:
+def _answer_lines(reply: SearchReply, is_explained: bool) -> Iterator[str]:
     for number, hit in enumerate(reply["results"], start=1):
         yield ("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained))
     misses = reply.get("misses") or []
@@ -149,7 +149,7 @@ def get_command(
     reply = read(start=start, lines=lines, column=column)
     is_marked = cited.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
     around = around if around is not None else NEIGHBOURS if is_marked else 0
-    shown = _among_neighbours(read, reply, around) if reply["lines"] == lines else reply
+    shown = _with_neighbours(read, reply, around) if reply["lines"] == lines else reply
     if invocation.is_json:
         invocation.print_json(shown)
     else:
@@ -177,7 +177,7 @@ def _citation(text: str) -> Citation:
     return cited
 
 
-def _among_neighbours(read: Callable[..., FileReply], cited: FileReply, around: int) -> FileReply:
+def _with_neighbours(read: Callable[..., FileReply], cited: FileReply, around: int) -> FileReply:
     """Return cited lines with so many around them, or alone where these would take their room in the reply."""
     if not around or cited.get("nextColumn"):
         return cited

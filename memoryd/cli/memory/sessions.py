@@ -85,10 +85,10 @@ def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
 @verb
 def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
     """Read now what was said, and wait until it can be searched."""
-    reply = _synced(invocation, is_waiting, timeout)
+    reply = _sync(invocation, is_waiting, timeout)
     done = "read" if reply["complete"] and is_waiting else "asked for" if not is_waiting else "not finished"
-    told = f"{done}; {reply['indexed']:,} of {count(reply['conversations'], 'conversation')} can be searched"
-    invocation.show(reply, [told])
+    summary = f"{done}; {reply['indexed']:,} of {count(reply['conversations'], 'conversation')} can be searched"
+    invocation.show(reply, [summary])
     if reason := reply.get("reason"):
         note(reason)
     return Exit.DONE if reply["complete"] else Exit.ERROR
@@ -149,11 +149,11 @@ def remember(invocation: Invocation, session: str | None, is_remembered: bool | 
         return invocation.show(reply, [f"{count(reply['marks'], 'mark')} of session keys taken back"])
     what = reply["id"] or "what is said under this session key"
     rows = f"; {count(reply['rows'], 'part')} left the index" if reply["rows"] else ""
-    told = f"{what} is {'remembered' if reply['remembered'] else 'not remembered'}{rows}"
-    return invocation.show(reply, [harmless_line(told)])
+    summary = f"{what} is {'remembered' if reply['remembered'] else 'not remembered'}{rows}"
+    return invocation.show(reply, [harmless_line(summary)])
 
 
-def _synced(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSyncReply:
+def _sync(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSyncReply:
     """Wait in slices, so that a daemon that hangs is noticed, and say on a terminal how far it is."""
     deadline = time.monotonic() + seconds
     while True:
@@ -176,13 +176,13 @@ def _list_notes(reply: SessionsReply, now: datetime) -> Iterator[str]:
 
 def _row(one: SessionEntryReply, now: datetime) -> str:
     if one["kind"] == "qa":
-        told = f"{count(one['turns'] or 0, 'turn')}, {count(one['answers'] or 0, 'answer')}"
+        summary = f"{count(one['turns'] or 0, 'turn')}, {count(one['answers'] or 0, 'answer')}"
     else:
         lines = f"{count(one['lines'] or 0, 'line')}" if one["lines"] is not None else "no line read"
-        told = lines if one["bytes"] is None else f"{lines}, {size(one['bytes'])}"
+        summary = lines if one["bytes"] is None else f"{lines}, {size(one['bytes'])}"
     state = "can be searched" if one["indexed"] else one["reason"] or "cannot be searched"
     archived = ", archived" if one["archived"] else ""
-    return f"{one['id']}  {told}{archived}, {ago(one['lastActivity'], now)}: {state}"
+    return f"{one['id']}  {summary}{archived}, {ago(one['lastActivity'], now)}: {state}"
 
 
 def _lines(reply: SessionLinesReply, *, is_marked: bool) -> Iterator[str]:

@@ -89,7 +89,7 @@ def _status(invocation: Invocation, client: Client) -> StatusReply:
     try:
         status = client.status()
     except DeadlineExceeded as exc:
-        # for whoever watches over it one that hangs is down
+        # for a program that watches over it, one that hangs is down
         silence = f"memoryd has not answered for {SILENCE_SECONDS:.0f} s"
         raise DaemonNotRunning(silence, hint="memoryctl logs, then memoryctl service restart") from exc
     status["agents"] = invocation.chosen_agents(status)
@@ -142,7 +142,7 @@ def _lines(parts: Iterable[StatusRow], *, is_short: bool = False) -> Table:
 
 
 def _cut(name: str) -> str:
-    """Leave out the middle of a long name: ids that somebody numbered differ at the end."""
+    """Leave out the middle of a long name: numbered ids differ at the end."""
     half = (NAME_WIDTH - 1) // 2
     return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1 - half]}…{name[-half:]}"
 

@@ -15,7 +15,7 @@ class Level(IntEnum):
     """How a part does, the worse the higher."""
 
     OFF = 0
-    """Nobody wants it."""
+    """It is turned off."""
     OK = 1
     NOTE = 2
     """It works, and its owner should know something."""
@@ -45,12 +45,12 @@ class StatusRow(Struct, frozen=True):
 
 
 def row(level: Level, name: str, *told: str | None, next_step: str = "") -> StatusRow:
-    """Return a row that tells what is not empty."""
+    """Return a row of the texts that are not empty."""
     return StatusRow(level, name, joined(*told), next_step)
 
 
 def joined(*parts: str | None) -> str:
-    """Join what is not empty."""
+    """Join the texts that are not empty."""
     return " · ".join(filter(None, parts))
 
 
@@ -60,7 +60,7 @@ def time_since(moment: str | None, now: datetime) -> str:
 
 
 def level_of(is_odd: object) -> Level:
-    """Return the level of what is well unless it is odd."""
+    """Return OK, or NOTE for what is odd."""
     return Level.NOTE if is_odd else Level.OK
 
 
@@ -102,14 +102,14 @@ def _engine_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
 def _model_rows(agent: AgentStatus) -> Iterator[StatusRow]:
     """Yield who embeds and why, what leaves the machine, and the processes of models."""
     if embedding := agent.get("embedding"):
-        stand_in = f"fallback {embedding['fallback']}" if embedding["fallback"] else ""
-        yield row(Level.OK, "provider", embedding["provider"], embedding["rule"], stand_in)
+        fallback = f"fallback {embedding['fallback']}" if embedding["fallback"] else ""
+        yield row(Level.OK, "provider", embedding["provider"], embedding["rule"], fallback)
         if remote := embedding["remote"]:
             budget = f" of {remote['tokensPerDay']:,}" if remote["tokensPerDay"] else ""
             left = remote["outstanding"]
-            owed = f"still to be sent: {cost(left)}" if left is not None and left["passages"] else ""
-            paused = "paused" if owed and embedding["paused"] else ""
-            yield row(Level.NOTE, "sent", f"about {remote['sentToday']:,}{budget} tokens today", owed, paused)
+            unsent_text = f"still to be sent: {cost(left)}" if left is not None and left["passages"] else ""
+            paused = "paused" if unsent_text and embedding["paused"] else ""
+            yield row(Level.NOTE, "sent", f"about {remote['sentToday']:,}{budget} tokens today", unsent_text, paused)
     yield from _worker_rows("model", agent["embedder"]["worker"])
     if reranker := agent.get("reranker"):
         yield row(Level.OK, "reranker", reranker["family"])
@@ -145,17 +145,17 @@ def _index_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
 def _ledger_rows(ledger: LedgerReply) -> Iterator[StatusRow]:
     # one that holds nothing is not even made
     if ledger["bytes"]:
-        held = f"{ledger['heldAnswers']:,} of {count(ledger['maxHeldAnswers'], 'answer')} held for a week"
+        amount = f"{ledger['heldAnswers']:,} of {count(ledger['maxHeldAnswers'], 'answer')} held for a week"
         room = f"{size(ledger['heldBytes'])} of {size(ledger['maxHeldBytes'])}"
-        yield row(Level.OK, "ledger", size(ledger["bytes"]), held, room, ledger["path"])
-        if kept := ledger.get("history"):
+        yield row(Level.OK, "ledger", size(ledger["bytes"]), amount, room, ledger["path"])
+        if history := ledger.get("history"):
             yield row(
                 Level.OK,
                 "history",
-                f"{kept['changes']:,} of {count(kept['maxChanges'], 'change')}",
-                f"{size(kept['changeBytes'])} of {size(kept['maxChangeBytes'])} for undo",
-                f"{kept['proposals']:,} of {count(kept['maxProposals'], 'proposal')}",
-                f"{kept['reflectRuns']:,} of {count(kept['maxReflectRuns'], 'run')}",
+                f"{history['changes']:,} of {count(history['maxChanges'], 'change')}",
+                f"{size(history['changeBytes'])} of {size(history['maxChangeBytes'])} for undo",
+                f"{history['proposals']:,} of {count(history['maxProposals'], 'proposal')}",
+                f"{history['reflectRuns']:,} of {count(history['maxReflectRuns'], 'run')}",
             )
 
 
@@ -181,10 +181,10 @@ def _conversation_rows(
     transcripts, outstanding = sessions["transcripts"], sessions.get("outstanding")
     if not (sessions["conversations"] or transcripts or sessions["reason"]):
         return
-    held = f"{count(sessions['conversations'], 'conversation')}, {count(sessions['chunks'], 'chunk')}"
+    amount = f"{count(sessions['conversations'], 'conversation')}, {count(sessions['chunks'], 'chunk')}"
     pending = f"{sessions['pendingEmbeddings']:,} passages without a vector" if sessions["pendingEmbeddings"] else ""
     reading = "reading" if sessions["reading"] else f"last read {ago(sessions['lastReadAt'], now)}"
-    yield row(level_of(sessions["reason"]), "conversations", held, pending, reading, sessions["reason"])
+    yield row(level_of(sessions["reason"]), "conversations", amount, pending, reading, sessions["reason"])
     remote = embedding and embedding["remote"]
     if outstanding is not None and outstanding["passages"] and remote:
         unsent = f"still to be sent to {remote['destination']}: {spoken_cost(outstanding)}"

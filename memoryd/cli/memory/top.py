@@ -137,7 +137,7 @@ def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     With --json each interval is a line. A daemon that is restarted meanwhile is waited for.
     """
     with invocation.client() as client:
-        # whoever asks a daemon that is not there is told so, and waits for none
+        # without a daemon this raises; only one that was there is waited for
         first = _read_metrics(client)
         if is_once:
             time.sleep(seconds)
@@ -179,19 +179,16 @@ def _print_figures(invocation: Invocation, figures: TopRow) -> None:
 def _show_live(client: Client, first: MetricsSnapshot, seconds: float) -> None:
     waiting = Text(f"looking for {seconds:g} s; q leaves", style="dim")
     with _keys(), Live(waiting, console=console(), auto_refresh=False, screen=True) as live:
-        for found in _intervals(client, first, seconds):
-            live.update(_view(found), refresh=True)
-
-
-def _view(found: TopRow | MemorydError) -> RenderableType:
-    if isinstance(found, MemorydError):
-        return Text(f"{harmless_line(str(found))}; looking again, q leaves", style="yellow")
-    return top_view(found)
+        for row in _intervals(client, first, seconds):
+            if isinstance(row, MemorydError):
+                live.update(Text(f"{harmless_line(str(row))}; looking again, q leaves", style="yellow"), refresh=True)
+            else:
+                live.update(top_view(row), refresh=True)
 
 
 @contextmanager
 def _keys() -> Iterator[None]:
-    """Have keys come as they are pressed, where somebody types."""
+    """Have keys come as they are pressed, at a terminal."""
     if not is_terminal(sys.stdin):
         yield
         return
@@ -246,8 +243,8 @@ def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
         seconds=round(seconds, 3),
         uptimeSeconds=uptime,
         restarted=has_restarted,
-        requestsPerSecond=_rounded(sum(codes.values()) / seconds),
-        failedPerSecond=_rounded(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
+        requestsPerSecond=_round(sum(codes.values()) / seconds),
+        failedPerSecond=_round(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
         inFlight=int(after.sum("requests_in_flight")),
         connections=int(after.sum("connections_open")),
         degraded=int(after.sum("degraded_parts")),
@@ -266,7 +263,7 @@ def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
             ProcessRow(
                 process=labels[0],
                 agent=labels[1],
-                cpuPercent=_rounded(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
+                cpuPercent=_round(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
                 rssBytes=int(rss),
                 threads=after.number("process_threads", labels),
                 files=after.number("process_open_fds", labels),
@@ -297,11 +294,11 @@ def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[Ti
 def _timed_row(labels: LabelValues, so_far: Mapping[str, float], seconds: float) -> TimedRow:
     told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
     counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
-    p50, p95 = (None if at is None else _rounded(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
-    return TimedRow(name=" ".join(labels), perSecond=_rounded(told[-1] / seconds), p50Ms=p50, p95Ms=p95)
+    p50, p95 = (None if at is None else _round(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
+    return TimedRow(name=" ".join(labels), perSecond=_round(told[-1] / seconds), p50Ms=p50, p95Ms=p95)
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return round(value, 2)
 
 

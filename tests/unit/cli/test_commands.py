@@ -12,7 +12,7 @@ from memoryd.cli.main import COMMANDS, GROUPS, memoryctl
 from tests.docs.commands import page
 from tests.package_trees import TREES
 
-NAMES = [command.name for command in COMMANDS]
+NAMES = list(COMMANDS)
 
 
 def with_those_below(command: click.Command) -> Iterator[click.Command]:
@@ -42,12 +42,12 @@ def test_misspelt_command_is_told_the_nearest() -> None:
 
 def test_row_leads_to_the_command_of_its_name() -> None:
     assert len(set(NAMES)) == len(NAMES)
-    assert [command.load().name for command in COMMANDS] == NAMES
+    assert [command.load().name for command in COMMANDS.values()] == NAMES
     assert memoryctl.get_command(click.Context(memoryctl), "nonsense") is None
 
 
 def test_no_command_stands_outside_of_the_table() -> None:
-    known = {id(one) for row in COMMANDS for one in with_those_below(row.load())}
+    known = {id(one) for row in COMMANDS.values() for one in with_those_below(row.load())}
     modules = [f"memoryd.{file.removesuffix('.py').replace('/', '.')}" for file in TREES if file.startswith("cli/")]
     outside = [
         f"{module}:{name}"

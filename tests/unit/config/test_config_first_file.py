@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.cli.local.init_choices import file_text, named_agents
+from memoryd.cli.local.init_choices import file_text
 from memoryd.config.loading.load import Loaded, loaded_of
 from memoryd.config.loading.raw import ConfigText, parse
 from memoryd.domain.embedding import FirstModel, ModelsHere, local_model, named_model, proposed_model
@@ -18,7 +18,7 @@ NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
 
 
 def read(folders: list[tuple[Path, bool]], model: FirstModel) -> Loaded:
-    text = file_text(named_agents(folders, HOME), model, HOME)
+    text = file_text(folders, model, HOME)
     return loaded_of(ConfigText(text), Path("/home/me/.config/memoryd/config.json5"))
 
 
@@ -28,7 +28,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_folder_is_the_workspace_of_all() -> None:
-    text = file_text(named_agents([(HOME / "notes", True)], HOME), FirstModel("local"), HOME)
+    text = file_text([(HOME / "notes", True)], FirstModel("local"), HOME)
     assert 'workspace: "~/notes",' in text
     agents = read([(HOME / "notes", True)], FirstModel("local", "pypi:one==1")).config.resolved_agents()
     assert [(one.id, one.workspace, one.memory_search.extra_paths) for one in agents] == [
@@ -55,7 +55,7 @@ def test_several_folders_are_agents_named_after_them() -> None:
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True))
 def test_any_name_of_a_folder_is_read_back(names: list[str]) -> None:
     folders = [(Path("/srv") / name, False) for name in names]
-    raw = parse(file_text(named_agents(folders, HOME), FirstModel("none"), HOME), Path("x"))
+    raw = parse(file_text(folders, FirstModel("none"), HOME), Path("x"))
     agents = raw["agents"]
     assert isinstance(agents, dict)
     entries = agents.get("list") or [agents["defaults"]]
@@ -64,7 +64,7 @@ def test_any_name_of_a_folder_is_read_back(names: list[str]) -> None:
 
 def test_name_in_another_encoding_is_kept() -> None:
     folder = Path("/srv/b\udce4ume")
-    raw = parse(file_text(named_agents([(folder, False)], HOME), FirstModel("none"), HOME), Path("x"))
+    raw = parse(file_text([(folder, False)], FirstModel("none"), HOME), Path("x"))
     assert raw["agents"] == {"defaults": {"workspace": str(folder), "memorySearch": {"provider": "none"}}}
 
 

@@ -2,24 +2,23 @@
 
 import pytest
 
-from memoryd.daemon.log_output import MAX_KINDS, OTHERS, FileChoice, LogRate, StandardError, wants_file
+from memoryd.daemon.log_output import MAX_KINDS, OTHERS, LogRate, StandardError, wants_file
 
 
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
-        (StandardError(is_journal=True, is_collected=True), False),
-        (StandardError(is_terminal=True), False),
-        (StandardError(is_collected=True), False),
-        (StandardError(is_collected=True, is_launchds=True), True),
-        (StandardError(), True),
+        ("journal", False),
+        ("terminal", False),
+        ("collected", False),
+        ("launchd", True),
+        ("nothing", True),
     ],
-    ids=["journal", "terminal", "collected", "launchd", "nowhere"],
 )
 def test_own_file_is_there_where_nobody_else_keeps_what_is_said(found: StandardError, wanted: bool) -> None:
-    assert wants_file(FileChoice.AUTO, found) is wanted
-    assert wants_file(FileChoice.ON, found)
-    assert not wants_file(FileChoice.OFF, found)
+    assert wants_file("auto", found) is wanted
+    assert wants_file("on", found)
+    assert not wants_file("off", found)
 
 
 def test_f129_of_events_that_repeat_the_rest_is_counted_and_told_once() -> None:
