@@ -20,7 +20,7 @@ from bench.stage import running, settle
 from bench.timing import Stopwatch, median
 from memoryd.client import Client
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
-from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.local.worker_program import NICENESS
 from memoryd.embed.protocol import Passage
 

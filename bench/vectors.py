@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memoryd.embed.local.worker import identity_of
+from memoryd.embed.local.local_model import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.models.families import family_of, inspect
 from memoryd.store.index.database import Database

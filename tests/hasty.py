@@ -16,10 +16,9 @@ from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_lock
 from memoryd.daemon.main import main
 from memoryd.embed import choice
-from memoryd.embed.embedding import FallbackEmbedding
+from memoryd.embed.embedding import FallbackEmbedding, RemoteEmbedding
 from memoryd.embed.local import local_model
-from memoryd.embed.remote.embedding import RemoteEmbedding
-from memoryd.llm import remote
+from memoryd.llm import writing
 from memoryd.models.fetching import DownloadTimeouts
 from memoryd.models.store import ModelStore
 from memoryd.sessions.qa_store import QaMaintenance
@@ -54,7 +53,7 @@ def hurry() -> None:
     """Shorten what the daemon waits of its own accord."""
     # the longest is longer than a question waits for its turn, as it is otherwise: it hears of the outage
     prefer(retry, "BreakerRule", first_delay=0.1, longest_delay=4.0)
-    for module in (choice, remote):
+    for module in (choice, writing):
         prefer(module, "CallTimeouts", hold=timedelta(seconds=1))
     # long enough in the end for a test to see that it is still tried
     pauses = tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3))

@@ -19,7 +19,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.sessions.conversation_parts import grown
 from memoryd.domain.sessions.sequences import SimilarTurns
 from memoryd.embed.calibration import UnrelatedTexts
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.embed.protocol import Passage
 from memoryd.index.pending import Spaces
 from memoryd.search.arms import VectorArm
@@ -65,7 +65,7 @@ async def _asked(
 ) -> Mapping[str, SimilarTurns]:
     await strangers.learn(embedder)
     spaces, slot = Spaces(database), CurrentEmbedder(lambda _state: None, strangers)
-    await slot.become(EmbedderPhase.READY, embedder=embedder)
+    await slot.become(ModelPhase.READY, embedder=embedder)
     space = await spaces.of(embedder)
     while pending := await database.vectors.pending(space, BATCH):
         vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])

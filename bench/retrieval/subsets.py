@@ -24,8 +24,8 @@ from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_ent
 from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import UnrelatedTexts
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
-from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
+from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.index.pending import Spaces
 from memoryd.search.builtin import BuiltinSearch
@@ -159,7 +159,7 @@ async def subset(
 ) -> AsyncIterator[Subset]:
     """Yield an empty index in `folder` until the block ends."""
     slot = CurrentEmbedder(lambda _state: None, strangers)
-    await slot.become(EmbedderPhase.READY, embedder=embedder)
+    await slot.become(ModelPhase.READY, embedder=embedder)
     path = folder / "index.sqlite"
     database = Database(path=path, executor=executor)
     await database.open()

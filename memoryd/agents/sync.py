@@ -10,7 +10,7 @@ from msgspec import Struct
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory_search import SyncSection
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.index.indexer import Indexer
 from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.search import ReindexReply, SyncReply
@@ -51,7 +51,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         if not reason and goal == "embedded" and self.conversations.is_wanted:
             lacking = await self.conversations.embedding_loop.drained(is_asking=is_asking)
             # who chose no vectors was told so by the notes
-            is_off = self.slot.state.phase is EmbedderPhase.OFF
+            is_off = self.slot.state.phase is ModelPhase.OFF
             reason = "" if lacking is None or is_off else f"no vectors: {lacking}"
         return GoalWait(not reason, f"conversations: {reason}" if reason else "")
 
@@ -71,7 +71,7 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         by_qmd = qmd is not None and qmd.has_vectors
         followed = self._followed(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
         # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
-        if by_qmd and self.slot.state.phase is EmbedderPhase.OFF:
+        if by_qmd and self.slot.state.phase is ModelPhase.OFF:
             return followed
         reason = await self.index.embedding_loop.drained(is_asking=is_asking)
         return followed if reason is None else GoalWait(False, f"no vectors: {reason}")

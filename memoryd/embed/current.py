@@ -15,32 +15,6 @@ from memoryd.embed.protocol import Embedder
 from memoryd.models.fetching import Progress
 
 
-class SharedQuestions:
-    """Embeds a question once while several wait for it; nothing is kept afterwards."""
-
-    def __init__(self) -> None:
-        self._under_way: dict[tuple[str, str], asyncio.Future[Vector | None]] = {}
-
-    async def embedded(self, embedder: Embedder, text: str) -> Vector:
-        """Return the vector of a question; raises EmbeddingError."""
-        key = embedder.identity.fingerprint, text
-        while (others := self._under_way.get(key)) is not None:
-            # shielded: who gives up must not take it from the others
-            vector = await asyncio.shield(others)
-            if vector is not None:
-                return vector
-            # whoever asked had no more time, or no luck
-        mine: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
-        self._under_way[key] = mine
-        vector = None
-        try:
-            vector = await embedder.embed_query(text)
-            return vector
-        finally:
-            del self._under_way[key]
-            mine.set_result(vector)
-
-
 class ModelPhase(StrEnum):
     """What stands between the user and what a model gives."""
 
@@ -52,31 +26,17 @@ class ModelPhase(StrEnum):
     FAILED = "failed"
 
 
-EmbedderPhase = ModelPhase
-
-
-class PhaseRecord:
-    """A phase and why, and since when it is so."""
-
-    def __init__(self) -> None:
-        self.phase, self.reason, self.since = ModelPhase.WARMING, "starting", datetime.now(UTC)
-
-    def become(self, phase: ModelPhase, reason: str = "") -> bool:
-        """Note the phase; tell whether it is another one."""
-        is_new = phase is not self.phase
-        if is_new:
-            self.since = datetime.now(UTC)
-        self.phase, self.reason = phase, reason
-        return is_new
-
-
-class EmbedderState(Struct, frozen=True):
+class PhaseRecord(Struct, frozen=True):
     """The phase, why, since when, and how far a download is."""
 
-    phase: EmbedderPhase
+    phase: ModelPhase
     reason: str = ""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     progress: Progress | None = None
+
+    def enter(self, phase: ModelPhase, reason: str = "") -> "PhaseRecord":
+        """Return the record of a phase, which begins now unless it is the same one."""
+        return PhaseRecord(phase, reason, self.since if phase is self.phase else datetime.now(UTC))
 
     @property
     def is_unreachable(self) -> bool:
@@ -96,11 +56,12 @@ class ProviderFallback(Struct, frozen=True):
 class CurrentEmbedder:
     """Holds the embedder of some agents; changed by the part that chooses it, read by indexing and search."""
 
-    def __init__(self, on_change: Callable[[EmbedderState], None], strangers: UnrelatedTexts | None = None) -> None:
-        self.state = EmbedderState(EmbedderPhase.WARMING, "starting")
+    def __init__(self, on_change: Callable[[PhaseRecord], None], strangers: UnrelatedTexts | None = None) -> None:
+        self.state = PhaseRecord(ModelPhase.WARMING, "starting")
         self.embedder: Embedder | None = None
         self.fallback_in_use: ProviderFallback | None = None
-        self.questions = SharedQuestions()
+        self._questions: dict[tuple[str, str], asyncio.Future[Vector | None]] = {}
+        """Those that are being embedded."""
         self.strangers = strangers
         """What the embedders make of notes that answer nothing, where somebody wants to know."""
         self._listeners: list[Callable[[], None]] = []
@@ -117,7 +78,7 @@ class CurrentEmbedder:
 
     async def become(
         self,
-        phase: EmbedderPhase,
+        phase: ModelPhase,
         reason: str = "",
         *,
         embedder: Embedder | None = None,
@@ -126,8 +87,7 @@ class CurrentEmbedder:
         """Enter a phase; `embedder` is what is offered, if anything. FAILED may go on offering one that is tried."""
         self.embedder = embedder
         self.fallback_in_use = fallback_in_use
-        since = self.state.since if phase == self.state.phase else datetime.now(UTC)
-        self.state = EmbedderState(phase, reason, since)
+        self.state = self.state.enter(phase, reason)
         self._on_change(self.state)
         for listener in self._listeners:
             listener()
@@ -138,6 +98,25 @@ class CurrentEmbedder:
         """Say how far the present phase is, and with a `reason` why it is no further."""
         self.state = replace(self.state, progress=progress, reason=reason or self.state.reason)
         self._on_change(self.state)
+
+    async def embed_question(self, embedder: Embedder, text: str) -> Vector:
+        """Return the vector of a question, embedded once while several wait for it; raises EmbeddingError."""
+        key = embedder.identity.fingerprint, text
+        while (others := self._questions.get(key)) is not None:
+            # shielded: who gives up must not take it from the others
+            vector = await asyncio.shield(others)
+            if vector is not None:
+                return vector
+            # whoever asked had no more time, or no luck
+        mine: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
+        self._questions[key] = mine
+        vector = None
+        try:
+            vector = await embedder.embed_query(text)
+            return vector
+        finally:
+            del self._questions[key]
+            mine.set_result(vector)
 
     async def available(self) -> Embedder:
         """Wait for an embedder and return it."""

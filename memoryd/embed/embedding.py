@@ -1,4 +1,4 @@
-"""The embedder that some agents share, made from their plan, with a second provider for while the first one fails.
+"""The embedder that some agents share: remote or local, with a second provider for while the first one fails.
 
 A switch changes the vector space: vectors of the two are never compared. The second one starts only when it is needed.
 """
@@ -6,10 +6,11 @@ A switch changes the vector space: vectors of the two are never compared. The se
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 from msgspec import Struct
@@ -17,17 +18,150 @@ from msgspec import Struct
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.embedding import NONE
 from memoryd.embed.choice import EmbedderPlan, ProviderSettings
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase, EmbedderSource, EmbedderState, ProviderFallback
+from memoryd.embed.current import CurrentEmbedder, EmbedderSource, ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
-from memoryd.embed.remote.embedding import RemoteEmbedding
-from memoryd.embed.remote.gate import TokenBudget
-from memoryd.embed.remote.settings import KeySources, RemoteSettings
+from memoryd.embed.protocol import Embedder, Purpose
+from memoryd.embed.remote.gate import EndpointBreaker, MeteredEmbedder, TokenBudget
+from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
+from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
+from memoryd.retry import Retry
+
+if TYPE_CHECKING:
+    from memoryd.embed.remote.embedder import RemoteEmbedder
 
 log = structlog.get_logger(__name__)
 
+POLL_SECONDS: Final = 2.0
+"""How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
+PROBE_TEXT: Final = "Is anybody there?"
+
+
+class RemoteEmbedding:
+    """Keeps one remote provider at work and its slot truthful; `run` loops until cancelled."""
+
+    def __init__(
+        self,
+        *,
+        settings: RemoteSettings,
+        keys: KeySources,
+        slot: CurrentEmbedder,
+        book: TokenBudget,
+        jobs: Path,
+        retry: Retry | None = None,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        self.slot = slot
+        self.settings = settings
+        self._keys = keys
+        self._book = book
+        self._jobs = jobs
+        self._poll_seconds = poll_seconds
+        self._gate = EndpointBreaker(retry, hold=settings.timeouts.hold)
+        self._asked_with: Credentials | None = None
+        self._refusal: str | None = None
+        """Why it cannot even be asked, where only its owner can change that."""
+
+    def spent(self) -> int:
+        """Return the tokens sent there today."""
+        return self._book.spent(self.settings.destination)
+
+    def trouble(self) -> str | None:
+        """Return why it is given up: calls fail, or it could not even be asked for the first vector."""
+        return self._refusal or self._gate.trouble
+
+    async def run(self) -> None:
+        """Open the provider, offer it, and look after it; open it anew when its key or a header was changed."""
+        # httpx takes 70 ms to import, and a daemon with a local model never needs it
+        from memoryd.embed.remote.endpoint import open_remote
+
+        await self.slot.become(ModelPhase.WARMING, f"asking {self.settings.destination}")
+        while True:
+            try:
+                credentials = self._asked_with = await self._credentials()
+                embedder = await open_remote(self.settings, credentials, self._gate)
+            except (MemorydError, OSError) as exc:
+                await self._wait_after(exc)
+                continue
+            self._refusal = None
+            try:
+                await self._serve(embedder)
+            finally:
+                await embedder.aclose()
+
+    async def _credentials(self) -> Credentials:
+        return await asyncio.to_thread(credentials_of, self.settings, self._keys)
+
+    async def _wait_after(self, exc: Exception) -> None:
+        is_ours = isinstance(exc, ConfigError | ModelError)
+        advice = exc.hint if isinstance(exc, MemorydError) else ""
+        # what comes with advice is for its owner to change: a refused key, an unknown model
+        self._refusal = str(exc) if is_ours or advice else self._refusal
+        held = 0.0 if is_ours else self._gate.wait(Purpose.DOCUMENT)
+        wait = held or self._gate.opening_failed(str(exc))
+        reason = f"{self._gate.reason}; next try in {wait:.0f} s"
+        if advice:
+            reason += f" ({advice})"
+        provider = self.settings.provider
+        log.warning("no answer from the provider; keyword search goes on", provider=provider, reason=reason)
+        await self.slot.become(ModelPhase.FAILED, reason)
+        await self._sleep_until(time.monotonic() + wait)
+
+    async def _sleep_until(self, end: float) -> None:
+        """Sleep until `end` (monotonic clock), or until there is another key or header to try."""
+        while (left := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(self._poll_seconds, left))
+            if await self._is_changed():
+                return
+
+    async def _serve(self, embedder: "RemoteEmbedder") -> None:
+        """Offer the embedder until its key or a header is another one."""
+        settings, gate = self.settings, self._gate
+        metered = MeteredEmbedder(
+            self._with_batches(embedder),
+            book=self._book,
+            destination=settings.destination,
+            limit=settings.tokens_per_day,
+        )
+        log.info("remote provider", provider=settings.provider, host=embedder.destination, model=settings.model_name)
+        while True:
+            await self.slot.become(ModelPhase.READY, embedder=metered)
+            await gate.given_up()
+            log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=gate.reason)
+            await self.slot.become(ModelPhase.FAILED, gate.reason, embedder=metered)
+            while gate.trouble is not None:
+                await asyncio.sleep(self._poll_seconds)
+                if await self._is_changed():
+                    return
+                # most of these never leave the machine: the gate lets one through when its time has come
+                with contextlib.suppress(EmbeddingError):
+                    await embedder.embed_query(PROBE_TEXT)
+            log.info("the provider works again", host=embedder.destination)
+
+    def _with_batches(self, embedder: "RemoteEmbedder") -> Embedder:
+        batch = self.settings.batch
+        if batch is None:
+            return embedder
+        # with it comes the HTTP client, which a daemon with a local model never needs
+        from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
+
+        settings = BatchSettings(
+            wait=batch.wait,
+            concurrency=batch.concurrency,
+            poll=timedelta(milliseconds=batch.poll_interval_ms),
+            timeout=timedelta(minutes=batch.timeout_minutes),
+        )
+        return BatchEmbedder(embedder, self._jobs, settings)
+
+    async def _is_changed(self) -> bool:
+        try:
+            return await self._credentials() != self._asked_with
+        except (ConfigError, ModelError):
+            return False
+
+
 NO_PROVIDER: Final = "memorySearch.provider is none"
-POLL_SECONDS: Final = 1.0
+FALLBACK_POLL_SECONDS: Final = 1.0
 
 
 class Embedding(Struct, frozen=True):
@@ -57,9 +191,9 @@ class Embedding(Struct, frozen=True):
     def obstacle(self) -> str | None:
         """Return why no vectors will come until something changes; None while they come, or are on their way."""
         state = self.slot.state
-        if state.phase is EmbedderPhase.OFF:
+        if state.phase is ModelPhase.OFF:
             return state.reason
-        is_settled = state.phase in (EmbedderPhase.READY, EmbedderPhase.FAILED)
+        is_settled = state.phase in (ModelPhase.READY, ModelPhase.FAILED)
         # while the first is fetched, the second may be at work in a moment
         if is_settled or isinstance(self.source, FallbackEmbedding):
             return None if self.source is None else self.source.trouble()
@@ -91,7 +225,7 @@ def build(
         return RemoteEmbedding(settings=settings, keys=keys, slot=its, book=book, jobs=jobs)
 
     if plan.first is None:
-        slot.state = EmbedderState(EmbedderPhase.OFF, NO_PROVIDER)
+        slot.state = PhaseRecord(ModelPhase.OFF, NO_PROVIDER)
         return Embedding(plan, slot, None)
     if plan.second is None:
         return Embedding(plan, slot, source_of(plan.first, slot))
@@ -121,7 +255,7 @@ class FallbackEmbedding:
         slot: CurrentEmbedder,
         names: tuple[str, str],
         news: asyncio.Event,
-        poll_seconds: float = POLL_SECONDS,
+        poll_seconds: float = FALLBACK_POLL_SECONDS,
     ) -> None:
         self.slot = slot
         self.first = first
@@ -183,4 +317,4 @@ class FallbackEmbedding:
     def _is_second_ready(self) -> bool:
         if self._outage is None or self.second.trouble() is not None:
             return False
-        return self.second.slot.state.phase is EmbedderPhase.READY and self.second.slot.embedder is not None
+        return self.second.slot.state.phase is ModelPhase.READY and self.second.slot.embedder is not None

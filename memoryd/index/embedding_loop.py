@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.embedding import PAUSED, PausePolicy
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
 from memoryd.index.pending import (
@@ -101,7 +101,7 @@ class EmbeddingLoop:
     @property
     def is_idle(self) -> bool:
         """Whether nobody wants the vectors that are missing: their owner chose none, or another engine answers."""
-        return self._slot.state.phase is EmbedderPhase.OFF or self._pause.is_unwanted
+        return self._slot.state.phase is ModelPhase.OFF or self._pause.is_unwanted
 
     @property
     def pending(self) -> int:

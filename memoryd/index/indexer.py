@@ -20,9 +20,8 @@ from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules
-from memoryd.index.committing import Committer, InterruptibleCommit, Purger, Withdrawn
+from memoryd.index.committing import Committer, InterruptibleCommit, LargeNotes, Purger, Withdrawn
 from memoryd.index.file_events import FileEvents
-from memoryd.index.large_notes import LargeNotes
 from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
     LARGE_BYTES,

@@ -23,8 +23,7 @@ from memoryd.qmd.collections import Collection, QmdCopies, collections_of, disti
 from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
 from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch, ResultFiles
 from memoryd.qmd.index_writer import CommandSeconds, ModelLinks
-from memoryd.qmd.maintenance import Supplies
-from memoryd.qmd.maintenance_plan import MaintenanceRules
+from memoryd.qmd.maintenance import MaintenanceRules, Supplies
 from memoryd.qmd.program import QmdHome
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar, QmdState
 from memoryd.search.combined import FallbackSearch

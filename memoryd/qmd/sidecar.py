@@ -13,8 +13,7 @@ from msgspec import Struct
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import CommandSeconds
-from memoryd.qmd.maintenance import MaintenanceState, QmdMaintenance, Supplies
-from memoryd.qmd.maintenance_plan import MaintenanceRules
+from memoryd.qmd.maintenance import MaintenanceRules, MaintenanceState, QmdMaintenance, Supplies
 from memoryd.qmd.program import Program, QmdHome, QmdInstallation
 from memoryd.qmd.query import (
     Complaint,

@@ -18,7 +18,7 @@ from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMa
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.domain.vector import Vector
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase, EmbedderState
+from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import EmbeddingError, StoreError
 from memoryd.index.pending import Spaces
@@ -205,7 +205,7 @@ class VectorArm:
         if not question.text or await index.is_empty():
             # a question costs a model's start or a provider's money, and there is nothing to compare it with
             return Arm(ArmState.OK), None
-        vector = await self._slot.questions.embedded(embedder, question.text)
+        vector = await self._slot.embed_question(embedder, question.text)
         # after the question itself, which is owed first: what is missing is learned behind it
         strangers = self._slot.strangers.of(embedder, question.text) if self._slot.strangers else None
         return Arm(ArmState.OK), QuestionVector(vector, index, strangers)
@@ -276,11 +276,11 @@ class VectorArm:
         return self._latest
 
 
-def _absent(state: EmbedderState) -> Arm:
+def _absent(state: PhaseRecord) -> Arm:
     reason = state.reason or f"the embedding model is {state.phase}"
     match state.phase:
-        case EmbedderPhase.OFF:
+        case ModelPhase.OFF:
             return Arm(ArmState.OFF, reason)
-        case EmbedderPhase.FAILED:
+        case ModelPhase.FAILED:
             return Arm(ArmState.FAILED, reason)
     return Arm(ArmState.WAITING, reason)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.protocol import Embedder, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from tests.fakes import FakeEmbedder

@@ -18,7 +18,7 @@ from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import EndpointAccess, KeySources, opened
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import Prompt
-from memoryd.llm.remote import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
+from memoryd.llm.writing import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import LabelAnswer, Labeller
 from tests.contract.chat_server import PATH, ChatServer
 from tests.contract.embedding_server import Asked, Reply

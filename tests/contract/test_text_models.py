@@ -16,9 +16,8 @@ from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.local import LocalWriting
 from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
-from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings, access_of
+from memoryd.llm.writing import LocalWriting, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import CitedFact, Labeller, Prose, fault_of
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.errors import ModelError, TextModelUnavailable
-from memoryd.llm.local import WritingWorker
 from memoryd.llm.protocol import WAITING_MAX, AnswerShape, Prompt
+from memoryd.llm.writing import WritingWorker
 from memoryd.models.families import inspect_chat_model
 from tests.tiny_chat import TEMPLATE, USER_ONLY, write_chat_model
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker

@@ -17,7 +17,7 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.embed.embedding import Embedding
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.pending import EmbeddingLoopLinks, EmbeddingLoopSettings, Spaces
@@ -98,7 +98,7 @@ async def talking(
     )
     plan = plan_for(chosen, loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     slot, embedder = CurrentEmbedder(lambda _state: None), FakeEmbedder()
-    await (slot.become(EmbedderPhase.READY, embedder=embedder) if is_embedding else slot.become(EmbedderPhase.OFF))
+    await (slot.become(ModelPhase.READY, embedder=embedder) if is_embedding else slot.become(ModelPhase.OFF))
     notes_file = Database(path=folder / "index.sqlite", executor=executor)
     await notes_file.open()
     notes = EmbeddingLoop(

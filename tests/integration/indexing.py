@@ -12,7 +12,7 @@ from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Grace
 from memoryd.domain.vector import Vector
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
 from memoryd.files.roots import read_mounts, workspace_roots
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
@@ -106,7 +106,7 @@ async def staged(
     workspace.mkdir(exist_ok=True)
     fake = embedder or FakeEmbedder()
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(EmbedderPhase.READY, embedder=fake)
+    await slot.become(ModelPhase.READY, embedder=fake)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
     ignore = IgnoreFile(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.embed.current import EmbedderPhase
+from memoryd.embed.current import ModelPhase
 from memoryd.wire import Event
 from tests.fakes import FakeEmbedder, vector_of
 from tests.integration.indexing import Stage, staged
@@ -128,7 +128,7 @@ async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace
         await stage.database.write(lambda db: db.set_busy_timeout(0))
         other = open_index(stage.database.path)
         other.execute("BEGIN IMMEDIATE")
-        await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
+        await stage.slot.become(ModelPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
         await eventually_async(lambda: stage.embedding_loop.trouble)
         used = time.process_time()
         await asyncio.to_thread(time.sleep, 0.5)
@@ -152,7 +152,7 @@ async def test_new_model_embeds_all_anew_while_the_notes_stay_findable(tmp_path:
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.embed()
         second = FakeEmbedder(name="another")
-        await stage.slot.become(EmbedderPhase.READY, embedder=second)
+        await stage.slot.become(ModelPhase.READY, embedder=second)
         assert await stage.found("GW-4172") == ["memory/2026-10-06.md"]
         await stage.embed()
         assert sorted(second.embedded) == sorted(stage.embedder.embedded)
@@ -170,14 +170,14 @@ async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
     async with staged(workspace, tmp_path / "state", embedder=first, max_unused=0) as stage:
         await stage.embed()
         once = len(first.embedded)
-        await stage.slot.become(EmbedderPhase.READY, embedder=spare)
+        await stage.slot.become(ModelPhase.READY, embedder=spare)
         await stage.embed()
         assert len(spare.embedded) == once
     # the second life begins while the first provider is still away
     async with staged(workspace, tmp_path / "state", embedder=spare, max_unused=0) as stage:
         stage.write("memory/gone.md", "The quetzal.\n").unlink()
         await stage.embed()
-        await stage.slot.become(EmbedderPhase.READY, embedder=first)
+        await stage.slot.become(ModelPhase.READY, embedder=first)
         await stage.embed()
     assert len(first.embedded) == once, "nothing is paid for twice"
     assert len(spare.embedded) == once
@@ -243,7 +243,7 @@ async def test_keyword_search_never_waits_for_the_embedder(tmp_path: Path, works
         await stage.sync()
         rows = await stage.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").get)
         assert rows == 0
-        await stage.slot.become(EmbedderPhase.WARMING, "loading")
+        await stage.slot.become(ModelPhase.WARMING, "loading")
         assert await stage.found("quetzal") == ["memory/new.md"]
         embedder.goes_on.set()
 

@@ -17,10 +17,9 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Choice
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
-from memoryd.embed.embedding import Embedding, FallbackEmbedding
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
+from memoryd.embed.embedding import Embedding, FallbackEmbedding, RemoteEmbedding
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.embedding import RemoteEmbedding
 from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
 from memoryd.errors import EmbedderUnavailable
@@ -60,7 +59,7 @@ class Spare:
 
     async def run(self) -> None:
         self.starts += 1
-        await self.slot.become(EmbedderPhase.READY, embedder=self.embedder)
+        await self.slot.become(ModelPhase.READY, embedder=self.embedder)
         await asyncio.Event().wait()
 
     def trouble(self) -> str | None:
@@ -85,7 +84,7 @@ class Scene:
 
     def __init__(self, folder: Path, endpoint: Endpoint, key: str = "first-key", *, retry: Retry | None = None) -> None:
         news = asyncio.Event()
-        self.changes: list[EmbedderPhase] = []
+        self.changes: list[ModelPhase] = []
         self.slot = CurrentEmbedder(lambda state: self.changes.append(state.phase))
         write_secrets(folder, key)
         self.first = RemoteEmbedding(
@@ -178,7 +177,7 @@ async def test_endpoint_that_asks_to_be_left_alone_is_not_asked_again_while_it_i
     ):
         await eventually_async(lambda: len(away.asked) > 5)
         assert len(limited.asked) == 1
-        assert source.slot.state.phase is EmbedderPhase.FAILED
+        assert source.slot.state.phase is ModelPhase.FAILED
         assert re.search(r"Rate limit reached; next try in 3[56]\d\d s$", source.slot.state.reason)
         assert source.trouble() is not None, "so long a wait is worth a fallback"
         (tmp_path / "limited" / "key").write_text("another-key")
@@ -206,7 +205,7 @@ async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
 
     server.behaviour = behave
     async with server.running(), opening(tmp_path, server) as source:
-        await eventually_async(lambda: source.slot.state.phase is EmbedderPhase.READY)
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.READY)
         assert source.slot.embedder is not None
         with pytest.raises(EmbedderUnavailable, match="Come back later"):
             await source.slot.embedder.embed_query("where is the key?")
@@ -214,7 +213,7 @@ async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
         (tmp_path / changed).write_text("another")
         await eventually_async(lambda: "Come back later; next try in" in source.slot.state.reason)
         assert len(times) == 2
-        await eventually_async(lambda: source.slot.state.phase is EmbedderPhase.READY, seconds=20)
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.READY, seconds=20)
         assert times[2] - times[1] >= seconds, "no request before the time"
         last = server.asked[2].headers
         assert "another" in {last["x-team"], last["authorization"].removeprefix("Bearer ")}
@@ -225,7 +224,7 @@ async def test_model_out_of_reach_ends_a_wait_unless_another_may_stand_in(scene:
     progress = Progress(0, None, "waiting", "cannot reach the hub")
     alone = CurrentEmbedder(lambda _: None)
     for slot in (alone, scene.slot):
-        await slot.become(EmbedderPhase.DOWNLOADING, "fetching a model")
+        await slot.become(ModelPhase.DOWNLOADING, "fetching a model")
         slot.note_progress(progress, progress.trouble)
     plan = EmbedderPlan(Choice("local", "spare", ""), None, None)
     assert Embedding(plan, alone, scene.spare).obstacle() == "cannot reach the hub"
@@ -311,7 +310,7 @@ async def test_first_that_never_answered_is_replaced_too(tmp_path: Path, scene: 
     async with scene.running():
         await eventually_async(lambda: scene.provider() == "spare")
         assert scene.slot.fallback_in_use is not None
-        assert EmbedderPhase.FAILED in scene.changes
+        assert ModelPhase.FAILED in scene.changes
 
 
 async def test_without_either_the_first_ones_reason_is_shown(tmp_path: Path, scene: Scene) -> None:
@@ -319,7 +318,7 @@ async def test_without_either_the_first_ones_reason_is_shown(tmp_path: Path, sce
     async with scene.running():
         await eventually_async(lambda: scene.both.trouble() is not None)
         assert scene.slot.fallback_in_use is None
-        assert scene.slot.state.phase is EmbedderPhase.FAILED
+        assert scene.slot.state.phase is ModelPhase.FAILED
         assert "127.0.0.1" in scene.slot.state.reason
 
 

@@ -14,7 +14,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights
-from memoryd.embed.current import CurrentEmbedder, EmbedderPhase
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.errors import StoreUnavailable
 from memoryd.index.pending import Spaces
 from memoryd.search.answer import SearchAnswer, SearchService
@@ -107,7 +107,7 @@ class Both:
 @pytest.fixture
 async def both(tmp_path: Path) -> AsyncIterator[Both]:
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(EmbedderPhase.OFF)
+    await slot.become(ModelPhase.OFF)
     with ThreadPoolExecutor(6) as executor:
         databases = [Database(path=tmp_path / f"{name}.sqlite", executor=executor) for name in ("notes", "talks")]
         for database in databases:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.local.worker import LlamaWorker, identity_of
+from memoryd.embed.calibration import CHINESE, ENGLISH, verify
+from memoryd.embed.local.local_model import LlamaWorker, identity_of
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.verify import CHINESE, ENGLISH, verify
 from memoryd.errors import DownloadError, ModelError
 from memoryd.models import packaged
 from memoryd.models.families import family_of, inspect

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.workspace.workspaces import make_vectors_in_outages
-from memoryd.embed.current import EmbedderPhase
+from memoryd.embed.current import ModelPhase
 from memoryd.qmd.server import QmdServer, ServerPhase, ServerTimes
 from memoryd.sidecar.process import ChildSpec, allowed_environment
 from tests.fakes import FakeEmbedder
@@ -170,7 +170,7 @@ async def test_builtin_vectors_are_made_only_while_qmd_is_out(
         embedding_loop = running.workspace.index.embedding_loop
         # qmd counts as out for as long as its first start takes
         await eventually_async(lambda: embedding_loop.is_paused)
-        await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
+        await running.workspace.embedding.slot.become(ModelPhase.READY, embedder=embedder)
         await eventually_async(lambda: embedding_loop.postponed)
         await answered_by(running, "qmd")
         assert embedder.embedded == []
@@ -199,7 +199,7 @@ async def test_builtin_vectors_are_not_made_while_qmd_makes_its_own(
     async with composed(tmp_path, workspace, settings(standin, searchMode="vsearch")) as running:
         await eventually_async(lambda: standin.calls("embed"))
         async with standing_in(running):
-            await running.workspace.embedding.slot.become(EmbedderPhase.READY, embedder=embedder)
+            await running.workspace.embedding.slot.become(ModelPhase.READY, embedder=embedder)
             assert "no vectors yet" in await answered_by(running, "builtin")
             await eventually_async(lambda: running.workspace.index.embedding_loop.postponed)
             assert running.qmd.is_healthy

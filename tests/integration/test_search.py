@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.skips import SkipReason
-from memoryd.embed.current import EmbedderPhase
+from memoryd.embed.current import ModelPhase
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
@@ -76,8 +76,8 @@ async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
     assert found.hits[0].chunk.path == "bank/07.md"
 
 
-@pytest.mark.parametrize("phase", [EmbedderPhase.OFF, EmbedderPhase.FAILED, EmbedderPhase.DOWNLOADING])
-async def test_missing_embedder_is_named_with_its_reason(stage: Stage, phase: EmbedderPhase) -> None:
+@pytest.mark.parametrize("phase", [ModelPhase.OFF, ModelPhase.FAILED, ModelPhase.DOWNLOADING])
+async def test_missing_embedder_is_named_with_its_reason(stage: Stage, phase: ModelPhase) -> None:
     await stage.slot.become(phase, "because of the test")
     found = await stage.ask("boiler")
     assert found.arms[VECTOR].reason == "because of the test"
@@ -114,7 +114,7 @@ async def test_search_while_indexing_only_cites_what_was_written(stage: Stage) -
 
 async def test_changed_model_is_never_compared_with_old_vectors(stage: Stage) -> None:
     second = FakeEmbedder(name="another", unfit=frozenset({"boiler"}))
-    await stage.slot.become(EmbedderPhase.READY, embedder=second)
+    await stage.slot.become(ModelPhase.READY, embedder=second)
     found = await stage.ask("boiler of kind7")
     assert found.hits[0].chunk.path == "bank/07.md"
     assert all(hit.cosine is None for hit in found.hits), "the old model's vectors say nothing to the new one"
@@ -128,7 +128,7 @@ async def test_question_is_compared_with_vectors_of_the_model_that_embedded_it(s
     stage.embedder.goes_on.clear()
     waiting = asyncio.create_task(stage.ask("boiler of kind7"))
     await eventually_async(lambda: stage.embedder.waiting)
-    await stage.slot.become(EmbedderPhase.READY, embedder=FakeEmbedder(name="another", unfit=frozenset({"boiler"})))
+    await stage.slot.become(ModelPhase.READY, embedder=FakeEmbedder(name="another", unfit=frozenset({"boiler"})))
     await stage.embed()
     assert all(hit.cosine is None for hit in (await stage.ask("boiler of kind7")).hits)
     stage.embedder.goes_on.set()

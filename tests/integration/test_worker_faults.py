@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from memoryd.domain.breaker import BreakerRule
-from memoryd.embed.local.worker import EMBEDDING_COMMAND, LlamaWorker
+from memoryd.embed.local.local_model import EMBEDDING_COMMAND, LlamaWorker
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
@@ -394,7 +394,7 @@ from datetime import timedelta
 from pathlib import Path
 from memoryd.models.families import ModelFamily
 from memoryd.embed.protocol import EmbedderIdentity
-from memoryd.embed.local.worker import LlamaWorker
+from memoryd.embed.local.local_model import LlamaWorker
 
 async def main():
     worker = LlamaWorker(

@@ -12,10 +12,9 @@ import pytest
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.sessions.excluded import ExcludedConversations
-from memoryd.store.ledger.conversations import ExcludedKind
+from memoryd.store.ledger.conversations import ExcludedKind, read_marks
 from memoryd.store.ledger.file import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.takeover import read_marks
 from memoryd.store.migrations import History, new_database
 from memoryd.store.opening import log_of, seal_of, sealed
 

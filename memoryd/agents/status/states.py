@@ -9,7 +9,7 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
-from memoryd.embed.current import EmbedderState, ProviderFallback
+from memoryd.embed.current import PhaseRecord, ProviderFallback
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.embed.remote.settings import RemoteSettings
@@ -66,7 +66,7 @@ class EmbeddingState(Struct, frozen=True, kw_only=True):
 
     choice: Choice
     takes_media: bool
-    embedder: EmbedderState
+    embedder: PhaseRecord
     identity: EmbedderIdentity | None
     fallback_in_use: ProviderFallback | None
 

@@ -18,14 +18,13 @@ from memoryd.config.paths import batch_jobs_dir, spending_file, strangers_dir, t
 from memoryd.config.providers import LlmSection, LocalSection, ModelsSection
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.choice import EmbedderPlan, plan_for
-from memoryd.embed.current import CurrentEmbedder, EmbedderState
+from memoryd.embed.current import CurrentEmbedder, PhaseRecord
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_model import LocalSettings
 from memoryd.embed.remote.gate import TokenBudget
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.index.state import Publish
-from memoryd.llm.local import LocalWriting
-from memoryd.llm.remote import RemoteWriting, RemoteWritingSettings, access_of
+from memoryd.llm.writing import LocalWriting, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.models.families import RERANKING, WRITING
 from memoryd.models.store import ModelStore
 from memoryd.rerank.reranking import RerankerSettings, Reranking
@@ -109,8 +108,8 @@ class Embedders(SharedModels[Embedding]):
         running = [("embedder", found.source.run) for found in self.here if found.source is not None]
         return [*running, ("strangers", self._strangers.run)] if running else []
 
-    def _model_news(self, agent: str) -> Callable[[EmbedderState], None]:
-        def publish(state: EmbedderState) -> None:
+    def _model_news(self, agent: str) -> Callable[[PhaseRecord], None]:
+        def publish(state: PhaseRecord) -> None:
             progress = state.progress
             self._publish(
                 Event.MODEL,

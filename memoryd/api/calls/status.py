@@ -14,7 +14,7 @@ from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
-from memoryd.embed.current import EmbedderState
+from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
 from memoryd.index.state import Removal
@@ -232,7 +232,7 @@ def _embedding(state: AgentState, remote: RemoteState | None, outstanding: Outst
     )
 
 
-def _embedder(state: EmbedderState, worker: WorkerState | None) -> EmbedderReply:
+def _embedder(state: PhaseRecord, worker: WorkerState | None) -> EmbedderReply:
     progress = state.progress
     return EmbedderReply(
         state=state.phase,

@@ -21,14 +21,14 @@ from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
 from memoryd.domain.embedding import PROVIDERS
+from memoryd.embed.calibration import Verification, verify
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of, opened
-from memoryd.embed.verify import Verification, verify
 from memoryd.errors import ConfigError, MemorydError, ModelError, SidecarError
-from memoryd.llm.remote import OWN_KEY, PROVIDER, access_of, why_unopened
+from memoryd.llm.writing import OWN_KEY, PROVIDER, access_of, why_unopened
 from memoryd.models.families import (
     RERANKING,
     WRITING,

@@ -11,9 +11,9 @@ import click
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import styled
 from memoryd.config.providers import LocalSection
-from memoryd.embed.local.worker import LlamaWorker
-from memoryd.embed.verify import Pair, Verification
-from memoryd.embed.verify import verify as embed_known_pairs
+from memoryd.embed.calibration import Pair, Verification
+from memoryd.embed.calibration import verify as embed_known_pairs
+from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.errors import MemorydError
 from memoryd.wire import Exit
 

@@ -15,8 +15,8 @@ import apsw
 from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable
 from memoryd.store.connection import Connector, Wording, broken_parts
 from memoryd.store.database_file import DatabaseFile
+from memoryd.store.ledger.conversations import read_marks, take_over, taken_over
 from memoryd.store.ledger.file import LEDGER, aside, delete_copies, keep_copy, make_way, refuse_foreign, require_no_log
-from memoryd.store.ledger.takeover import read_marks, take_over, taken_over
 from memoryd.store.migrations import History, check_current, migrate
 from memoryd.store.pool import Returned, Transaction
 

@@ -28,7 +28,7 @@ from memoryd.store.connection import (
     make_private_file,
     mapped_errors,
 )
-from memoryd.store.ledger.takeover import read_marks, take_over
+from memoryd.store.ledger.conversations import read_marks, take_over
 from memoryd.store.migrations import (
     History,
     migrate,

@@ -19,7 +19,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
 from memoryd.domain.embedding import Choice
-from memoryd.embed.current import EmbedderPhase, EmbedderState, ProviderFallback
+from memoryd.embed.current import ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, RootState, ScanRoot
 from memoryd.index.state import SyncState
@@ -62,7 +62,7 @@ def healthy() -> AgentState:
         embedding=EmbeddingState(
             choice=Choice("local", None, "nobody named another"),
             takes_media=False,
-            embedder=EmbedderState(EmbedderPhase.READY),
+            embedder=PhaseRecord(ModelPhase.READY),
             identity=None,
             fallback_in_use=None,
         ),
@@ -117,10 +117,10 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "a hold that ends by itself": (of_sync(hold=Hold("just written", ends_in=1.0)), []),
     "rules that are remembered": (of_sync(notice="old rules"), [Shortfall("privacy", "old rules")]),
     "a model that is fetched": (
-        of_embedding(embedder=EmbedderState(EmbedderPhase.DOWNLOADING)),
+        of_embedding(embedder=PhaseRecord(ModelPhase.DOWNLOADING)),
         [Shortfall("embedder", "downloading")],
     ),
-    "vectors that nobody wants": (of_embedding(embedder=EmbedderState(EmbedderPhase.OFF, "none is named")), []),
+    "vectors that nobody wants": (of_embedding(embedder=PhaseRecord(ModelPhase.OFF, "none is named")), []),
     "a stand-in": (
         of_embedding(fallback_in_use=ProviderFallback("openai", "local", "no answer", NOW)),
         [Shortfall("provider", "local stands in for openai: no answer")],

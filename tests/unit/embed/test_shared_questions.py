@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from memoryd.domain.vector import Vector
-from memoryd.embed.current import SharedQuestions
+from memoryd.embed.current import CurrentEmbedder
 from memoryd.errors import EmbedderUnavailable
 from tests.fakes import FakeEmbedder, vector_of
 from tests.waiting import eventually_async
@@ -18,17 +18,17 @@ def embedder() -> FakeEmbedder:
     return found
 
 
-async def asked(shared: SharedQuestions, embedder: FakeEmbedder, *texts: str) -> list[asyncio.Task[Vector]]:
+async def asked(shared: CurrentEmbedder, embedder: FakeEmbedder, *texts: str) -> list[asyncio.Task[Vector]]:
     """Ask all of them at once, and wait until each stands in line."""
     tasks: list[asyncio.Task[Vector]] = []
     for text in texts:
-        tasks.append(asyncio.create_task(shared.embedded(embedder, text)))
+        tasks.append(asyncio.create_task(shared.embed_question(embedder, text)))
         await asyncio.sleep(0)
     return tasks
 
 
 async def test_same_question_is_embedded_once(embedder: FakeEmbedder) -> None:
-    shared = SharedQuestions()
+    shared = CurrentEmbedder(lambda _state: None)
     tasks = await asked(shared, embedder, "who", "who", "why", "who")
     assert embedder.waiting == 2
     embedder.goes_on.set()
@@ -37,9 +37,9 @@ async def test_same_question_is_embedded_once(embedder: FakeEmbedder) -> None:
 
 
 async def test_nothing_is_kept(embedder: FakeEmbedder) -> None:
-    shared = SharedQuestions()
+    shared = CurrentEmbedder(lambda _state: None)
     embedder.goes_on.set()
-    await shared.embedded(embedder, "who")
+    await shared.embed_question(embedder, "who")
     embedder.goes_on.clear()
     (task,) = await asked(shared, embedder, "who")
     assert embedder.waiting == 1
@@ -48,7 +48,7 @@ async def test_nothing_is_kept(embedder: FakeEmbedder) -> None:
 
 
 async def test_who_gives_up_takes_it_from_nobody(embedder: FakeEmbedder) -> None:
-    shared = SharedQuestions()
+    shared = CurrentEmbedder(lambda _state: None)
     first, second, third = await asked(shared, embedder, "who", "who", "who")
     first.cancel()
     await asyncio.wait([first])
@@ -61,7 +61,7 @@ async def test_who_gives_up_takes_it_from_nobody(embedder: FakeEmbedder) -> None
 
 
 async def test_failure_is_of_everybody(embedder: FakeEmbedder) -> None:
-    shared = SharedQuestions()
+    shared = CurrentEmbedder(lambda _state: None)
     tasks = await asked(shared, embedder, "who", "who")
     embedder.is_down = True
     embedder.goes_on.set()

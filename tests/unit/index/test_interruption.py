@@ -10,8 +10,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, ChunkWords
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import Scan, ScanRules
-from memoryd.index.committing import MAX_YIELDS, InterruptibleCommit
-from memoryd.index.large_notes import Cut
+from memoryd.index.committing import MAX_YIELDS, Cut, InterruptibleCommit
 from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle
 from memoryd.index.triggers import ScanTriggers
 from tests.waiting import eventually_async

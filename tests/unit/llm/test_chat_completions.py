@@ -11,7 +11,7 @@ from pydantic import Field
 
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import AnswerShape, Prompt, read_answer
-from memoryd.llm.remote import ChatDialect, content_of, request_body
+from memoryd.llm.writing import ChatDialect, content_of, request_body
 from memoryd.memory.llm import CitedFact, summary_shape
 
 

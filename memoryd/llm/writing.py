@@ -1,6 +1,6 @@
-"""The remote text model that all agents share: its key, its calls of the day, one answer at a time, and its state.
+"""The text model that all agents share, a local one in a child process or a remote one; one answer at a time.
 
-It speaks OpenAI's chat completions, as many servers do, and learns what a server does not take:
+The remote one speaks OpenAI's chat completions, as many servers do, and learns what a server does not take:
 
 POST /chat/completions {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}
 → {"choices": [{"finish_reason", "message": {"content"}}]}
@@ -8,11 +8,14 @@ POST /chat/completions {"model", "messages", "temperature", "seed", "max_tokens"
 
 import asyncio
 import json
+import os
 import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
+from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -20,9 +23,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.providers import LlmSection, ModelsSection
-from memoryd.domain.embedding import PROVIDERS
+from memoryd.domain.embedding import LOCAL, PROVIDERS
 from memoryd.domain.expressions import expression
 from memoryd.embed.current import ModelPhase, PhaseRecord
+from memoryd.embed.local.frames import TEXT_CHARACTERS, WRITE_POOLING, Load, NoResult, Write, Written
+from memoryd.embed.local.local_model import LocalModel
+from memoryd.embed.local.worker_connection import WorkerJob
+from memoryd.embed.local.worker_process import WorkerKeeper, WorkerRun, module_command
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.gate import EndpointBreaker, TokenBudget
@@ -36,7 +43,7 @@ from memoryd.embed.remote.settings import (
     entry_of,
     opened,
 )
-from memoryd.errors import ConfigError, ModelError, TextModelUnavailable
+from memoryd.errors import ConfigError, ModelError, TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
@@ -46,14 +53,133 @@ from memoryd.llm.protocol import (
     Turns,
     read_answer,
     recorded_name,
+    schema_of,
 )
+from memoryd.models.families import ChatModel, inspect_chat_model
+from memoryd.models.gguf import content_hash
+from memoryd.models.store import ModelStore
 from memoryd.retry import Retry
+
+log = structlog.get_logger(__name__)
+
+WRITING_COMMAND: Final = module_command("memoryd.llm.llama_writer")
+REVISION_DIGITS: Final = 16
+SLACK: Final = timedelta(seconds=30)
+"""Beyond the time of an answer, before a worker that says nothing counts as hung."""
+NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
+
+
+JOB: Final = WorkerJob[str](
+    "text",
+    TextModelUnavailable,
+    lambda ready: "" if ready.context > 0 else "it has no context",
+    Written,
+    attrgetter("text"),
+)
+
+
+class WritingWorker(WorkerKeeper[str]):
+    """Answers with one GGUF. Works while its `run` runs.
+
+    `context` bounds a question and its answer together, in tokens; `stall` is how long it may work on one answer
+    before it counts as hung, however long somebody is willing to wait. `idle_unload` of zero keeps the model for ever.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Path,
+        chat: ChatModel,
+        revision: str,
+        context: int,
+        threads: int,
+        idle_unload: timedelta,
+        stall: timedelta,
+    ) -> None:
+        order = Load(str(model), WRITE_POOLING, min(context, chat.context), threads)
+        super().__init__(WorkerRun(order=order, job=JOB, command=WRITING_COMMAND, idle_unload=idle_unload, stall=stall))
+        self.chat = chat
+        self._revision = revision
+        self._turns = Turns()
+
+    @property
+    def identity(self) -> str:
+        """Name the model and its content."""
+        return recorded_name(LOCAL, self.chat.name, self._revision)
+
+    async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
+        """Return an answer of that shape by `deadline`, waiting and loading included; raises TextModelUnavailable.
+
+        Questions wait for each other here, where giving up costs nothing; one that is given up is broken off.
+        """
+        request = Write(0, prompt.task, prompt.data[:TEXT_CHARACTERS], schema_of(shape), max_tokens)
+        async with self._turns.one(deadline):
+            try:
+                async with asyncio.timeout(deadline - time.monotonic()):
+                    (reply,) = await self.ask([request])
+            except TimeoutError:
+                raise TextModelUnavailable("the text model gave no answer in time") from None
+        if isinstance(reply, NoResult):
+            raise TextAnswerRefused(f"the text model gives no answer: {reply.reason}")
+        return read_answer(reply, shape)
+
+
+class LocalWriting(LocalModel[WritingWorker]):
+    """Keeps the chat model of `memory.llm` at work; `run` loops until cancelled."""
+
+    absent = "no text model; all else goes on"
+    meanwhile = "all else goes on"
+
+    def __init__(self, llm: LlmSection, store: ModelStore) -> None:
+        super().__init__(source=llm.model or "", store=store)
+        self._llm = llm
+        self._answer = timedelta(milliseconds=llm.timeout_ms)
+
+    @property
+    def identity(self) -> str:
+        """Name the model and its content; its source before the file was read."""
+        return recorded_name(LOCAL, self._source, "") if self.worker is None else self.worker.identity
+
+    def make(self, path: Path) -> WritingWorker:
+        """Check the file and make its worker, blocking; raises ModelError."""
+        llm = self._llm
+        worker = WritingWorker(
+            model=path,
+            chat=inspect_chat_model(path),
+            revision=content_hash(path, cache_dir=self._store.folder)[:REVISION_DIGITS],
+            context=llm.context_size,
+            threads=llm.threads or max(1, (os.cpu_count() or 1) // 2),
+            idle_unload=timedelta(minutes=llm.idle_unload_minutes),
+            stall=self._answer + SLACK,
+        )
+        log.info("text model is here", model=worker.identity)
+        return worker
+
+    def state(self) -> TextModelState:
+        """Return what status shows; cheap."""
+        (phase, reason), worker = self.phase_and_reason(), self.worker
+        return TextModelState(
+            provider=LOCAL,
+            model=self._source if worker is None else worker.chat.name,
+            phase=phase,
+            reason=reason,
+            since=self.record.since,
+            worker=None if worker is None else worker.state(),
+        )
+
+    async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
+        """Return an answer of that shape by `deadline`, in at most so many tokens; raises TextModelUnavailable."""
+        if self.worker is None or self.record.phase is not ModelPhase.READY:
+            # the reason of a failure may name files of the host, which are nothing to an agent
+            is_failed = self.record.phase is ModelPhase.FAILED
+            raise TextModelUnavailable(NO_CHAT_MODEL if is_failed else self.record.reason)
+        latest = time.monotonic() + self._answer.total_seconds()
+        tokens = min(max_tokens, self._llm.max_tokens)
+        return await self.worker.complete(prompt, shape=shape, max_tokens=tokens, deadline=min(deadline, latest))
+
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
-
-
-log = structlog.get_logger(__name__)
 
 PROVIDER: Final = "openai"
 OWN_KEY: Final = "memory.llm.apiKey"
@@ -148,55 +274,6 @@ def why_unopened(error: ConfigError | ModelError) -> str:
     return f"{error} ({error.hint})" if error.hint else str(error)
 
 
-class GatedEndpoint:
-    """One endpoint, with the gate that remembers how long it asked to be left alone."""
-
-    def __init__(
-        self, access: EndpointAccess, keys: KeySources, *, answer: timedelta, retry: Retry | None = None
-    ) -> None:
-        self._access = access
-        self._keys = keys
-        self._answer = answer
-        self._gate = EndpointBreaker(retry)
-        self._open: tuple[Credentials, Endpoint] | None = None
-
-    async def now(self) -> "Endpoint":
-        """Return it with the key of now; raises ConfigError or ModelError where there is none to be used."""
-        credentials = await asyncio.to_thread(opened, PROVIDER, self._access, self._keys, OWN_KEY)
-        if self._open is not None and self._open[0] == credentials:
-            return self._open[1]
-        await self.close()
-        # httpx takes 70 ms to import, and a daemon without an endpoint never needs it
-        from memoryd.embed.remote.http import tls
-
-        await asyncio.to_thread(tls)
-        self._gate.enter(credentials)
-        # what is refused is the fault of what was asked, from the first question on
-        self._gate.admit()
-        self._open = credentials, self._made(credentials)
-        return self._open[1]
-
-    async def close(self) -> None:
-        """Close the connections."""
-        opened, self._open = self._open, None
-        if opened is not None:
-            await opened[1].aclose()
-
-    def _made(self, credentials: Credentials) -> "Endpoint":
-        from memoryd.embed.remote.http import Endpoint
-
-        return Endpoint(
-            whose="memory.llm",
-            base_url=self._access.base_url.removesuffix(PATH),
-            auth=bearer(credentials.api_key),
-            credentials=credentials,
-            concurrency=1,
-            timeouts=CallTimeouts(query=self._answer, attempts=ATTEMPTS),
-            gate=self._gate,
-            answer_bytes=ANSWER_BYTES,
-        )
-
-
 class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
     """Which model at which endpoint, and how much; `calls_per_day` None: as many as are asked."""
 
@@ -214,12 +291,15 @@ class RemoteWriting:
         self, *, settings: RemoteWritingSettings, keys: KeySources, book: TokenBudget, retry: Retry | None = None
     ) -> None:
         self.settings = settings
+        self._keys = keys
         self._book = book
-        self._record = PhaseRecord()
+        self._record = PhaseRecord(ModelPhase.WARMING, "starting")
         self._dialect = ChatDialect()
         self._turns = Turns()
         self._misfits = 0
-        self._reached = GatedEndpoint(settings.access, keys, answer=settings.answer, retry=retry)
+        self._gate = EndpointBreaker(retry)
+        """Remembers how long the endpoint asked to be left alone."""
+        self._open: tuple[Credentials, Endpoint] | None = None
 
     @property
     def identity(self) -> str:
@@ -234,7 +314,7 @@ class RemoteWriting:
                 self._become(ModelPhase.READY, "")
             await asyncio.Event().wait()
         finally:
-            await self._reached.close()
+            await self._close()
 
     def state(self) -> TextModelState:
         """Return what status shows; cheap."""
@@ -325,17 +405,47 @@ class RemoteWriting:
         return TextModelUnavailable(error.reason, hint=hint)
 
     async def _endpoint(self) -> "Endpoint":
+        """Return the endpoint, opened with the key of now; raises TextModelUnavailable where none can be used."""
         try:
-            return await self._reached.now()
+            credentials = await asyncio.to_thread(opened, PROVIDER, self.settings.access, self._keys, OWN_KEY)
+            if self._open is None or self._open[0] != credentials:
+                await self._close()
+                self._open = credentials, await self._open_endpoint(credentials)
+            return self._open[1]
         except (ConfigError, ModelError) as exc:
             self._become(ModelPhase.FAILED, why_unopened(exc))
             # the reason may name files of the host, which are nothing to an agent
             raise TextModelUnavailable(FAILED) from exc
+
+    async def _open_endpoint(self, credentials: Credentials) -> "Endpoint":
+        # httpx takes 70 ms to import, and a daemon without an endpoint never needs it
+        from memoryd.embed.remote.http import Endpoint, tls
+
+        await asyncio.to_thread(tls)
+        self._gate.enter(credentials)
+        # what is refused is the fault of what was asked, from the first question on
+        self._gate.admit()
+        return Endpoint(
+            whose="memory.llm",
+            base_url=self.settings.access.base_url.removesuffix(PATH),
+            auth=bearer(credentials.api_key),
+            credentials=credentials,
+            concurrency=1,
+            timeouts=CallTimeouts(query=self.settings.answer, attempts=ATTEMPTS),
+            gate=self._gate,
+            answer_bytes=ANSWER_BYTES,
+        )
+
+    async def _close(self) -> None:
+        endpoint, self._open = self._open, None
+        if endpoint is not None:
+            await endpoint[1].aclose()
 
     @property
     def _account(self) -> str:
         return f"{self.settings.access.destination}/{self.settings.model}"
 
     def _become(self, phase: ModelPhase, reason: str) -> None:
-        if self._record.become(phase, reason) and phase is ModelPhase.FAILED:
+        before, self._record = self._record.phase, self._record.enter(phase, reason)
+        if phase is ModelPhase.FAILED and before is not phase:
             log.warning("the text model fails; all else goes on", model=self.identity, reason=reason)
