@@ -10,7 +10,6 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,15 @@ from msgspec.structs import replace
 from memoryd import __version__
 from memoryd.domain.expressions import expression
 from memoryd.errors import DownloadError, ModelError
-from memoryd.models.fetching import DownloadRequest, DownloadTimeouts, PartFile, PartNote, Progress, Report
+from memoryd.models.fetching import (
+    DownloadRequest,
+    DownloadTimeouts,
+    PartFile,
+    PartNote,
+    Progress,
+    Report,
+    seconds_until,
+)
 from memoryd.models.gguf import hash_file, what_instead
 from memoryd.models.source import LOOPBACK
 
@@ -330,14 +337,8 @@ def validator(response: httpx.Response) -> str:
 
 def retry_after(response: httpx.Response) -> timedelta | None:
     """Return how long the server asks to wait (seconds or a date); None if it does not say."""
-    value = response.headers.get("Retry-After", "").strip()
-    if value.isdecimal():
-        return timedelta(seconds=min(int(value), 86_400))
-    try:
-        at = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(timedelta(), at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC))
+    seconds = seconds_until(response.headers.get("Retry-After", ""), datetime.now(UTC))
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 def linked_sha256(response: httpx.Response) -> str | None:

@@ -100,10 +100,10 @@ class ModelFamily(Struct, frozen=True):
     """How to ask one kind of model: templates with `{text}` and `{title}`, the pooling, the context in tokens."""
 
     name: str
-    query_prompt: str
-    document_prompt: str
-    pooling: str
-    context: int
+    query_prompt: str = PLAIN
+    document_prompt: str = PLAIN
+    pooling: str = "mean"
+    context: int = 0
 
     def query(self, text: str) -> str:
         """Return the prompt for a question."""
@@ -114,52 +114,46 @@ class ModelFamily(Struct, frozen=True):
         return PromptTemplate(self.document_prompt).titled.apply(text, title)
 
 
-class _Rule(Struct, frozen=True):
-    """A family and the names it goes by: a pattern over lower-case words joined by hyphens."""
-
-    family: str
-    pattern: str
-    query_prompt: str = "{text}"
-    document_prompt: str = "{text}"
-    pooling: str = "mean"
-
-
 SEARCH_PASSAGES: Final = "Represent this sentence for searching relevant passages: {text}"
 TASK: Final = "Given a web search query, retrieve relevant passages that answer the query"
 
 # the first match counts: special cases stand before the family they resemble
 FAMILY_RULES: Final = (
-    _Rule(
-        "embeddinggemma",
+    (
         r"embedding-?gemma",
-        "task: search result | query: {text}",
-        "title: {title} | text: {text}",
+        ModelFamily("embeddinggemma", "task: search result | query: {text}", "title: {title} | text: {text}"),
     ),
     # no blank after "Query:" here, one in the older instruct models below: so say the model cards
-    _Rule("qwen3-embedding", r"qwen3-embedding", f"Instruct: {TASK}\nQuery:{{text}}", pooling="last"),
-    _Rule("gte-qwen2", r"gte-qwen2", f"Instruct: {TASK}\nQuery: {{text}}", pooling="last"),
-    _Rule("e5-mistral", r"e5-mistral", f"Instruct: {TASK}\nQuery: {{text}}", pooling="last"),
-    _Rule("e5-instruct", r"e5-(small|base|large)-instruct", f"Instruct: {TASK}\nQuery: {{text}}"),
-    _Rule("e5", r"(^|-)e5-", "query: {text}", "passage: {text}"),
-    _Rule("arctic-embed-2", r"arctic-embed-\w+-v2", "query: {text}", pooling="cls"),
-    _Rule("arctic-embed", r"arctic-embed", SEARCH_PASSAGES, pooling="cls"),
-    _Rule("mxbai-embed", r"mxbai-embed-(large|xsmall)", SEARCH_PASSAGES, pooling="cls"),
-    _Rule("nomic-embed", r"nomic-(embed-text|bert)", "search_query: {text}", "search_document: {text}"),
-    _Rule("bge-m3", r"bge-m3", pooling="cls"),
-    _Rule("bge-zh", r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：{text}", pooling="cls"),
-    _Rule("bge", r"bge-(small|base|large|micro)", SEARCH_PASSAGES, pooling="cls"),
-    _Rule("gte-new", r"gte-(multilingual|modernbert)|gte-(base|large)-en-v1-5", pooling="cls"),
-    _Rule("gte", r"(^|-)gte-"),
-    _Rule(
-        "jina-3",
-        r"jina-(embeddings|bert)-v3",
-        "Represent the query for retrieving evidence documents: {text}",
-        "Represent the document for retrieval: {text}",
+    (r"qwen3-embedding", ModelFamily("qwen3-embedding", f"Instruct: {TASK}\nQuery:{{text}}", pooling="last")),
+    (r"gte-qwen2", ModelFamily("gte-qwen2", f"Instruct: {TASK}\nQuery: {{text}}", pooling="last")),
+    (r"e5-mistral", ModelFamily("e5-mistral", f"Instruct: {TASK}\nQuery: {{text}}", pooling="last")),
+    (r"e5-(small|base|large)-instruct", ModelFamily("e5-instruct", f"Instruct: {TASK}\nQuery: {{text}}")),
+    (r"(^|-)e5-", ModelFamily("e5", "query: {text}", "passage: {text}")),
+    (r"arctic-embed-\w+-v2", ModelFamily("arctic-embed-2", "query: {text}", pooling="cls")),
+    (r"arctic-embed", ModelFamily("arctic-embed", SEARCH_PASSAGES, pooling="cls")),
+    (r"mxbai-embed-(large|xsmall)", ModelFamily("mxbai-embed", SEARCH_PASSAGES, pooling="cls")),
+    (r"nomic-(embed-text|bert)", ModelFamily("nomic-embed", "search_query: {text}", "search_document: {text}")),
+    (r"bge-m3", ModelFamily("bge-m3", pooling="cls")),
+    (
+        r"bge-(small|base|large)-zh",
+        ModelFamily("bge-zh", "为这个句子生成表示以用于检索相关文章：{text}", pooling="cls"),
     ),
-    _Rule("jina", r"jina-(embeddings|bert)-v2"),
-    _Rule("minilm", r"minilm"),
+    (r"bge-(small|base|large|micro)", ModelFamily("bge", SEARCH_PASSAGES, pooling="cls")),
+    (r"gte-(multilingual|modernbert)|gte-(base|large)-en-v1-5", ModelFamily("gte-new", pooling="cls")),
+    (r"(^|-)gte-", ModelFamily("gte")),
+    (
+        r"jina-(embeddings|bert)-v3",
+        ModelFamily(
+            "jina-3",
+            "Represent the query for retrieving evidence documents: {text}",
+            "Represent the document for retrieval: {text}",
+        ),
+    ),
+    (r"jina-(embeddings|bert)-v2", ModelFamily("jina")),
+    (r"minilm", ModelFamily("minilm")),
 )
-ARCHITECTURE_RULES: Final = {"gemma-embedding": FAMILY_RULES[0]}
+"""(pattern over lower-case words joined by hyphens, family)."""
+ARCHITECTURE_RULES: Final = {"gemma-embedding": FAMILY_RULES[0][1]}
 """An architecture that one family alone uses."""
 
 
@@ -168,27 +162,22 @@ def family_of(metadata: ModelMetadata) -> ModelFamily:
 
     Pooling: what the header says counts; where it is silent, what the family was trained with.
     """
-    rule = _rule_of(metadata)
-    return ModelFamily(
-        name=rule.family,
-        query_prompt=rule.query_prompt,
-        document_prompt=rule.document_prompt,
-        pooling=metadata.pooling if metadata.pooling in POOLINGS else rule.pooling,
-        context=metadata.context,
-    )
+    family = _named_family(metadata)
+    pooling = metadata.pooling if metadata.pooling in POOLINGS else family.pooling
+    return replace(family, pooling=pooling, context=metadata.context)
 
 
-def _rule_of(metadata: ModelMetadata) -> _Rule:
+def _named_family(metadata: ModelMetadata) -> ModelFamily:
     by_architecture = ARCHITECTURE_RULES.get(metadata.architecture)
     if by_architecture is not None:
         return by_architecture
     for name in (metadata.name, metadata.basename, metadata.file_name, metadata.architecture):
         words = _words(name)
-        for rule in FAMILY_RULES:
-            if re.search(rule.pattern, words):
-                return rule
+        for pattern, family in FAMILY_RULES:
+            if re.search(pattern, words):
+                return family
     pooling = "mean" if metadata.architecture in ENCODERS else DECODER_POOLING
-    return _Rule("plain", "", pooling=pooling)
+    return ModelFamily("plain", pooling=pooling)
 
 
 def _words(name: str) -> str:
@@ -199,7 +188,7 @@ def names_embedding(metadata: ModelMetadata) -> bool:
     """Tell whether the architecture, the header or the name says that this model is for embedding."""
     if metadata.architecture in ENCODERS or metadata.pooling in POOLINGS:
         return True
-    return _rule_of(metadata).family != "plain" or "embed" in _words(f"{metadata.name} {metadata.file_name}")
+    return _named_family(metadata).name != "plain" or "embed" in _words(f"{metadata.name} {metadata.file_name}")
 
 
 class _Described(Struct, frozen=True):

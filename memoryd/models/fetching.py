@@ -7,9 +7,11 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -156,3 +158,19 @@ class PartFile:
             os.fsync(stream.fileno())
         self.path.replace(self.target)
         self._note.unlink(missing_ok=True)
+
+
+LONGEST_HOLD: Final = 86_400.0
+
+
+def seconds_until(retry_after: str, now: datetime) -> float | None:
+    """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
+    text = retry_after.strip()
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
+        return min(float(text), LONGEST_HOLD)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    wait = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
+    return min(max(0.0, wait), LONGEST_HOLD)

@@ -50,6 +50,7 @@ RERANKING_KEY: Final = "query.rerank.modelPath"
 WRITING_KEY: Final = "memory.llm.model"
 """Keys that name a model; what is told of a file says which of them to mend."""
 HEAD_PREFIX: Final = "cls."
+CUT: Final = "cut short: it ends in its header"
 
 
 class GgufHeader(Struct, frozen=True):
@@ -62,12 +63,8 @@ class GgufHeader(Struct, frozen=True):
     """The names of the tensors that classify what is pooled."""
 
 
-class _CutError(Exception):
-    """The file ends inside the header."""
-
-
-class _OddError(Exception):
-    """The header breaks the format or a limit; the text says where."""
+class _FlawError(Exception):
+    """The file ends inside the header, or the header breaks the format or a limit; the text says where."""
 
 
 def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
@@ -87,10 +84,8 @@ def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
         raise ModelError(f"there is no model file at {path}", hint=f"correct {key}") from exc
     except OSError as exc:
         raise ModelError(f"cannot read the model {path}: {exc.strerror}") from exc
-    except _CutError as exc:
-        raise ModelError(f"the model {path} is cut short: it ends in its header", hint=get_another) from exc
-    except _OddError as exc:
-        raise ModelError(f"the model {path} is damaged: {exc}", hint=get_another) from exc
+    except _FlawError as exc:
+        raise ModelError(f"the model {path} is {exc}", hint=get_another) from exc
     if size < header.expected_bytes:
         raise ModelError(
             f"the model {path} is cut short: {size:,} of at least {header.expected_bytes:,} bytes",
@@ -124,7 +119,7 @@ class _Reader:
         self._take(len(MAGIC))
         version = self._number("I")
         if version not in VERSIONS:
-            raise _OddError("its byte order or its format version is not ours")
+            raise _FlawError("damaged: its byte order or its format version is not ours")
         tensors = self._bounded("Q", TENSORS_MAX, "tensors")
         keys = self._bounded("Q", KEYS_MAX, "keys")
         values = self._values(keys)
@@ -132,7 +127,7 @@ class _Reader:
         extent = max((end for _, end in table), default=0)
         alignment = values.get("general.alignment", 32)
         if not isinstance(alignment, int) or not 0 < alignment <= 1 << 20:
-            raise _OddError("its alignment makes no sense")
+            raise _FlawError("damaged: its alignment makes no sense")
         position = HEADER_MAX - self._left
         data = -(-position // alignment) * alignment
         heads = frozenset(name for name, _ in table if name.startswith(HEAD_PREFIX))
@@ -156,7 +151,7 @@ class _Reader:
         if kind == ARRAY:
             self._skip_array(ARRAY_DEPTH_MAX)
             return None
-        raise _OddError(f"a value of unknown type {kind}")
+        raise _FlawError(f"damaged: a value of unknown type {kind}")
 
     def _skip_array(self, depth: int) -> None:
         kind = self._number("I")
@@ -169,7 +164,7 @@ class _Reader:
             for _ in range(items):
                 self._skip_array(depth - 1)
         else:
-            raise _OddError(f"an array of unknown type {kind}")
+            raise _FlawError(f"damaged: an array of unknown type {kind}")
 
     def _skip_texts(self, items: int) -> None:
         """Pass over a vocabulary; written out, for it takes nearly all the time of reading a header."""
@@ -177,13 +172,13 @@ class _Reader:
         for _ in range(items):
             head = read(LENGTH.size)
             if len(head) < LENGTH.size:
-                raise _CutError
+                raise _FlawError(CUT)
             length: int = unpack(head)[0]
             if length > TEXT_MAX:
-                raise _OddError(f"{length} bytes in a text")
+                raise _FlawError(f"damaged: {length} bytes in a text")
             self._spend(LENGTH.size + length)
             if len(read(length)) < length:
-                raise _CutError
+                raise _FlawError(CUT)
 
     def _tensor(self) -> tuple[str, int]:
         """Return the name of the next tensor, and where its data ends, counted from the start of all data."""
@@ -203,7 +198,7 @@ class _Reader:
     def _bounded(self, form: str, limit: int, what: str) -> int:
         number = self._number(form)
         if number > limit:
-            raise _OddError(f"{number} {what}")
+            raise _FlawError(f"damaged: {number} {what}")
         return number
 
     def _number(self, form: str) -> int:
@@ -217,7 +212,7 @@ class _Reader:
         self._spend(count)
         data = self._stream.read(count)
         if len(data) < count:
-            raise _CutError
+            raise _FlawError(CUT)
         return data
 
     def _skip(self, count: int) -> None:
@@ -225,14 +220,14 @@ class _Reader:
         # reading short runs keeps the buffer, which a seek may drop; a seek past the end shows at the next read
         if count < 1 << 16:
             if len(self._stream.read(count)) < count:
-                raise _CutError
+                raise _FlawError(CUT)
         else:
             self._stream.seek(count, os.SEEK_CUR)
 
     def _spend(self, count: int) -> None:
         self._left -= count
         if self._left < 0:
-            raise _OddError("a header of more than 256 MiB")
+            raise _FlawError("damaged: a header of more than 256 MiB")
 
 
 MEMO_NAME: Final = "hashes.json"

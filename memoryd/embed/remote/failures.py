@@ -3,17 +3,16 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from memoryd.domain.expressions import expression
+from memoryd.models.fetching import seconds_until
 
 MESSAGE_CHARACTERS: Final = 240
 QUOTE_CHARACTERS: Final = 32
 """A message that repeats so many characters of a text is not shown."""
-LONGEST_HOLD: Final = 86_400.0
 
 TOO_LONG: Final = expression(
     r"context (length|window|size)|maximum context|input length|inputs? (is |are )?too (long|large)|must have less than"
@@ -107,19 +106,6 @@ def _is_out_of_quota(body: bytes) -> bool:
     # Gemini's per-minute limit uses the same words, and names a delay
     text = body.decode("utf-8", "replace")
     return bool(NO_QUOTA.search(text)) and "retryDelay" not in text
-
-
-def seconds_until(retry_after: str, now: datetime) -> float | None:
-    """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
-    text = retry_after.strip()
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
-        return min(float(text), LONGEST_HOLD)
-    try:
-        at = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    wait = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
-    return min(max(0.0, wait), LONGEST_HOLD)
 
 
 def _retry_delay(error: object) -> float | None:
