@@ -1,10 +1,21 @@
-"""When to try something again: the rule of `domain/breaker`, with the clock and the chance that it needs."""
+"""When to try something again, by the rule of `domain/breaker` with its clock and chance; and waits with an end."""
 
+import asyncio
+import contextlib
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
+
+
+async def happens(waiting: Awaitable[object], within: float | None) -> bool:
+    """Wait for something, at most so many seconds (None: for ever); return whether it came."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(within):
+            await waiting
+            return True
+    return False
 
 
 class Retry:

@@ -20,6 +20,7 @@ import structlog
 from msgspec import Struct, field
 
 from memoryd.errors import SidecarError
+from memoryd.retry import happens
 
 
 class ChildState(StrEnum):
@@ -43,33 +44,36 @@ class ChildEvent(StrEnum):
     EXITED = "exited"
 
 
+NEW, STARTING, RUNNING, TERMINATING, KILLING, ENDED = ChildState
+SPAWNED, SETTLED, STOP, KILL, EXITED = ChildEvent
+
 _NEXT = {
-    (ChildState.NEW, ChildEvent.SPAWNED): ChildState.STARTING,
-    (ChildState.NEW, ChildEvent.STOP): ChildState.ENDED,
-    (ChildState.NEW, ChildEvent.KILL): ChildState.ENDED,
-    (ChildState.STARTING, ChildEvent.SETTLED): ChildState.RUNNING,
-    (ChildState.STARTING, ChildEvent.STOP): ChildState.TERMINATING,
-    (ChildState.STARTING, ChildEvent.KILL): ChildState.KILLING,
-    (ChildState.STARTING, ChildEvent.EXITED): ChildState.ENDED,
-    (ChildState.RUNNING, ChildEvent.STOP): ChildState.TERMINATING,
-    (ChildState.RUNNING, ChildEvent.KILL): ChildState.KILLING,
-    (ChildState.RUNNING, ChildEvent.EXITED): ChildState.ENDED,
-    (ChildState.TERMINATING, ChildEvent.KILL): ChildState.KILLING,
-    (ChildState.TERMINATING, ChildEvent.EXITED): ChildState.ENDED,
-    (ChildState.KILLING, ChildEvent.EXITED): ChildState.ENDED,
+    (NEW, SPAWNED): STARTING,
+    (NEW, STOP): ENDED,
+    (NEW, KILL): ENDED,
+    (STARTING, SETTLED): RUNNING,
+    (STARTING, STOP): TERMINATING,
+    (STARTING, KILL): KILLING,
+    (STARTING, EXITED): ENDED,
+    (RUNNING, STOP): TERMINATING,
+    (RUNNING, KILL): KILLING,
+    (RUNNING, EXITED): ENDED,
+    (TERMINATING, KILL): KILLING,
+    (TERMINATING, EXITED): ENDED,
+    (KILLING, EXITED): ENDED,
 }
 
 _IGNORED = {
     # stopped by its owner while start() still waited for the settle time
-    (ChildState.TERMINATING, ChildEvent.SETTLED),
-    (ChildState.KILLING, ChildEvent.SETTLED),
-    (ChildState.ENDED, ChildEvent.SETTLED),
+    (TERMINATING, SETTLED),
+    (KILLING, SETTLED),
+    (ENDED, SETTLED),
     # two owners may stop one child, and it may end by itself while they do
-    (ChildState.TERMINATING, ChildEvent.STOP),
-    (ChildState.KILLING, ChildEvent.STOP),
-    (ChildState.ENDED, ChildEvent.STOP),
-    (ChildState.KILLING, ChildEvent.KILL),
-    (ChildState.ENDED, ChildEvent.KILL),
+    (TERMINATING, STOP),
+    (KILLING, STOP),
+    (ENDED, STOP),
+    (KILLING, KILL),
+    (ENDED, KILL),
 }
 
 
@@ -84,8 +88,8 @@ STDERR_BYTES = 64 * 1024
 """The newest part of a child's stderr that is kept."""
 
 _LEASH = Path(__file__).with_name("leash.py")
-_DRAIN = timedelta(seconds=1)
-_REAP = timedelta(seconds=5)
+_DRAIN, _REAP = 1.0, 5.0
+"""Seconds."""
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "USER")
 
 
@@ -133,7 +137,7 @@ class Child(asyncio.SubprocessProtocol):
     """One run of one program. Not reusable: a restart is a new Child."""
 
     def __init__(self, spec: ChildSpec) -> None:
-        self.state = ChildState.NEW
+        self.state = NEW
         self.pid: int | None = None
         self.has_overflowed = False
         self._spec = spec
@@ -185,10 +189,10 @@ class Child(asyncio.SubprocessProtocol):
         Must run on the thread that lives as long as the child should: the kernel kills the child with it.
         """
         await self._spawn()
-        if self._spec.settle and await _happens(self._exited, self._spec.settle):
+        if self._spec.settle and await happens(self._exited.wait(), self._spec.settle.total_seconds()):
             await self._drain()
             raise SidecarError(f"{self.name} ended at once: {self.describe_end()}")
-        self._step(ChildEvent.SETTLED)
+        self._step(SETTLED)
 
     async def wait(self) -> int:
         """Wait until the child has ended and its output is read; return its code.
@@ -201,14 +205,14 @@ class Child(asyncio.SubprocessProtocol):
 
     async def ends_within(self, time: timedelta) -> bool:
         """Wait for the child to end by itself, at most `time`, and tell whether it did."""
-        return await _happens(self._exited, time)
+        return await happens(self._exited.wait(), time.total_seconds())
 
     async def stop(self) -> None:
         """End the group: TERM and CONT, the grace time, KILL; return when the child is reaped. Safe to repeat.
 
         If cancelled, it kills at once and waits only for that.
         """
-        self._step(ChildEvent.STOP)
+        self._step(STOP)
         try:
             await self._terminate()
         finally:
@@ -217,8 +221,8 @@ class Child(asyncio.SubprocessProtocol):
 
     def kill(self) -> None:
         """Kill the group now; `wait` or `stop` still have to follow."""
-        self._step(ChildEvent.KILL)
-        if self.state is ChildState.KILLING:
+        self._step(KILL)
+        if self.state is KILLING:
             self._signal_group(signal.SIGKILL)
 
     def describe_end(self) -> str:
@@ -238,7 +242,7 @@ class Child(asyncio.SubprocessProtocol):
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         self.pid = transport.get_pid()
-        self._step(ChildEvent.SPAWNED)
+        self._step(SPAWNED)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take output as it comes, so that the child never blocks on a full pipe."""
@@ -256,7 +260,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """Take the news that the child has been reaped, and end what is left of its group."""
-        self._step(ChildEvent.EXITED)
+        self._step(EXITED)
         # the number cannot be reused while a grandchild lives in the group, and takes a full turn of pids otherwise
         self._signal_group(signal.SIGKILL)
         self._exited.set()
@@ -297,22 +301,22 @@ class Child(asyncio.SubprocessProtocol):
         self.state = next_state(self.state, event)
 
     async def _terminate(self) -> None:
-        if self.state is ChildState.ENDED:
+        if self.state is ENDED:
             return
         self._signal_group(signal.SIGTERM)
         # a stopped process sees TERM only when it continues
         self._signal_group(signal.SIGCONT)
-        await _happens(self._exited, self._spec.grace)
+        await happens(self._exited.wait(), self._spec.grace.total_seconds())
 
     async def _reap(self) -> None:
-        if self._transport is not None and not await _happens(self._exited, _REAP):
+        if self._transport is not None and not await happens(self._exited.wait(), _REAP):
             log.error("child survives KILL", child=self.name, pid=self.pid)
         await self._drain()
 
     async def _drain(self) -> None:
         if self._transport is not None:
             try:
-                await _happens(self._closed, _DRAIN)
+                await happens(self._closed.wait(), _DRAIN)
             finally:
                 self._transport.close()
 
@@ -321,11 +325,3 @@ class Child(asyncio.SubprocessProtocol):
             # gone already; macOS says EPERM for a group of zombies
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
-
-
-async def _happens(event: asyncio.Event, within: timedelta) -> bool:
-    try:
-        async with asyncio.timeout(within.total_seconds()):
-            return await event.wait()
-    except TimeoutError:
-        return False

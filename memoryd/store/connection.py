@@ -77,9 +77,9 @@ class Connector:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             # no statement, planted ones in a file from elsewhere included, writes the schema or what lies behind FTS5
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-            if not self._is_history:
+            if not self._is_history and checksum_vfs() is not None and connection.pragma("page_count") == 0:
                 # a file has room for checksums from its first page on, or never
-                reserve_checksums(connection)
+                connection.reserve_bytes("main", RESERVED_BYTES)
             # A script stops at each row it returns, and some pragmas return one: all must be fetched.
             connection.execute(pragmas).fetchall()
         except BaseException:
@@ -120,6 +120,19 @@ def at_one_moment(db: apsw.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """Keep what the block writes, all or nothing; a writer at once, so that no other process writes in between."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        # SQLite has rolled back by itself after some errors, a full disk among them
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
 def broken_parts(db: apsw.Connection, check: str = "integrity_check(3)") -> list[str]:
     """Return what a check of SQLite finds broken in the pages and indexes of a file."""
     found = [str(row[0]) for row in db.execute(f"PRAGMA {check}")]
@@ -142,12 +155,6 @@ def checksum_vfs() -> str | None:
     finally:
         connection.close()
     return VFS_NAME
-
-
-def reserve_checksums(connection: apsw.Connection) -> None:
-    """Make room for checksums in a file that is new; it is too late for any other."""
-    if checksum_vfs() is not None and connection.pragma("page_count") == 0:
-        connection.reserve_bytes("main", RESERVED_BYTES)
 
 
 PRIVATE: Final = 0o600

@@ -4,6 +4,7 @@ Each is one transaction together with the version that it leads to, so that a ki
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from importlib.resources import files
 
@@ -11,6 +12,7 @@ import apsw
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
+from memoryd.store.connection import transaction
 from memoryd.store.opening import version_of
 
 _TABLES = "SELECT type, name, sql FROM sqlite_schema"
@@ -100,36 +102,25 @@ def require_own_objects(connection: apsw.Connection, history: History) -> None:
 
 def new_database(history: History, *, page_bytes: int) -> bytes:
     """Return the bytes of a database that has all its tables and no row."""
-    connection = apsw.Connection(":memory:")
-    try:
+    with closing(apsw.Connection(":memory:")) as connection:
         connection.pragma("page_size", page_bytes)
         migrate(connection, history, lambda _version: None)
         return connection.serialize("main")
-    finally:
-        connection.close()
 
 
 def _apply(connection: apsw.Connection, migration: Migration, history: History) -> None:
-    # at once a writer, so that no other process migrates in between
-    connection.execute("BEGIN IMMEDIATE")
     try:
-        number = connection.pragma("user_version")
-        if version_of(number) >= migration.version:
-            # another process was here first
-            connection.execute("ROLLBACK")
-            return
-        connection.execute(migration.sql).fetchall()
-        connection.pragma("application_id", history.application)
-        # the seal of the write-ahead log stands in the same number
-        connection.pragma("user_version", number - version_of(number) + migration.version)
-        connection.execute("COMMIT")
-    except BaseException as exc:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        if isinstance(exc, (apsw.SQLError, apsw.ConstraintError)):
-            where = f"the tables of {history.name} cannot be brought to version {migration.version}"
-            raise StoreUnavailable(f"{where}: {exc}") from exc
-        raise
+        with transaction(connection):
+            number = connection.pragma("user_version")
+            # else another process was here first
+            if version_of(number) < migration.version:
+                connection.execute(migration.sql).fetchall()
+                connection.pragma("application_id", history.application)
+                # the seal of the write-ahead log stands in the same number
+                connection.pragma("user_version", number - version_of(number) + migration.version)
+    except (apsw.SQLError, apsw.ConstraintError) as exc:
+        where = f"the tables of {history.name} cannot be brought to version {migration.version}"
+        raise StoreUnavailable(f"{where}: {exc}") from exc
 
 
 def _check_tables(connection: apsw.Connection, history: History) -> None:
@@ -141,10 +132,7 @@ def _check_tables(connection: apsw.Connection, history: History) -> None:
 
 @cache
 def _tables_of(history: History) -> frozenset[tuple[str, str, str | None]]:
-    connection = apsw.Connection("")
-    try:
+    with closing(apsw.Connection("")) as connection:
         for migration in history.migrations:
             _apply(connection, migration, history)
         return frozenset(connection.execute(_TABLES))
-    finally:
-        connection.close()

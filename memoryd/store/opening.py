@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.files.reading import read_beginning
-from memoryd.store.connection import Connector
+from memoryd.store.connection import Connector, transaction
 
 HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
@@ -115,18 +115,16 @@ class WriteAheadLog:
         # the first read finds how far the log is valid
         writer.pragma("user_version")
         self._frames = max(0, writer.wal_checkpoint(None, apsw.SQLITE_CHECKPOINT_NOOP)[0])
-        self.check(writer, has_log=self._frames > 0 or self._was_cut(writer.pragma("page_size")))
+        # a move that has come to its end leaves an empty log, which the next seal begins anew
+        one_frame = _LOG_HEADER_BYTES + _FRAME_HEADER_BYTES + writer.pragma("page_size")
+        was_cut = self._log_bytes is not None and self._log_bytes < one_frame
+        self.check(writer, has_log=self._frames > 0 or was_cut)
 
     def check(self, connection: apsw.Connection, *, has_log: bool = False) -> None:
         """Compare the seal of the file with the one that counts; raises DamagedDatabase when they do not agree."""
         seal = seal_of(connection.pragma("user_version"))
         if not _agree(self._seal_in_file, seal, has_log=has_log):
             raise DamagedDatabase("a part of the write-ahead log was lost while it was moved into the file")
-
-    def _was_cut(self, page_bytes: int) -> bool:
-        """Tell whether a move had come to its end: it leaves an empty log, which the next seal begins anew."""
-        one_frame = _LOG_HEADER_BYTES + _FRAME_HEADER_BYTES + page_bytes
-        return self._log_bytes is not None and self._log_bytes < one_frame
 
     def before_write(self, writer: apsw.Connection) -> None:
         """Let the log begin with the present seal, so that what is left of a log that lost its end shows an old one.
@@ -168,16 +166,10 @@ class WriteAheadLog:
 
     def _put_seal(self, writer: apsw.Connection, parity: int) -> None:
         """Commit the next seal of that parity. It is read and not remembered: another process may write, too."""
-        writer.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(writer):
             number = writer.pragma("user_version")
             seal = seal_of(number)
             writer.pragma("user_version", sealed(number, seal + (1 if seal % 2 != parity else 2)))
-            writer.execute("COMMIT")
-        except BaseException:
-            if writer.in_transaction:
-                writer.execute("ROLLBACK")
-            raise
 
     def _on_commit(self, _writer: apsw.Connection, _name: str, frames: int) -> int:
         self._frames = frames

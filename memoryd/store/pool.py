@@ -17,6 +17,7 @@ import apsw
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, StoreUnavailable
+from memoryd.retry import happens
 from memoryd.store.connection import BUSY_TIMEOUT_MS, INDEX, Wording, mapped_errors
 from memoryd.store.opening import READERS, WriteAheadLog
 
@@ -108,9 +109,7 @@ class Readers:
         """Run `work` on a connection; when the caller is cancelled, the query is interrupted."""
         end = time.monotonic() + REOPEN_SECONDS
         while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(end - time.monotonic()):
-                    await self._is_settled.wait()
+            await happens(self._is_settled.wait(), end - time.monotonic())
             async with self._places:
                 # It may have begun to be opened anew in between. Nobody waits for that in a place: closing waits
                 # until all places are free.
@@ -143,7 +142,7 @@ class Readers:
         """Interrupt what runs, wait for it, and give the connections away to be closed; nothing runs in the block."""
         self.is_open = False
         for _ in range(READERS):
-            while not await self._has_place():
+            while not await happens(self._places.acquire(), INTERRUPT_SECONDS):
                 # again and again: a query that has not begun yet does not notice
                 for reader in self._busy:
                     reader.interrupt()
@@ -153,13 +152,6 @@ class Readers:
         finally:
             for _ in range(READERS):
                 self._places.release()
-
-    async def _has_place(self) -> bool:
-        try:
-            async with asyncio.timeout(INTERRUPT_SECONDS):
-                return await self._places.acquire()
-        except TimeoutError:
-            return False
 
 
 PROGRESS_STEPS = 1_000_000
@@ -203,17 +195,14 @@ class Writer:
         # with the wait for the lock: it must come free, too
         with self.pulse.work():
             async with self._lock:
-                return await self._run_alone(work, busy_ms, is_interruptible=is_interruptible)
-
-    async def _run_alone(self, work: Transaction[Returned], busy_ms: int | None, *, is_interruptible: bool) -> Returned:
-        # only within the lock: who had it before may have closed the file
-        writer = self.require()
-        interrupt = writer.interrupt if is_interruptible else _no_interrupt
-        try:
-            return await self._runner.run(self._transact, writer, work, busy_ms, interrupt=interrupt)
-        finally:
-            # also after a failure: what of it was done, nobody knows
-            self.count += 1
+                # only within the lock: who had it before may have closed the file
+                writer = self.require()
+                interrupt = writer.interrupt if is_interruptible else _no_interrupt
+                try:
+                    return await self._runner.run(self._transact, writer, work, busy_ms, interrupt=interrupt)
+                finally:
+                    # also after a failure: what of it was done, nobody knows
+                    self.count += 1
 
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing."""

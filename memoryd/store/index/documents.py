@@ -127,6 +127,7 @@ SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
        f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
+_SELECT_CHUNKS = "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?"
 _SELECT_PATHS = """
 SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
@@ -154,7 +155,9 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
     row, chunks = file.row, file.chunks
     if file.is_afresh:
         remove_files(db, [row.path])
-    file_id: int = db.execute(_UPSERT_FILE, _file_values(row, len(chunks))).get
+    read = (*stored_stat(row.known.stat), row.known.read_at_ns, row.known.digest)
+    values = (row.path, row.source, *read, row.lines, len(chunks), row.chunker, row.flags)
+    file_id: int = db.execute(_UPSERT_FILE, values).get
     old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
     for chunk_hash, memory, scope, *held in db.execute(_SELECT_PENDING, (file_id,)):
         old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
@@ -186,14 +189,8 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
         (new, known.is_stale, rename.old),
     )
     _touch(db, new, known)
-    rows = list(
-        db.execute(
-            "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?",
-            (new,),
-        )
-    )
     # the words of a chunk hold its path, too
-    for chunk_id, text, heading in rows:
+    for chunk_id, text, heading in list(db.execute(_SELECT_CHUNKS, (new,))):
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
         _insert_words(db, chunk_id, chunk_words(heading, text), new)
 
@@ -220,13 +217,7 @@ def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     """Drop files and everything that hangs on them, save vectors; return how many there were."""
     removed = 0
     for path in paths:
-        ids = [
-            row[0]
-            for row in db.execute(
-                "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?", (path,)
-            )
-        ]
-        _delete_chunks(db, ids)
+        _delete_chunks(db, [row[0] for row in db.execute(_SELECT_CHUNKS, (path,))])
         db.execute("DELETE FROM files WHERE path = ?", (path,))
         removed += db.changes()
     return removed
@@ -257,13 +248,6 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
         db.execute(_NOTE_LAST_USE, (chunk_id,))
         db.execute(_DELETE_CHUNK, (chunk_id,))
-
-
-def _file_values(row: FileRow, chunks: int) -> tuple[object, ...]:
-    return (
-        *(row.path, row.source, *stored_stat(row.known.stat), row.known.read_at_ns),
-        *(row.known.digest, row.lines, chunks, row.chunker, row.flags),
-    )
 
 
 def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:

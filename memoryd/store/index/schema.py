@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import time
+from contextlib import closing
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -156,12 +157,9 @@ def check_tables(connection: apsw.Connection) -> None:
 
 @cache
 def _tables_we_make() -> frozenset[tuple[str, str, str | None]]:
-    connection = apsw.Connection("")
-    try:
+    with closing(apsw.Connection("")) as connection:
         prepare_index(connection)
         return frozenset(connection.execute(_TABLES))
-    finally:
-        connection.close()
 
 
 def problems(connection: apsw.Connection, *, is_whole: bool = False) -> list[str]:

@@ -82,22 +82,19 @@ class QueuedMessages(WorkspaceRows):
         return self._found(db)
 
     def _found(self, db: apsw.Connection) -> list[QueuedMessage]:
-        return [_message(*row) for row in db.execute(_ALL, (self._workspace,))]
+        return [
+            QueuedMessage(
+                place=MessagePlace(*place),
+                scope=scope,
+                channel=channel,
+                is_direct=bool(is_direct),
+                is_owners=bool(is_owners),
+            )
+            for *place, scope, channel, is_direct, is_owners in db.execute(_ALL, (self._workspace,))
+        ]
 
     def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
         return (self._workspace, place.agent, place.session, place.seq)
-
-
-def _message(
-    agent: str, session: str, seq: int, scope: str, channel: str | None, is_direct: int, is_owners: int
-) -> QueuedMessage:
-    return QueuedMessage(
-        place=MessagePlace(agent, session, seq),
-        scope=scope,
-        channel=channel,
-        is_direct=bool(is_direct),
-        is_owners=bool(is_owners),
-    )
 
 
 SHOWN_MAX: Final = 20_000
@@ -141,7 +138,10 @@ class ShownSpanRows(WorkspaceRows):
     @writes
     def put(self, db: apsw.Connection, rows: Sequence[ShownSpan], now: float) -> None:
         """Note spans, and drop those that are too old or too many."""
-        db.executemany(_PUT_DELIVERED, map(self._values, rows))
+        for row in rows:
+            span = row.span
+            packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
+            db.execute(_PUT_DELIVERED, (self._workspace, row.agent, row.session, *packed, row.at))
         db.execute(_EXPIRE_DELIVERED, (self._workspace, now - RETENTION_SECONDS))
         db.execute(_BOUND, (self._workspace, SHOWN_MAX))
 
@@ -152,11 +152,6 @@ class ShownSpanRows(WorkspaceRows):
             SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
             for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
         ][::-1]
-
-    def _values(self, row: ShownSpan) -> tuple[str | bytes | float, ...]:
-        span = row.span
-        packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
-        return (self._workspace, row.agent, row.session, *packed, row.at)
 
 
 def _packed(hashes: Iterable[bytes]) -> bytes:

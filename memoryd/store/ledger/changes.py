@@ -7,7 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import apsw
 from msgspec import Struct
@@ -145,19 +145,19 @@ class ChangeLog(WorkspaceRows):
     @writes
     def settle(self, db: apsw.Connection, number: int, state: ChangeState) -> None:
         """Note how far a change came, and with it what becomes of the one that it takes back."""
-        _run(db, _STATE, (state, number, state))
-        found = _rows(db, _ONE, (self._workspace, number))
-        if state is ChangeState.DONE and found and found[0].undoes:
-            undone = _rows(db, _ONE, (self._workspace, found[0].undoes))
-            _run(db, _STATE, (ChangeState.UNDONE, found[0].undoes, ChangeState.UNDONE))
+        db.execute(_STATE, (state, number, state))
+        changes = _rows(db, _ONE, (self._workspace, number))
+        if state is ChangeState.DONE and changes and changes[0].undoes:
+            undone = _rows(db, _ONE, (self._workspace, changes[0].undoes))
+            db.execute(_STATE, (ChangeState.UNDONE, changes[0].undoes, ChangeState.UNDONE))
             # the undo of an undo: what that took back stands again
             if undone and undone[0].undoes:
-                _run(db, _STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
+                db.execute(_STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
 
     @writes
     def drop(self, db: apsw.Connection, number: int) -> None:
         """Take out a change that was not made."""
-        _run(db, _DROP, (number,))
+        db.execute(_DROP, (number,))
 
     @reads
     def unsettled(self, db: apsw.Connection) -> list[ChangeRow]:
@@ -181,11 +181,11 @@ class ChangeLog(WorkspaceRows):
         No byte of it is left. All changes stay listed; returns how many have nothing left that could be undone.
         """
         emptied, paths = 0, set[str]()
-        for number, text, told, path in db.execute(_WITH_LINES, (self._workspace,)).fetchall():
-            hunks, why = _hunks(text), str(told)
+        for number, text, sentence, path in db.execute(_WITH_LINES, (self._workspace,)).fetchall():
+            hunks, why = _hunks(text), str(sentence)
             left = None if hunks is None or path in notes else without_forgotten(hunks, gone)
             if hunks is None or left != hunks or gone.is_in(why):
-                _run(db, _LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
+                db.execute(_LEAVE, (_text_of(left), "" if gone.is_in(why) else why, number))
                 emptied += hunks is not None and left is None
                 paths.add(str(path))
         # it stood in the file until somebody took it out, nobody knows when
@@ -202,56 +202,52 @@ class ChangeLog(WorkspaceRows):
 
         Those of a forgetting that could still be undone stay until then, for it holds the lines themselves.
         """
-        owed = await self._ledger.read(lambda db: db.execute(_FORGOT, (self._workspace,)).fetchall())
-        if owed:
-            await self._ledger.erase(lambda db: _blank(db, self._workspace, owed))
-        return len(owed)
+        stale = await self._ledger.read(lambda db: db.execute(_FORGOT, (self._workspace,)).fetchall())
+        if stale:
+            await self._ledger.erase(lambda db: _blank(db, self._workspace, stale))
+        return len(stale)
 
     async def drop_pages(self, folder: str) -> None:
         """Drop all rows of the pages below a folder that forgetting removed last: their paths are names."""
-        gone = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall())
-        if gone:
-            await self._erase_each(_DROP_PATH, [(self._workspace, *row) for row in gone])
+        removed = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall())
+        if removed:
+            await self._erase_each(_DROP_PATH, [(self._workspace, *row) for row in removed])
 
 
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
     """Add a change within a transaction of this room, drop what is too old or too much, and return its number."""
     number: int = db.execute(_ADD, _values(workspace, row)).get
-    _run(db, _EXPIRE, (workspace, row.at - RETENTION_SECONDS))
-    _run(db, _DROP_BEYOND, (workspace, MAX_ROWS))
-    _run(db, _EMPTY_BEYOND, (workspace, MAX_TOTAL_BYTES))
+    db.execute(_EXPIRE, (workspace, row.at - RETENTION_SECONDS))
+    db.execute(_DROP_BEYOND, (workspace, MAX_ROWS))
+    db.execute(_EMPTY_BEYOND, (workspace, MAX_TOTAL_BYTES))
     return number
 
 
 def _blank(db: apsw.Connection, workspace: str, ends: Iterable[tuple[SqlValue, ...]]) -> None:
     for path, last in ends:
-        _run(db, _BLANK_AFTER, (workspace, path, last))
-        _run(db, _BLANK_BEFORE, (workspace, path, last))
-
-
-def _run(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> None:
-    db.execute(statement, given)
+        db.execute(_BLANK_AFTER, (workspace, path, last))
+        db.execute(_BLANK_BEFORE, (workspace, path, last))
 
 
 def _rows(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> list[ChangeRow]:
     return [_row(values) for values in db.execute(statement, given)]
 
 
-def _row(values: Sequence[SqlValue]) -> ChangeRow:
+def _row(values: Sequence[Any]) -> ChangeRow:
     number, run, agent, writer, why, path, at, state, before, after, hunks, undoes = values
     return ChangeRow(
-        id=int(number or 0),
-        run=str(run),
-        agent=str(agent),
-        writer=str(writer),
-        why=str(why),
-        path=RelativePath(str(path)),
-        at=float(at or 0),
-        state=ChangeState(str(state)),
-        hash_before=bytes(before or b""),  # type: ignore[arg-type]  # a BLOB
-        hash_after=bytes(after or b""),  # type: ignore[arg-type]  # a BLOB
+        id=number,
+        run=run,
+        agent=agent,
+        writer=writer,
+        why=why,
+        path=RelativePath(path),
+        at=at,
+        state=ChangeState(state),
+        hash_before=before,
+        hash_after=after,
         hunks=_hunks(hunks),
-        undoes=int(undoes or 0),
+        undoes=undoes,
     )
 
 

@@ -23,11 +23,6 @@ INSERT INTO held_answers (agent, session, seq, answer, held_at, expires_at) VALU
 ON CONFLICT (agent, session, seq)
 DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at = excluded.expires_at
 """
-_HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
-_DROP_PENDING = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
-_FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
-_DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
-_OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 _EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
 _CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
 _DROP_OLDEST = """
@@ -85,31 +80,6 @@ def hold(
     # to add them up takes some milliseconds, and a file that is smaller holds no more
     if db.execute(_FILE_BYTES).get > limits.total_bytes:
         db.execute(_DROP_BEYOND, (agent, limits.total_bytes))
-
-
-def held(db: apsw.Connection, agent: str, session: str, seq: int, now: float) -> str | None:
-    """Return the answer that is held for a turn and has not expired."""
-    answer: str | None = db.execute(_HELD, (agent, session, seq, now)).get
-    return answer
-
-
-def drop_pending_answer(db: apsw.Connection, agent: str, session: str, seq: int) -> bool:
-    """Delete the answer of a turn; return whether one was held."""
-    db.execute(_DROP_PENDING, (agent, session, seq))
-    return db.changes() > 0
-
-
-def forget_session(db: apsw.Connection, agent: str, session: str) -> int:
-    """Delete all answers of a session, and return how many; nothing of it is captured that still waits for that."""
-    db.execute(_DROP_AWAITED, (agent, session))
-    db.execute(_FORGET, (agent, session))
-    return db.changes()
-
-
-def count_pending_of_session(db: apsw.Connection, agent: str, session: str) -> int:
-    """Count what is held of a session, expired answers too."""
-    counted: int = db.execute(_OF_SESSION, (agent, session)).get
-    return counted
 
 
 def expire_pending_answers(db: apsw.Connection, now: float) -> int:

@@ -98,7 +98,7 @@ class SetAsideLedgers:
     def trouble(self) -> str | None:
         """What somebody should do about them; None where there are none."""
         if self._unread:
-            return self._told()
+            return self._unread_message()
         if self.paths:
             names = ", ".join(str(path) for path in self.paths)
             return f"a damaged ledger was set aside, and a new one begun; look at it, then delete it: {names}"
@@ -121,16 +121,16 @@ class SetAsideLedgers:
         known = await ledger.read(taken_over) if self.paths and ledger.is_open else frozenset[str]()
         unread = dict[Path, str]()
         for path in self.paths:
-            if path.name not in known and (why := await _taken_over(path, ledger, is_read_only=is_read_only)):
+            if path.name not in known and (why := await _take_over_marks(path, ledger, is_read_only=is_read_only)):
                 unread[path] = why
         self._unread, self._settled_for = unread, epoch
 
     def require_read(self) -> None:
         """Raise StoreUnavailable where there is one whose marks are not in the ledger."""
         if self._unread:
-            raise StoreUnavailable(self._told(), hint="delete the damaged ledger, or move it away")
+            raise StoreUnavailable(self._unread_message(), hint="delete the damaged ledger, or move it away")
 
-    def _told(self) -> str:
+    def _unread_message(self) -> str:
         names = "; ".join(f"{path} ({why})" for path, why in self._unread.items())
         return (
             "a damaged ledger was set aside, and which conversations it said are not to be remembered cannot be read; "
@@ -139,7 +139,7 @@ class SetAsideLedgers:
         )
 
 
-async def _taken_over(path: Path, ledger: LedgerDatabase, *, is_read_only: bool) -> str:
+async def _take_over_marks(path: Path, ledger: LedgerDatabase, *, is_read_only: bool) -> str:
     """Bring the marks of one into the ledger; return why that cannot be, empty if it was done."""
     try:
         # not by the ledger's threads, which take a damage for the ledger's own

@@ -8,6 +8,7 @@ import contextlib
 import glob
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -27,6 +28,7 @@ from memoryd.store.connection import (
     make_private,
     make_private_file,
     mapped_errors,
+    transaction,
 )
 from memoryd.store.ledger.conversations import read_marks, take_over
 from memoryd.store.migrations import (
@@ -263,7 +265,12 @@ def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
     if has_same_key:
         with _reading(known) as reader:
             stones = reader.execute(_TOMBSTONES).fetchall()
-    _bring_up_to_date(restored)
+    # an older one has no place for all marks
+    with mapped_errors(_WORDING), closing(Connector(restored, is_history=True).writer()) as db:
+        require_ours(db, restored)
+        # what it was before lies where it was copied from
+        migrate(db, LEDGER, lambda _version: None)
+        _close_log(db)
     with _writing(restored) as db:
         before = db.total_changes()
         db.executemany(_PUT_TOMBSTONE, stones)
@@ -271,15 +278,6 @@ def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
         if marks.rows:
             take_over(db, known.name, marks)
         return carried
-
-
-def _bring_up_to_date(path: Path) -> None:
-    """Migrate a copy: an older one has no place for all marks."""
-    with mapped_errors(_WORDING), closing(Connector(path, is_history=True).writer()) as db:
-        require_ours(db, path)
-        # what it was before lies where it was copied from
-        migrate(db, LEDGER, lambda _version: None)
-        _close_log(db)
 
 
 def is_ledger_name(name: str) -> bool:
@@ -307,14 +305,9 @@ def _reading(path: Path) -> Iterator[apsw.Connection]:
 def _writing(path: Path) -> Iterator[apsw.Connection]:
     """Give a connection with a transaction, which is kept if the block ends well; the log is gone then."""
     with mapped_errors(_WORDING), closing(Connector(path, is_history=True).writer()) as db:
-        db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(db):
             require_ours(db, path)
             yield db
-            db.execute("COMMIT")
-        finally:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
         _close_log(db)
 
 
@@ -331,8 +324,7 @@ def _with_workspaces(db: apsw.Connection) -> list[str]:
 
 
 def _rows(db: apsw.Connection) -> dict[str, int]:
-    counted: dict[str, int] = {}
+    counted: Counter[str] = Counter()
     for table in _with_workspaces(db):
-        for workspace, number in db.execute(f"SELECT workspace, count(*) FROM {table} GROUP BY workspace"):
-            counted[str(workspace)] = counted.get(str(workspace), 0) + int(number)
+        counted.update(dict(db.execute(f"SELECT workspace, count(*) FROM {table} GROUP BY workspace")))
     return counted

@@ -29,12 +29,8 @@ from memoryd.store.ledger.conversations import (
     PendingAnswerCount,
     all_exclusions,
     count_pending_answers,
-    count_pending_of_session,
-    drop_pending_answer,
     expire_pending_answers,
-    forget_session,
     hash_key,
-    held,
     hold,
     release,
     withhold,
@@ -49,6 +45,11 @@ SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
     (SELECT ifnull(sum(octet_length(hunks)), 0) FROM changes WHERE workspace = ?1),
     (SELECT count(*) FROM proposals WHERE workspace = ?1), (SELECT count(*) FROM reflect_runs WHERE workspace = ?1)
 """
+_HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
+_DROP_PENDING = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
+_FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
+_DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
+_OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 
 
 class HistoryCount(Struct, frozen=True):
@@ -194,22 +195,36 @@ class Ledger:
 
     async def held(self, agent: str, session: str, seq: int) -> str | None:
         """Return the answer that is held for a turn, never an expired one."""
-        return await self.read(lambda db: held(db, agent, session, seq, self._clock()))
+        held = (agent, session, seq, self._clock())
+        answer: str | None = await self.read(lambda db: db.execute(_HELD, held).get)
+        return answer
 
     async def drop(self, agent: str, session: str, seq: int) -> bool:
         """Delete the answer of a turn; return whether one was held. Raises Denied where nothing may be written."""
-        return await self.write(lambda db: drop_pending_answer(db, agent, session, seq), makes_file=False)
+
+        def step(db: apsw.Connection) -> bool:
+            db.execute(_DROP_PENDING, (agent, session, seq))
+            return db.changes() > 0
+
+        return await self.write(step, makes_file=False)
 
     async def forget_session(self, agent: str, session: str) -> int:
         """Delete all answers of a session and return how many; no byte of them is left on disk but in `set_aside`.
 
         Nor is anything of it captured that still waits for that. Raises Denied where nothing may be written.
         """
-        return await self.erase(lambda db: forget_session(db, agent, session))
+
+        def step(db: apsw.Connection) -> int:
+            db.execute(_DROP_AWAITED, (agent, session))
+            db.execute(_FORGET, (agent, session))
+            return db.changes()
+
+        return await self.erase(step)
 
     async def pending_of_session(self, agent: str, session: str) -> int:
         """Count the answers that are held of a session."""
-        return await self.read(lambda db: count_pending_of_session(db, agent, session))
+        counted: int = await self.read(lambda db: db.execute(_OF_SESSION, (agent, session)).get)
+        return counted
 
     async def withhold(self, agent: str, one: Exclusion, key: bytes) -> bool:
         """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
@@ -246,7 +261,7 @@ class Ledger:
             lambda db: expire_pending_answers(db, now),
             makes_file=bool(self._failure),
         )
-        with self._telling():
+        with self._noting_failure():
             await asyncio.to_thread(delete_copies, self.path, older_than=now - PENDING_FOR.total_seconds())
             await self._aside.look()
         return expired
@@ -287,7 +302,7 @@ class Ledger:
 
     async def _use(self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False) -> Returned:
         """Run a step on the open file; on an empty ledger if there is none and none is to be made."""
-        with self._telling():
+        with self._noting_failure():
             if not await self._ready(makes_file=makes_file):
                 return _on_nothing(step)
             epoch = self._file.epoch
@@ -319,7 +334,7 @@ class Ledger:
                 if self._aside.has_unread or self._aside.is_settled(self._file):
                     return result
 
-        with self._telling():
+        with self._noting_failure():
             await self._aside.look()
         result = await self._use(with_marks, step, makes_file=makes_file or bool(self._aside.paths))
         if not self._file.is_open:
@@ -328,7 +343,7 @@ class Ledger:
         return result
 
     @contextlib.contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _noting_failure(self) -> Iterator[None]:
         try:
             yield
         except StoreError as exc:
@@ -357,19 +372,19 @@ class Ledger:
         if time.monotonic() - self._failed_at < self._retry_seconds:
             raise StoreUnavailable(self._failure)
         try:
-            await (self._file.open_to_read() if self._is_read_only else self._open_or_begin_anew())
+            if self._is_read_only:
+                await self._file.open_to_read()
+            else:
+                try:
+                    await self._file.open()
+                except DamagedDatabase as exc:
+                    await self._set_aside(str(exc))
+                    await self._file.open()
         except (StoreError, OSError):
             self._failed_at = time.monotonic()
             raise
         self._failed_at = float("-inf")
         await self._aside.look()
-
-    async def _open_or_begin_anew(self) -> None:
-        try:
-            await self._file.open()
-        except DamagedDatabase as exc:
-            await self._set_aside(str(exc))
-            await self._file.open()
 
     async def _set_aside(self, reason: str) -> None:
         target = await asyncio.to_thread(set_aside, self.path)

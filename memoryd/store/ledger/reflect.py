@@ -6,7 +6,7 @@ Steps are numbers and ids, nothing of what was said.
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import apsw
 from msgspec import Struct
@@ -68,8 +68,8 @@ class OpinionSteps(WorkspaceRows):
         added = 0
         for step in steps:
             day = (step.day - _EPOCH).days
-            said = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
-            db.execute(_ADD, (self._workspace, at, *said, step.base, step.before, step.after))
+            values = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
+            db.execute(_ADD, (self._workspace, at, *values, step.base, step.before, step.after))
             added += db.changes()
         return added
 
@@ -89,7 +89,10 @@ def forget_steps(db: apsw.Connection, workspace: str, memories: Sequence[MemoryI
     db.execute(_FORGET, asked)
     deleted = db.changes()
     for opinion in touched:
-        _chain(db, workspace, opinion)
+        numbers = [number for (number,) in db.execute(_NUMBERS, (workspace, opinion))]
+        steps = chained(_steps(db, _OF, (workspace, json.dumps([opinion]))))
+        rows = [(step.before, step.after, number) for step, number in zip(steps, numbers, strict=True)]
+        db.executemany(_RENUMBER, rows)
     return deleted
 
 
@@ -99,16 +102,8 @@ def _steps(db: apsw.Connection, statement: str, given: tuple[str, ...]) -> Seque
 
 def _step(values: Values) -> Step:
     opinion, evidence, label, labelled_by, day, run, base, before, after = values
-    said = (MemoryId(opinion), MemoryId(evidence), Label(label), labelled_by, _EPOCH + timedelta(days=day))
-    return Step(*said, run=run, base=base, before=before, after=after)
-
-
-def _chain(db: apsw.Connection, workspace: str, opinion: str) -> None:
-    """Compute anew what the steps of an opinion left behind, where one of them is gone."""
-    numbers = [number for (number,) in db.execute(_NUMBERS, (workspace, opinion))]
-    steps = chained(_steps(db, _OF, (workspace, json.dumps([opinion]))))
-    rows = [(step.before, step.after, number) for step, number in zip(steps, numbers, strict=True)]
-    db.executemany(_RENUMBER, rows)
+    head = (MemoryId(opinion), MemoryId(evidence), Label(label), labelled_by, _EPOCH + timedelta(days=day))
+    return Step(*head, run=run, base=base, before=before, after=after)
 
 
 _PUT = """
@@ -188,8 +183,8 @@ class ProposalRows(WorkspaceRows):
         db.execute(_REFRESH, (diff, self._workspace, proposal))
 
 
-def _proposal(row: Sequence[object]) -> Proposal:
-    name, run, path, kind, why, diff, memories, state, made_at, decided_at = map(str, row)
+def _proposal(row: Sequence[Any]) -> Proposal:
+    name, run, path, kind, why, diff, memories, state, made_at, decided_at = row
     change = ProposedChange(
         kind=ProposalKind(kind),
         path=RelativePath(path),
@@ -197,12 +192,12 @@ def _proposal(row: Sequence[object]) -> Proposal:
         diff=diff,
         memories=tuple(MemoryId(one) for one in memories.split()),
     )
-    decided = None if row[-1] is None else _moment(decided_at)
+    decided = None if decided_at is None else _moment(decided_at)
     return Proposal(ProposalId(name), run, change, ProposalState(state), _moment(made_at), decided)
 
 
-def _moment(seconds: str) -> datetime:
-    return datetime.fromtimestamp(float(seconds), UTC)
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 _BEGIN = "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')"
@@ -244,17 +239,7 @@ class ReflectRuns(WorkspaceRows):
     @reads
     def last(self, db: apsw.Connection, before: datetime) -> ReflectRun | None:
         """Return the last run that ended; one that a clock which was ahead has noted does not count."""
-        return _run(db.execute(_LAST, (self._workspace, before.timestamp())).fetchone())
-
-
-def _run(row: Sequence[object] | None) -> ReflectRun | None:
-    if row is None:
+        for run, started, ended, since, outcome in db.execute(_LAST, (self._workspace, before.timestamp())):
+            first_day = _EPOCH + timedelta(days=since)
+            return ReflectRun(run, _moment(started), _moment(ended), first_day, json.loads(outcome))
         return None
-    run, started, ended, since, outcome = map(str, row)
-    return ReflectRun(
-        id=run,
-        started_at=datetime.fromtimestamp(float(started), UTC),
-        ended_at=datetime.fromtimestamp(float(ended), UTC),
-        since=_EPOCH + timedelta(days=int(since)),
-        outcome=json.loads(outcome),
-    )

@@ -170,5 +170,5 @@ def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | 
     judged = usage.judged
     if judged is None:
         return ()
-    said = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned))
-    return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *said)
+    judgement = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned))
+    return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *judgement)
