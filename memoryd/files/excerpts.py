@@ -64,7 +64,7 @@ class Window:
         self._to_pass = first - 1
         self._to_skip = column - 1
         self._wanted = count
-        self._kept = ""
+        self._text = ""
         self._ends = 0
         self._last = ""
 
@@ -87,7 +87,7 @@ class Window:
     def lines(self) -> Page:
         """Return what was collected, once the text has ended."""
         total = self._ends + (self._last not in ("", "\n"))
-        text, next_column = self._fitted()
+        text, next_column = self._fit()
         count = text.count("\n") + (text[-1:] not in ("", "\n"))
         after = self._first + count
         following = after if count and after <= total else None
@@ -103,23 +103,23 @@ class Window:
         return stop
 
     def _keep(self, piece: str, at: int) -> None:
-        room = self._max_chars + 1 - len(self._kept)
+        room = self._max_chars + 1 - len(self._text)
         while self._wanted and at < len(piece) and room > 0:
             end = piece.find("\n", at, at + room)
             part = piece[at : end + 1] if end >= 0 else piece[at : at + room]
             self._wanted -= end >= 0
-            self._kept += part
+            self._text += part
             at += len(part)
             room -= len(part)
 
-    def _fitted(self) -> tuple[str, int | None]:
+    def _fit(self) -> tuple[str, int | None]:
         """Drop what is beyond the limit: whole lines if there is more than one, else the rest of the line."""
-        if len(self._kept) <= self._max_chars:
-            return self._kept, None
-        end = self._kept.rfind("\n", 0, self._max_chars) + 1
+        if len(self._text) <= self._max_chars:
+            return self._text, None
+        end = self._text.rfind("\n", 0, self._max_chars) + 1
         if end:
-            return self._kept[:end], None
-        return self._kept[: self._max_chars], self._column + self._max_chars
+            return self._text[:end], None
+        return self._text[: self._max_chars], self._column + self._max_chars
 
 
 DEFAULT_LINES = 120
@@ -302,12 +302,16 @@ class PresentFiles(Struct, kw_only=True):
         if path.startswith(QMD_PREFIX):
             # whoever knows where it lies has looked at the rules
             location = self.elsewhere(path)
-            return ABSENT if location is None else self._held_against(path, known, location, rules)
-        if _is_behind_link(path, moment):
-            return ABSENT
-        return hidden_by(rules, path) or self._held_against(path, known, None, rules)
+            return ABSENT if location is None else self._compare(path, known, location, rules)
+        # A link on the way leads where nobody looks; what lies there may well be the same file. Of a path outside the
+        # workspace nobody can say so: the folders above its root may be links
+        if not path.startswith("../"):
+            real, inside = moment.real_paths.of(path), f"{moment.real_paths.workspace}/"
+            if not real.startswith(inside) if rules.follow_symlinks else real != inside + path:
+                return ABSENT
+        return hidden_by(rules, path) or self._compare(path, known, None, rules)
 
-    def _held_against(
+    def _compare(
         self, path: RelativePath, known: Known | None, location: FileLocation | None, rules: ScanRules
     ) -> PresentFile:
         full = f"{rules.workspace}/{path}" if location is None else f"{location.base}/{location.relative}"
@@ -326,24 +330,24 @@ class PresentFiles(Struct, kw_only=True):
             content = read_snapshot(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
         except (FileNotFoundError, NotADirectoryError):
             is_gone = location is not None or self._is_gone(full, known, rules)
-            return ABSENT if is_gone else _owed(SkipReason.OUT_OF_SIGHT)
+            return ABSENT if is_gone else _stale_file(SkipReason.OUT_OF_SIGHT)
         except NotReadableError:
             return ABSENT
         except TornReadError:
-            return _owed(SkipReason.CHANGED)
+            return _stale_file(SkipReason.CHANGED)
         except OSError as exc:
             why = SkipReason.UNREADABLE_NOW.format(os.strerror(exc.errno or 0).lower())
-            return ABSENT if exc.errno in _LEADS_AWAY else _owed(why)
-        return self._judged(path, known, content)
+            return ABSENT if exc.errno in _LEADS_AWAY else _stale_file(why)
+        return self._judge(path, known, content)
 
-    def _judged(self, path: RelativePath, known: Known | None, content: FileSnapshot) -> PresentFile:
+    def _judge(self, path: RelativePath, known: Known | None, content: FileSnapshot) -> PresentFile:
         if known is not None and content.sha256 == known.digest:
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
             self._seen[path] = content.known
             return SAME
         if modality_of(path) is not None:
-            return _owed(SkipReason.CHANGED)
+            return _stale_file(SkipReason.CHANGED)
         data, _ = utf8_of(content)
         return ABSENT if why_private(data) else PresentFile(Presence.OTHER, data)
 
@@ -375,19 +379,8 @@ def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
     """Return that a document is not there, or may not be, as far as rules say so; None if they let it be told."""
     if rules.is_ignored(path):
         return ABSENT
-    return _owed(SkipReason.IN_DOUBT) if rules.may_hide(path) else None
+    return _stale_file(SkipReason.IN_DOUBT) if rules.may_hide(path) else None
 
 
-def _is_behind_link(path: RelativePath, moment: Moment) -> bool:
-    """Tell whether a link on the way leads where nobody looks; what lies there may well be the same file.
-
-    Of a path outside of the workspace nobody can say so: the folders above its root may be links.
-    """
-    if path.startswith("../"):
-        return False
-    real, inside = moment.real_paths.of(path), f"{moment.real_paths.workspace}/"
-    return not real.startswith(inside) if moment.rules.follow_symlinks else real != inside + path
-
-
-def _owed(reason: str) -> PresentFile:
+def _stale_file(reason: str) -> PresentFile:
     return PresentFile(Presence.STALE, reason=reason)

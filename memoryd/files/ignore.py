@@ -74,10 +74,6 @@ class _Seen(Struct, frozen=True):
         """Whether the workspace is there, and no such file in it."""
         return self.data is None and not self.trouble and not self.is_torn
 
-    def is_still(self, now: "_Seen") -> bool:
-        """Tell whether a later look found the same."""
-        return not now.is_torn and (self.data, self.trouble) == (now.data, now.trouble)
-
 
 def patterns_of(workspace: Path, lines: Sequence[str]) -> Patterns:
     """Return the patterns of lines that are meant from a workspace on, as its disk and its owner know them."""
@@ -103,17 +99,13 @@ class LastGoodRules:
     def __init__(self, workspace: Path, memory: Path | None) -> None:
         self._workspace = workspace
         self._memory = memory
-        self.text, self.is_forgotten = _remembered(memory)
+        self.text, self.is_forgotten = _read_last_rules(memory)
         """The text, None if there never was a file; and whether there is one that cannot be read now."""
         self.patterns = self.parsed(self.text)
 
     def parsed(self, text: str | None) -> Patterns:
         """Return the patterns of a text, one a line."""
         return patterns_of(self._workspace, _lines(text))
-
-    def are_missing_from(self, text: str) -> bool:
-        """Tell whether one of the rules is missing from a text."""
-        return bool(self.patterns) and not set(_lines(self.text)) <= set(_lines(text))
 
     def accept(self, text: str, patterns: Patterns) -> None:
         """Take these for the rules that hold."""
@@ -177,7 +169,7 @@ class IgnoreFile:
         """What the file was at the last look, parsed once."""
         self._seen: _Seen | None = None
         self._seen_since = 0.0
-        self._told = ""
+        self._reported = ""
 
     def look(self) -> Ruling:
         """Read the file and return what holds now. Blocks."""
@@ -186,19 +178,21 @@ class IgnoreFile:
             if self._seen is None or (seen.data, seen.trouble) != (self._seen.data, self._seen.trouble):
                 self._seen, self._seen_since = seen, time.monotonic()
             rules, hold = self._judge(seen)
-            hold = hold or self._excluded()
+            if hold is None and self._exclude.refused:
+                one = self._exclude.refused[0]
+                hold = Hold(f"memorySearch.exclude, pattern {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
             notice = _GONE if hold is None and seen.is_gone and self._good.patterns else ""
-            self._tell(hold, notice)
+            self._report(hold, notice)
             real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
             # what holds hides already
             newest = () if hold is None else (self._newest(seen),)
             return Ruling(
-                _hiding(rules, real_paths),
+                _hide_rule(rules, real_paths),
                 any(rules),
                 hold,
-                lambda: seen.is_still(self._read()),
+                lambda: self._is_still(seen),
                 notice,
-                _hiding(newest, real_paths),
+                _hide_rule(newest, real_paths),
             )
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
@@ -211,7 +205,7 @@ class IgnoreFile:
         if seen.is_torn or (is_news and lain < self._timings.settle):
             return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._timings.settle - lain))
         try:
-            text = _decoded(seen)
+            text = _decode(seen)
         except ValueError as exc:
             return last, Hold(f"{IGNORE_FILE} {exc}: {_ADVICE}")
         if seen.is_gone and self._good.is_forgotten:
@@ -222,7 +216,8 @@ class IgnoreFile:
         if self._new.refused:
             one = self._new.refused[0]
             return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
-        if self._good.are_missing_from(text) and lain < self._timings.grace:
+        loses_rules = bool(self._good.patterns) and not set(_lines(self._good.text)) <= set(_lines(text))
+        if loses_rules and lain < self._timings.grace:
             # old and new together: an editor may have just truncated the file, and writes the rest in a moment
             return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - lain)
         self._good.accept(text, self._new)
@@ -236,15 +231,13 @@ class IgnoreFile:
     def _newest(self, seen: _Seen) -> Patterns:
         """Return what the file says at this look, whether or not it will stay; the last good rules if it is no text."""
         try:
-            return self._parse(_decoded(seen))
+            return self._parse(_decode(seen))
         except ValueError:
             return self._good.patterns
 
-    def _excluded(self) -> Hold | None:
-        if not self._exclude.refused:
-            return None
-        one = self._exclude.refused[0]
-        return Hold(f"memorySearch.exclude, pattern {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
+    def _is_still(self, seen: _Seen) -> bool:
+        now = self._read()
+        return not now.is_torn and (seen.data, seen.trouble) == (now.data, now.trouble)
 
     def _read(self) -> _Seen:
         try:
@@ -262,24 +255,22 @@ class IgnoreFile:
             return _Seen(None, f"cannot be read, {os.strerror(exc.errno or 0).lower()}")
         return _Seen(content.data, changed_at=content.stat.ctime_ns / 1e9)
 
-    def _tell(self, hold: Hold | None, notice: str) -> None:
+    def _report(self, hold: Hold | None, notice: str) -> None:
         reason = notice if hold is None else hold.reason if hold.ends_in is None else ""
-        if reason and reason != self._told:
+        if reason and reason != self._reported:
             log.warning("privacy rules are in doubt", reason=reason)
-        self._told = reason
+        self._reported = reason
 
 
-def _hiding(rules: Sequence[Patterns], real_paths: RealPaths) -> Callable[[str], bool]:
+def _hide_rule(rules: Sequence[Patterns], real_paths: RealPaths) -> Callable[[str], bool]:
     """Return a rule that hides what any of these does; without patterns nobody need look where a path really lies."""
     patterns = [one for one in rules if one]
-    return under_each_name(lambda path: any(one.hides(path) for one in patterns), real_paths) if patterns else _none
+    if not patterns:
+        return lambda _path: False
+    return under_each_name(lambda path: any(one.hides(path) for one in patterns), real_paths)
 
 
-def _none(_path: str) -> bool:
-    return False
-
-
-def _decoded(seen: _Seen) -> str:
+def _decode(seen: _Seen) -> str:
     """Return the text of the file, empty if there is none; raises ValueError, whose text says why it is none."""
     if seen.trouble:
         raise ValueError(seen.trouble)
@@ -333,7 +324,7 @@ def _lines(text: str | None) -> list[str]:
     return _LINE_END.split(text or "")
 
 
-def _remembered(memory: Path | None) -> tuple[str | None, bool]:
+def _read_last_rules(memory: Path | None) -> tuple[str | None, bool]:
     """Return the text of the last good rules, and whether there were some that cannot be read now."""
     if memory is None:
         return None, False

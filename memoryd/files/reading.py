@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import errno
 import functools
+import json
 import os
 import stat as stat_module
 import sys
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -173,6 +175,16 @@ def _read_all(descriptor: int, max_bytes: int) -> list[bytes]:
 def file_stat(info: os.stat_result) -> FileStat:
     """Return what a scan compares of a file."""
     return FileStat(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+
+
+def read_json_object(path: Path, max_bytes: int = 1 << 20) -> dict[str, Any]:
+    """Return the JSON object that a file of ours, or of another program, holds; empty if it is missing or spoilt."""
+    try:
+        with path.open("rb") as file:
+            value = json.loads(file.read(max_bytes))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY

@@ -183,21 +183,15 @@ def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState
     if stat_module.S_ISLNK(info.st_mode):
         return RootState.REFUSED, SkipReason.SYMLINK, info
     if stat_module.S_ISDIR(info.st_mode):
-        return _scan_folder_root(root, rules, found, info)
+        prefix = f"{_relative(root.path, rules)}/".removeprefix("./")
+        if not _walk(str(root.path), prefix, rules, found):
+            return RootState.UNREADABLE, "the folder cannot be listed", info
+        return RootState.OK, "", info
     if not _exact_case(root.path):
         return RootState.MISSING, "there is nothing at this path", None
     at = _relative(root.path, rules)
     if not rules.is_ignored(at):
         take(root.path.name, at, info, _device(root.path.parent) or 0, rules, found)
-    return RootState.OK, "", info
-
-
-def _scan_folder_root(
-    root: ScanRoot, rules: ScanRules, found: Scan, info: os.stat_result
-) -> tuple[RootState, str, os.stat_result | None]:
-    prefix = f"{_relative(root.path, rules)}/".removeprefix("./")
-    if not _walk(str(root.path), prefix, rules, found):
-        return RootState.UNREADABLE, "the folder cannot be listed", info
     return RootState.OK, "", info
 
 
@@ -228,7 +222,7 @@ def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
             continue
         listed_already.add(identity)
         found.folders[folder] = identity
-        for name, path, is_folder in _kept(listed, at, rules, found):
+        for name, path, is_folder in _entries(listed, at, rules, found):
             if not is_folder:
                 _take_entry(path, name, RelativePath(at + name), identity[0], rules, found)
             elif depth >= rules.max_depth:
@@ -238,7 +232,7 @@ def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:
     return True
 
 
-def _kept(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan) -> Iterator[tuple[str, str, bool]]:
+def _entries(listed: list[os.DirEntry[str]], at: str, rules: ScanRules, found: Scan) -> Iterator[tuple[str, str, bool]]:
     """Yield (name, path, is folder) of the entries that may be or hold documents."""
     for entry in listed:
         name = entry.name

@@ -58,7 +58,7 @@ def replace_file(
         if is_durable:
             # before the rename: else the name may outlive a loss of power and the bytes not
             os.fsync(file.fileno())
-        ours = _saved(draft)
+        ours = _save_identity(draft)
         if expected is None:
             draft.replace(path)
         else:
@@ -67,7 +67,7 @@ def replace_file(
     if is_durable and syncs_folder:
         sync_folder(path.parent)
     after = _stat_of(path)
-    return file_stat(after) if after is not None and _of(after) == ours else None
+    return file_stat(after) if after is not None and _stat_identity(after) == ours else None
 
 
 def remove_file(path: Path, expected: FileStat) -> None:
@@ -102,7 +102,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
         raise FileChangedError(f"{path.name} has changed since it was read")
     _check_closed(path, path.name)
     draft.chmod(stat_module.S_IMODE(before.st_mode))
-    ours = _saved(draft)
+    ours = _save_identity(draft)
     try:
         is_exchanged = exchange(draft, path)
     except FileNotFoundError as exc:
@@ -147,17 +147,17 @@ def _put_back(draft: Path, path: Path, ours: tuple[int, int, int]) -> None:
     """Give the editor's file its place again, unless the editor has saved over ours, or removed it."""
     with contextlib.suppress(FileNotFoundError):
         exchange(draft, path)
-        if _saved(draft) != ours:
+        if _save_identity(draft) != ours:
             # saved once more in between, over ours or into it: that one stays
             exchange(draft, path)
 
 
-def _saved(path: Path) -> tuple[int, int, int]:
+def _save_identity(path: Path) -> tuple[int, int, int]:
     """Return what tells one save of a file from another."""
-    return _of(path.lstat())
+    return _stat_identity(path.lstat())
 
 
-def _of(stat: os.stat_result) -> tuple[int, int, int]:
+def _stat_identity(stat: os.stat_result) -> tuple[int, int, int]:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
@@ -192,7 +192,7 @@ def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tupl
     closes when there is time: to free the space of a file may take half as long as to write it. Until then, or until
     the process ends, it is a file without a name.
     """
-    draft, descriptor = _made(path.parent)
+    draft, descriptor = _make_draft(path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield draft, file
@@ -211,12 +211,12 @@ def remove_drafts(folder: Path) -> int:
             return 0
         # while two files change places, the draft may be what an editor saved a moment ago
         with locked_folder(folder):
-            return sum(map(_removed, drafts))
+            return sum(map(_remove_draft, drafts))
     except (FileNotFoundError, NotADirectoryError):
         return 0
 
 
-def _made(folder: Path) -> tuple[Path, int]:
+def _make_draft(folder: Path) -> tuple[Path, int]:
     while True:
         draft = folder / f"{_PREFIX}{token_hex(4)}{_SUFFIX}"
         try:
@@ -231,7 +231,7 @@ def _made(folder: Path) -> tuple[Path, int]:
         os.close(descriptor)
 
 
-def _removed(draft: Path) -> bool:
+def _remove_draft(draft: Path) -> bool:
     """Remove a draft unless it is being written, or is no file; return whether it was removed."""
     try:
         # a pipe of that name must not keep us waiting
