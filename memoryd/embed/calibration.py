@@ -133,7 +133,7 @@ class UnrelatedTexts:
         rows = await asyncio.to_thread(_read, path, identity)
         if rows is None:
             try:
-                rows = await _measured(embedder)
+                rows = await _measure(embedder)
             except EmbeddingError as exc:
                 log.info("how near strangers come is not known yet", model=identity.model, reason=str(exc))
                 return
@@ -141,7 +141,7 @@ class UnrelatedTexts:
         self._known[fingerprint] = rows
 
 
-async def _measured(embedder: Embedder) -> Rows:
+async def _measure(embedder: Embedder) -> Rows:
     """Return the vectors of the texts; raises EmbeddingError."""
     vectors = await embedder.embed_documents([Passage(text) for text in _TEXTS])
     rows = [vector for vector in vectors if not isinstance(vector, Unembeddable)]
@@ -237,7 +237,10 @@ async def verify(embedder: Embedder) -> Verification:
             return Verification(False, tuple(pairs), f"the model gives no vector for a plain {language} sentence")
         if flaw := _flaw([*questions, *vectors], embedder.identity.dimensions):
             return Verification(False, tuple(pairs), flaw)
-        pairs += _compare(language, texts, np.stack(questions) @ np.stack(vectors).T)
+        cosines = np.stack(questions) @ np.stack(vectors).T
+        strangers = np.where(np.eye(len(texts), dtype=bool), -np.inf, cosines).max(axis=1)
+        for row, (question, answer) in enumerate(texts):
+            pairs.append(Pair(language, question, answer, float(cosines[row, row]), float(strangers[row])))
     return _judge(pairs)
 
 
@@ -248,14 +251,6 @@ def _flaw(vectors: Sequence[NDArray[np.float32]], dimensions: int) -> str:
         if not np.isfinite(vector).all() or abs(float(np.linalg.norm(vector)) - 1) > VECTOR_TOLERANCE:
             return "a vector is not of length 1"
     return ""
-
-
-def _compare(language: str, texts: Sequence[tuple[str, str]], cosines: NDArray[np.float32]) -> list[Pair]:
-    strangers = np.where(np.eye(len(texts), dtype=bool), -np.inf, cosines).max(axis=1)
-    return [
-        Pair(language, question, answer, float(cosines[row, row]), float(strangers[row]))
-        for row, (question, answer) in enumerate(texts)
-    ]
 
 
 def _judge(pairs: Sequence[Pair]) -> Verification:

@@ -15,7 +15,7 @@ from memoryd.config.providers import ModelsSection
 from memoryd.config.section import Secret
 from memoryd.domain.embedding import BY_KEY, LOCAL, NONE, PROVIDERS, Choice, ProviderOptions, choose
 from memoryd.domain.media import MediaRules, embeds_media, modalities_of
-from memoryd.embed.local.local_model import LocalSettings, model_file
+from memoryd.embed.local.local_model import LocalSettings, find_model
 from memoryd.embed.remote.providers import PromptOverride
 from memoryd.embed.remote.settings import (
     SECRET_HEADERS,
@@ -27,11 +27,11 @@ from memoryd.embed.remote.settings import (
     entry_of,
     profile_files,
 )
-from memoryd.errors import ConfigError, MemorydError
+from memoryd.errors import ConfigError
 from memoryd.models.store import ModelStore
 
 ProviderSettings = LocalSettings | RemoteSettings
-UNSAID: Final = MemorySearchSection()
+DEFAULTS: Final = MemorySearchSection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,12 @@ def plan_for(
     search = agent.memory_search
     profiles = tuple(profile_files(environment, home, agent.id))
     keys = KeySources(models, environment, profiles)
+    names_model = "model_path" in search.local.model_fields_set
     options = ProviderOptions(
         provider=search.provider,
         named_by=agent.provider_named_by,
         fallback=search.fallback,
-        is_model_here="model_path" in search.local.model_fields_set and _is_here(search.local.model_path, store),
+        is_model_here=names_model and find_model(store, search.local.model_path) is not None,
         is_searchable=search.enabled,
         keys=_origins(search, keys) if search.provider == "auto" else {},
     )
@@ -86,7 +87,7 @@ def _settings(
     if provider == NONE:
         return None
     # instructions are those of the first provider
-    first = search if provider == choice.provider else UNSAID
+    first = search if provider == choice.provider else DEFAULTS
     if provider == LOCAL:
         return LocalSettings(
             spec=search.local.model_path,
@@ -97,39 +98,39 @@ def _settings(
             document_instruction=first.document_instruction,
         )
     # what `memorySearch.remote` and `.model` say is said of one provider
-    said = search if provider == choice.remote_owner else UNSAID
-    base_url, address = _address(provider, said, models)
+    section = search if provider == choice.remote_owner else DEFAULTS
+    base_url, address = _address(provider, section, models)
     seconds, batch = search.sync.embedding_batch_timeout_seconds, search.remote.batch
-    has_concurrency = "non_batch_concurrency" in said.remote.model_fields_set
-    query, document = (said.query_instruction, said.document_instruction) if first is search else (None, None)
+    has_concurrency = "non_batch_concurrency" in section.remote.model_fields_set
+    query, document = (section.query_instruction, section.document_instruction) if first is search else (None, None)
     return RemoteSettings(
         provider=provider,
-        model=said.model or "",
-        access=EndpointAccess(base_url, address, said.remote.api_key, _headers(provider, said, models, address)),
-        dimensions=said.output_dimensionality,
-        query=PromptOverride(query, said.query_input_type or said.input_type),
-        document=PromptOverride(document, said.document_input_type or said.input_type),
-        concurrency=said.remote.non_batch_concurrency if has_concurrency else None,
+        model=section.model or "",
+        access=EndpointAccess(base_url, address, section.remote.api_key, _headers(provider, section, models, address)),
+        dimensions=section.output_dimensionality,
+        query=PromptOverride(query, section.query_input_type or section.input_type),
+        document=PromptOverride(document, section.document_input_type or section.input_type),
+        concurrency=section.remote.non_batch_concurrency if has_concurrency else None,
         timeouts=CallTimeouts(bulk=timedelta(seconds=seconds)) if seconds else CallTimeouts(),
         tokens_per_day=search.remote.tokens_per_day,
         batch=batch if batch.enabled and PROVIDERS[provider].has_batches else None,
     )
 
 
-def _address(provider: str, said: MemorySearchSection, models: ModelsSection) -> tuple[str, AddressOwner]:
+def _address(provider: str, search: MemorySearchSection, models: ModelsSection) -> tuple[str, AddressOwner]:
     default = urlsplit(PROVIDERS[provider].base_url).netloc
     entry = entry_of(models, provider).base_url
-    for base_url, address in ((said.remote.base_url, AddressOwner.REMOTE), (entry, AddressOwner.ENTRY)):
+    for base_url, address in ((search.remote.base_url, AddressOwner.REMOTE), (entry, AddressOwner.ENTRY)):
         if base_url is not None:
             return base_url, AddressOwner.USUAL if urlsplit(base_url).netloc == default else address
     return "", AddressOwner.USUAL
 
 
 def _headers(
-    provider: str, said: MemorySearchSection, models: ModelsSection, address: AddressOwner
+    provider: str, search: MemorySearchSection, models: ModelsSection, address: AddressOwner
 ) -> tuple[tuple[str, Secret], ...]:
     """Return the headers of `models.providers`, and over them those of `remote`; no key goes to the other's host."""
-    own = said.remote.headers
+    own = search.remote.headers
     left_out = {name.lower() for name in own} | (SECRET_HEADERS if address is AddressOwner.REMOTE else set())
     entry = entry_of(models, provider).headers
     kept = {name: value for name, value in entry.items() if name.lower() not in left_out}
@@ -145,10 +146,3 @@ def _origins(search: MemorySearchSection, keys: KeySources) -> dict[str, str]:
             if key is not None:
                 found[provider] = key.origin
     return found
-
-
-def _is_here(spec: str, store: ModelStore) -> bool:
-    try:
-        return store.locate(model_file(spec)) is not None
-    except MemorydError:
-        return False

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.embedding import NONE
@@ -25,7 +25,7 @@ from memoryd.embed.remote.gate import EndpointBreaker, MeteredEmbedder, TokenBud
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry
+from memoryd.retry import Retry, happens
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -241,30 +241,20 @@ def build(
     return Embedding(plan, slot, both)
 
 
-class FallbackEmbedding:
+class FallbackEmbedding(Struct, kw_only=True, eq=False):
     """Mirrors into `slot` the source that is to be used now; `run` loops until cancelled.
 
     `news` is set whenever a slot of the two changes; `names` are what the two are called.
     """
 
-    def __init__(
-        self,
-        *,
-        first: EmbedderSource,
-        second: EmbedderSource,
-        slot: CurrentEmbedder,
-        names: tuple[str, str],
-        news: asyncio.Event,
-        poll_seconds: float = FALLBACK_POLL_SECONDS,
-    ) -> None:
-        self.slot = slot
-        self.first = first
-        self.second = second
-        self._names = names
-        self._news = news
-        self._poll_seconds = poll_seconds
-        self._needed = asyncio.Event()
-        self._outage: ProviderFallback | None = None
+    first: EmbedderSource
+    second: EmbedderSource
+    slot: CurrentEmbedder
+    names: tuple[str, str]
+    news: asyncio.Event
+    poll_seconds: float = FALLBACK_POLL_SECONDS
+    _needed: asyncio.Event = field(default_factory=asyncio.Event)
+    _outage: ProviderFallback | None = None
 
     def trouble(self) -> str | None:
         """Return why neither can embed."""
@@ -280,15 +270,15 @@ class FallbackEmbedding:
 
     async def _watch(self) -> None:
         while True:
-            self._news.clear()
+            self.news.clear()
             await self._mirror()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._poll_seconds):
-                    await self._news.wait()
+            await happens(self.news.wait(), self.poll_seconds)
 
     async def _mirror(self) -> None:
         self._note_failure(self.first.trouble())
-        fallback_in_use = self._outage if self._is_second_ready() else None
+        second = self.second.slot
+        is_second_ready = self.second.trouble() is None and second.state.phase is ModelPhase.READY and second.embedder
+        fallback_in_use = self._outage if is_second_ready else None
         source = self.first if fallback_in_use is None else self.second
         there, here = source.slot, self.slot
         is_same = (there.embedder, there.state.phase, there.state.reason, fallback_in_use) == (
@@ -307,14 +297,9 @@ class FallbackEmbedding:
     def _note_failure(self, reason: str | None) -> None:
         if reason is None:
             if self._outage is not None:
-                log.info("back to the first provider", provider=self._names[0])
+                log.info("back to the first provider", provider=self.names[0])
             self._outage = None
         elif self._outage is None:
-            log.warning("a provider fails", provider=self._names[0], fallback_in_use=self._names[1], reason=reason)
-            self._outage = ProviderFallback(*self._names, reason, datetime.now(UTC))
+            log.warning("a provider fails", provider=self.names[0], fallback_in_use=self.names[1], reason=reason)
+            self._outage = ProviderFallback(*self.names, reason, datetime.now(UTC))
             self._needed.set()
-
-    def _is_second_ready(self) -> bool:
-        if self._outage is None or self.second.trouble() is not None:
-            return False
-        return self.second.slot.state.phase is ModelPhase.READY and self.second.slot.embedder is not None

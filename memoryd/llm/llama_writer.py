@@ -47,7 +47,7 @@ class ChatForm:
     """The form of one model; raises LoadError where its template cannot be filled in."""
 
     def __init__(self, template: str, *, bos: str, eos: str, tokenise: Tokenise) -> None:
-        form = _filled(template, bos=bos, eos=eos) if template else PLAIN
+        form = _fill_template(template, bos=bos, eos=eos) if template else PLAIN
         self._tokenise = tokenise
         self._parts = _PLACE.split(form)
         if sorted(part for part in self._parts if _PLACE.fullmatch(part)) != [DATA, TASK]:
@@ -69,7 +69,7 @@ class ChatForm:
         return self._tokenise(encoded, is_form) if encoded else []
 
 
-def _filled(template: str, *, bos: str, eos: str) -> str:
+def _fill_template(template: str, *, bos: str, eos: str) -> str:
     """Fill the template in with a message of the system and one of the user, or with one where it takes one alone."""
     failure = ""
     for messages in _conversations():
@@ -122,7 +122,7 @@ class WritingModel:
             needed = f"{len(tokens)} tokens and an answer of {request.max_tokens}"
             return NoResult(request.id, f"the question has {needed}, and the model takes {self.context} in all")
         try:
-            return self._written(request, tokens)
+            return self._write_answer(request, tokens)
         except (RuntimeError, ValueError) as exc:
             return NoResult(request.id, "cancelled" if self._is_unwanted() else f"it cannot be computed: {exc}")
 
@@ -131,7 +131,7 @@ class WritingModel:
         has_begin = bool(self._library.llama_vocab_get_add_bos(self._vocabulary)) and begin >= 0
         return [begin, *tokens] if has_begin and tokens[:1] != [begin] else tokens
 
-    def _written(self, request: Write, tokens: list[int]) -> Message:
+    def _write_answer(self, request: Write, tokens: list[int]) -> Message:
         grammar = grammar_of(request.schema)
         # from the beginning: what is left of another question, computed in other batches, may differ in its last bits
         self._llama.reset()
@@ -140,7 +140,7 @@ class WritingModel:
             if self._is_unwanted():
                 return NoResult(request.id, "cancelled")
             text += self._text_of(token)
-            if text.rstrip().endswith(b"}") and _is_whole(found := _decoded(text)):
+            if text.rstrip().endswith(b"}") and _is_whole(found := _decode(text)):
                 return Written(request.id, found)
             if count >= request.max_tokens or self._library.llama_vocab_is_eog(self._vocabulary, token):
                 break
@@ -176,7 +176,7 @@ def grammar_of(schema: str) -> Any:
     return LlamaGrammar.from_string(_CHARACTER.sub(lambda _rule: _VALID, rules), verbose=False)
 
 
-def _decoded(text: bytearray) -> str:
+def _decode(text: bytearray) -> str:
     """Return the text; bytes that are no UTF-8, which a grammar lets pass as one character, become one."""
     return re.sub("\ufffd+", "\ufffd", text.decode(errors="replace"))
 

@@ -335,24 +335,24 @@ class RemoteWriting:
         tokens = min(max_tokens, self.settings.max_tokens)
         # the time of an answer itself the endpoint keeps, and counts
         async with self._turns.one(deadline):
-            return self._fitting(await self._asked(prompt, shape, tokens, deadline), shape)
+            return self._parse_answer(await self._ask(prompt, shape, tokens, deadline), shape)
 
-    async def _asked(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:
+    async def _ask(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:
         """Ask in the dialect that is known, and in another one after a refusal; raises TextModelUnavailable."""
         endpoint, dialect = await self._endpoint(), self._dialect
         while True:
             try:
-                text = await self._sent(endpoint, prompt, shape, tokens, dialect, deadline)
+                text = await self._send(endpoint, prompt, shape, tokens, dialect, deadline)
             except CallError as exc:
                 other = dialect.after(exc.reason) if exc.kind is FailureKind.REFUSED else None
                 if other is None:
-                    raise self._failed(exc) from exc
+                    raise self._note_failure(exc) from exc
                 dialect = other
             else:
                 self._dialect = dialect
                 return text
 
-    async def _sent(
+    async def _send(
         self,
         endpoint: "Endpoint",
         prompt: Prompt,
@@ -387,7 +387,7 @@ class RemoteWriting:
             raise TextModelUnavailable(reason)
         await self._book.add(self._account, 1)
 
-    def _fitting(self, text: str, shape: type[Answer]) -> Answer:
+    def _parse_answer(self, text: str, shape: type[Answer]) -> Answer:
         try:
             answer = read_answer(text, shape)
         except TextModelUnavailable as exc:
@@ -399,7 +399,7 @@ class RemoteWriting:
         self._become(ModelPhase.READY, "")
         return answer
 
-    def _failed(self, error: CallError) -> TextModelUnavailable:
+    def _note_failure(self, error: CallError) -> TextModelUnavailable:
         hint = HINTS.get(error.kind, "")
         self._become(ModelPhase.FAILED, f"{error.reason} ({hint})" if hint else error.reason)
         return TextModelUnavailable(error.reason, hint=hint)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 WORD_START: Final = "▁"
 CONTROL_TOKENS: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -55,11 +54,6 @@ def tensor_name(source: str) -> str | None:
     if parts[:2] == ["encoder", "layer"] and len(parts) == 4 and parts[3] in LAYER_TENSORS:
         return f"blk.{parts[2]}.{LAYER_TENSORS[parts[3]]}.{kind}"
     return None
-
-
-def is_quantised(name: str, tensor: NDArray[Any]) -> bool:
-    """Tell whether it is a matrix whose rows are whole blocks of 32 and that llama.cpp multiplies by."""
-    return tensor.ndim == 2 and name not in FULL_PRECISION and tensor.shape[-1] % 32 == 0
 
 
 def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, out: Path) -> None:
@@ -124,7 +118,8 @@ def _write_tensors(writer: Any, weights: Path) -> None:
             if name is None:
                 continue
             tensor = source.get_tensor(key).astype(np.float32)
-            if is_quantised(name, tensor):
+            # a matrix whose rows are whole blocks of 32 and that llama.cpp multiplies by
+            if tensor.ndim == 2 and name not in FULL_PRECISION and tensor.shape[-1] % 32 == 0:
                 writer.add_tensor(name, gguf.quants.quantize(tensor, q8_0), raw_dtype=q8_0)
             else:
                 writer.add_tensor(name, tensor)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd import __version__
@@ -73,78 +74,71 @@ async def download(
             raise DownloadError(f"cannot store {request.spec} in {target.parent}: {reason}") from exc
 
 
-class _Download:
-    def __init__(
-        self,
-        request: DownloadRequest,
-        part: PartFile,
-        client: httpx.AsyncClient,
-        report: Report,
-        check: Callable[[Path], object],
-        timeouts: DownloadTimeouts,
-    ) -> None:
-        self._request = request
-        self._part = part
-        self._client = client
-        self._report = report
-        self._check = check
-        self._timeouts = timeouts
-        self._is_hub_asked = not request.is_hub
-        self._is_resumed = False
-        self._trouble = ""
-        """Why the last attempt failed, until a byte comes."""
+class _Download(Struct):
+    request: DownloadRequest
+    part: PartFile
+    client: httpx.AsyncClient
+    report: Report
+    check: Callable[[Path], object]
+    timeouts: DownloadTimeouts
+    _is_hub_asked: bool = False
+    _is_resumed: bool = False
+    _trouble: str = ""
+    """Why the last attempt failed, until a byte comes."""
 
     async def run(self) -> str:
         failures = 0
         while True:
-            before = self._part.bytes()
+            before = self.part.bytes()
             try:
                 await self._attempt()
                 return await self._finish()
             except (httpx.TransportError, _AgainError) as exc:
                 # a poor line that gains a little each time is patience well spent
-                failures = 1 if self._part.bytes() > before else failures + 1
+                failures = 1 if self.part.bytes() > before else failures + 1
                 pause = self._pause_after(exc, failures)
-                self._trouble = f"cannot fetch {self._request.spec} now: {_in_words(exc)}; trying again"
-            self._tell("waiting")
+                self._trouble = f"cannot fetch {self.request.spec} now: {_in_words(exc)}; trying again"
+            self._report_step("waiting")
             await asyncio.sleep(pause.total_seconds())
 
     def _pause_after(self, exc: httpx.TransportError | _AgainError, failures: int) -> timedelta:
         asked = exc.pause if isinstance(exc, _AgainError) else None
-        if failures > len(self._timeouts.pauses) or (asked or timedelta()) > self._timeouts.retry_after_max:
+        if failures > len(self.timeouts.pauses) or (asked or timedelta()) > self.timeouts.retry_after_max:
             raise DownloadError(
-                f"cannot fetch {self._request.spec} now: {_in_words(exc)}",
-                hint=f"another attempt goes on where this one stopped; or put the file at {self._part.target}",
+                f"cannot fetch {self.request.spec} now: {_in_words(exc)}",
+                hint=f"another attempt goes on where this one stopped; or put the file at {self.part.target}",
             ) from exc
-        return self._timeouts.pauses[failures - 1] if asked is None else asked
+        return self.timeouts.pauses[failures - 1] if asked is None else asked
 
     async def _attempt(self) -> None:
-        self._tell("connecting")
-        if not self._is_hub_asked:
+        self._report_step("connecting")
+        if self.request.is_hub and not self._is_hub_asked:
             await self._ask_hub()
         start = self._resumable_bytes()
         self._is_resumed = start > 0
-        if start and start == self._request.size:
+        if start and start == self.request.size:
             return
-        async with follow(self._client, "GET", self._request.url, self._headers(start)) as response:
+        async with follow(self.client, "GET", self.request.url, self._headers(start)) as response:
             if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-                self._require_complete(response, start)
-                return
+                if start and total_bytes(response) == start:
+                    return
+                self.part.discard()
+                raise _AgainError("the file on the server has changed", pause=timedelta())
             start = self._accept(response, start)
             total = total_bytes(response)
             self._require_room(start, total)
-            request = self._request
-            self._part.keep_note(PartNote(request.spec, request.url, validator(response), request.sha256, total))
+            request = self.request
+            self.part.keep_note(PartNote(request.spec, request.url, validator(response), request.sha256, total))
             await self._receive(response, start, total)
 
     async def _ask_hub(self) -> None:
         """Learn size and hash; they stand in the hub's own answer, not in that of the store it redirects to."""
-        url = self._request.url
-        async with follow(self._client, "HEAD", url, {}, is_hub_asked=True) as response:
+        url = self.request.url
+        async with follow(self.client, "HEAD", url, {}, is_hub_asked=True) as response:
             if response.status_code >= 400 and response.status_code not in NOT_ASKED_SO:
                 raise self._meaning(response)
-            self._request = replace(
-                self._request,
+            self.request = replace(
+                self.request,
                 sha256=linked_sha256(response),
                 size=linked_bytes(response),
             )
@@ -152,18 +146,18 @@ class _Download:
 
     def _resumable_bytes(self) -> int:
         """Return how much of the part can be trusted; a part of something else is thrown away."""
-        note, request, size = self._part.note(), self._request, self._part.bytes()
+        note, request, size = self.part.note(), self.request, self.part.bytes()
         is_same = note is not None and (note.url, note.sha256) == (request.url, request.sha256)
         is_vouched_for = note is not None and bool(note.validator or request.sha256)
         if is_same and is_vouched_for and size <= (request.size or size):
             return size
-        self._part.discard()
+        self.part.discard()
         return 0
 
     def _headers(self, start: int) -> dict[str, str]:
         if not start:
             return {}
-        note = self._part.note()
+        note = self.part.note()
         condition = {"If-Range": note.validator} if note is not None and note.validator else {}
         return {"Range": f"bytes={start}-", **condition}
 
@@ -172,7 +166,7 @@ class _Download:
         if response.status_code == httpx.codes.PARTIAL_CONTENT:
             if range_start(response) == start:
                 return start
-            self._part.discard()
+            self.part.discard()
             raise _AgainError("the server sends another range than asked for", pause=timedelta())
         if response.status_code != httpx.codes.OK:
             raise self._meaning(response)
@@ -181,47 +175,42 @@ class _Download:
         self._is_resumed = False
         return 0
 
-    def _require_complete(self, response: httpx.Response, start: int) -> None:
-        if not start or total_bytes(response) != start:
-            self._part.discard()
-            raise _AgainError("the file on the server has changed", pause=timedelta())
-
     def _meaning(self, response: httpx.Response) -> Exception:
         status = response.status_code
         if status in NO_FILE:
             return self._refusal("there is no such file", "check the spelling of the source")
         if status in NO_ACCESS:
-            by_hand = f"fetch it with your account and put the file at {self._part.target}"
+            by_hand = f"fetch it with your account and put the file at {self.part.target}"
             # for now: a proxy's log-in page answers so, too
             return DownloadError(
-                f"cannot fetch {self._request.spec}: it does not exist or needs an account", hint=by_hand
+                f"cannot fetch {self.request.spec}: it does not exist or needs an account", hint=by_hand
             )
         if status in BUSY or status >= 500:
             return _AgainError(f"the server answers {status}", pause=retry_after(response))
         return self._refusal(f"the server answers {status}", "check the address")
 
     def _refusal(self, reason: str, hint: str) -> DownloadError:
-        return DownloadError(f"cannot fetch {self._request.spec}: {reason}", hint=hint, is_permanent=True)
+        return DownloadError(f"cannot fetch {self.request.spec}: {reason}", hint=hint, is_permanent=True)
 
     def _not_a_model(self, what: str) -> DownloadError:
         return DownloadError(
-            f"cannot fetch {self._request.spec}: the answer is {what}",
-            hint="is there a log-in page or a proxy between?" if self._request.is_hub else "check the address",
-            is_permanent=not self._request.is_hub,
+            f"cannot fetch {self.request.spec}: the answer is {what}",
+            hint="is there a log-in page or a proxy between?" if self.request.is_hub else "check the address",
+            is_permanent=not self.request.is_hub,
         )
 
     def _require_room(self, start: int, total: int | None) -> None:
-        free = shutil.disk_usage(self._part.target.parent).free
+        free = shutil.disk_usage(self.part.target.parent).free
         needed = (total or 0) - start + SPARE_BYTES
         if free < needed:
             raise DownloadError(
-                f"no room for {self._request.spec}: {needed >> 20} MiB are needed, {free >> 20} MiB are free",
-                hint=f"make room in {self._part.target.parent}, or set local.modelCacheDir",
+                f"no room for {self.request.spec}: {needed >> 20} MiB are needed, {free >> 20} MiB are free",
+                hint=f"make room in {self.part.target.parent}, or set local.modelCacheDir",
             )
 
     async def _receive(self, response: httpx.Response, start: int, total: int | None) -> None:
         done = start
-        with self._part.open_at(start) as part:
+        with self.part.open_at(start) as part:
             async for block in response.aiter_raw(BLOCK):
                 if done == 0 and (instead := what_instead(block)):
                     raise self._not_a_model(instead)
@@ -230,36 +219,36 @@ class _Download:
                 if done > (total or BYTES_MAX):
                     raise self._refusal("it is larger than announced", "check the address")
                 await asyncio.to_thread(part.write, block)
-                self._report(Progress(done, total, "downloading"))
+                self.report(Progress(done, total, "downloading"))
             await asyncio.to_thread(os.fsync, part.fileno())
         if total is not None and done < total:
             raise _AgainError(f"the connection ended after {done:,} of {total:,} bytes")
 
     async def _finish(self) -> str:
-        self._tell("checking")
-        digest = await asyncio.to_thread(hash_file, self._part.path)
-        self._require_same(self._part.bytes(), digest)
+        self._report_step("checking")
+        digest = await asyncio.to_thread(hash_file, self.part.path)
+        self._require_same(self.part.bytes(), digest)
         try:
-            await asyncio.to_thread(self._check, self._part.path)
+            await asyncio.to_thread(self.check, self.part.path)
         except ModelError as exc:
-            self._part.discard()
+            self.part.discard()
             raise self._refusal(str(exc), exc.hint) from exc
-        await asyncio.to_thread(self._part.publish)
+        await asyncio.to_thread(self.part.publish)
         return digest
 
     def _require_same(self, size: int, digest: str) -> None:
-        request = self._request
+        request = self.request
         if request.size in {None, size} and request.sha256 in {None, digest}:
             return
-        self._part.discard()
+        self.part.discard()
         if self._is_resumed:  # the old part may be the spoilt one: once more from the start
             raise _AgainError("the parts do not fit together", pause=timedelta())
         found = f"{size:,} bytes with sha256 {digest}"
         announced = f"{request.sha256 or 'any hash'}, {request.size or 'any number of'} bytes"
         raise self._refusal(f"it is not what was announced: {found}, not {announced}", "do not use this source")
 
-    def _tell(self, step: str) -> None:
-        self._report(Progress(self._part.bytes(), self._request.size, step, self._trouble))
+    def _report_step(self, step: str) -> None:
+        self.report(Progress(self.part.bytes(), self.request.size, step, self._trouble))
 
 
 def _in_words(exc: httpx.TransportError | _AgainError) -> str:

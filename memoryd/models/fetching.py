@@ -87,23 +87,22 @@ class Progress(Struct, frozen=True):
 Report = Callable[[Progress], None]
 
 
-class Throttle:
+class Throttle(Struct):
     """Passes on the first and last report of each step and at most ten a second between."""
 
-    def __init__(self, report: Report, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._report = report
-        self._clock = clock
-        self._last_step = ""
-        self._next_at = 0.0
+    report: Report
+    clock: Callable[[], float] = time.monotonic
+    _last_step: str = ""
+    _next_at: float = 0.0
 
     def __call__(self, progress: Progress) -> None:
         is_last = progress.total_bytes is not None and progress.done_bytes >= progress.total_bytes
-        now = self._clock()
+        now = self.clock()
         if progress.step == self._last_step and not is_last and now < self._next_at:
             return
         self._last_step = progress.step
         self._next_at = now + 1 / REPORTS_PER_SECOND
-        self._report(progress)
+        self.report(progress)
 
 
 class PartNote(Struct, frozen=True):
@@ -166,7 +165,7 @@ LONGEST_HOLD: Final = 86_400.0
 def seconds_until(retry_after: str, now: datetime) -> float | None:
     """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
     text = retry_after.strip()
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
+    if re.fullmatch(r"[0-9]{1,99}(\.[0-9]+)?", text):
         return min(float(text), LONGEST_HOLD)
     try:
         at = parsedate_to_datetime(text)

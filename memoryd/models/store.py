@@ -18,6 +18,7 @@ from memoryd.config.loading.overrides import YES
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
 from memoryd.errors import DownloadError, ModelError
+from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
 from memoryd.models import packaged
 from memoryd.models.families import EMBEDDING, ModelUse
@@ -150,7 +151,10 @@ class ModelStore:
             raise ModelError(f"there is no model file at {path}", hint=self.way_to(spec))
         self._refuse_if_forbidden(source)
         report = Throttle(progress)
-        self._make_folder()
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as exc:
+            raise DownloadError(f"cannot make the folder for models {self.folder}: {exc.strerror}") from exc
         async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
             if not path.is_file():
                 await self._fetch(source, path, report)
@@ -166,15 +170,15 @@ class ModelStore:
             url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self._hub), None)
             request = DownloadRequest(source.spec, url, sha256=known, is_hub=isinstance(source, HubSource))
             await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
-        report(_settled(path, source.spec))
+        report(_note_source(path, source.spec))
 
     def list(self) -> list[StoredModel]:
         """Return all models in the folder by name, begun ones included."""
         if not self.folder.is_dir():
             return []
         files = sorted(path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith("."))
-        whole = [_stored(path, path.name, is_complete=True) for path in files if path.suffix == ".gguf"]
-        begun = [_stored(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
+        whole = [_entry(path, path.name, is_complete=True) for path in files if path.suffix == ".gguf"]
+        begun = [_entry(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
         return sorted([*whole, *begun], key=lambda model: model.name)
 
     def remove(self, spec: str) -> int:
@@ -221,12 +225,6 @@ class ModelStore:
     def _lock_path(self, name: str) -> Path:
         return self.folder / f".{name}.lock"
 
-    def _make_folder(self) -> None:
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as exc:
-            raise DownloadError(f"cannot make the folder for models {self.folder}: {exc.strerror}") from exc
-
     def _refuse_if_forbidden(self, source: RemoteSource) -> None:
         if not self._forbidden_by:
             return
@@ -245,21 +243,12 @@ def _forbidden_by(environment: Mapping[str, str], *, allow_download: bool) -> st
     return "" if allow_download else "local.download is false"
 
 
-def _stored(path: Path, name: str, *, is_complete: bool) -> StoredModel:
-    note = path.with_name(path.name + ".json")
-    return StoredModel(name, _read_spec(note), path.stat().st_size, path, is_complete)
+def _entry(path: Path, name: str, *, is_complete: bool) -> StoredModel:
+    spec = read_json_object(path.with_name(path.name + ".json")).get("spec")
+    return StoredModel(name, spec if isinstance(spec, str) else "", path.stat().st_size, path, is_complete)
 
 
-def _read_spec(note: Path) -> str:
-    try:
-        record = json.loads(note.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ""
-    spec = record.get("spec") if isinstance(record, dict) else None
-    return spec if isinstance(spec, str) else ""
-
-
-def _settled(path: Path, spec: str) -> Progress:
+def _note_source(path: Path, spec: str) -> Progress:
     """Write down where the file came from; the last report of its fetching."""
     replace_file(path.with_name(path.name + ".json"), json.dumps({"spec": spec}).encode())
     size = path.stat().st_size

@@ -33,11 +33,11 @@ class PairFormat:
     def __init__(self, model: LlamaModel) -> None:
         self._model = model
         template = model.library.llama_model_chat_template(model.model, b"rerank")
-        self._parts = list(_of_template(model, template.decode()) if template else _of_marks(model))
+        self._parts = list(_template_parts(model, template.decode()) if template else _mark_parts(model))
         """Tokens, and texts in which the question and the text have their places."""
         if not all(any(slot in part for part in self._parts if isinstance(part, str)) for slot in (QUESTION, TEXT)):
             raise LoadError(f"its template for pairs lacks {QUESTION} or {TEXT}")
-        self._room = model.context - len(self._filled("", ""))
+        self._room = model.context - len(self._fill("", ""))
         if self._room < 1:
             raise LoadError(f"its template for pairs fills the context of {model.context} tokens")
 
@@ -45,11 +45,11 @@ class PairFormat:
         """Return the pair's tokens, as many as the context holds at most: question and text are cut at their ends."""
         limit = self._model.context
         share = limit - self._room // QUESTION_SHARE
-        question = _longest(self._bounded(question), lambda start: len(self._filled(start, "")) <= share)
-        text = _longest(self._bounded(text), lambda start: len(self._filled(question, start)) <= limit)
-        return self._filled(question, text)
+        question = _longest_fit(self._truncate(question), lambda start: len(self._fill(start, "")) <= share)
+        text = _longest_fit(self._truncate(text), lambda start: len(self._fill(question, start)) <= limit)
+        return self._fill(question, text)
 
-    def _filled(self, question: str, text: str) -> list[int]:
+    def _fill(self, question: str, text: str) -> list[int]:
         tokens: list[int] = []
         for part in self._parts:
             if isinstance(part, int):
@@ -60,11 +60,11 @@ class PairFormat:
                 tokens += self._model.tokens_of(filled)
         return tokens
 
-    def _bounded(self, text: str) -> str:
+    def _truncate(self, text: str) -> str:
         return text[: self._model.context * CHARACTERS_PER_TOKEN]
 
 
-def _longest(text: str, fits: Callable[[str], bool]) -> str:
+def _longest_fit(text: str, fits: Callable[[str], bool]) -> str:
     """Return the longest beginning of a text that fits; nothing always does."""
     if fits(text):
         return text
@@ -75,7 +75,7 @@ def _longest(text: str, fits: Callable[[str], bool]) -> str:
     return text[:low]
 
 
-def _of_template(model: LlamaModel, template: str) -> Iterator[int | str]:
+def _template_parts(model: LlamaModel, template: str) -> Iterator[int | str]:
     """Take a template apart where its marks stand, so that a text can hold the same signs and remain text."""
     marks = {model.text_of(token): token for token in model.tokens_of(template, has_marks=True) if model.is_mark(token)}
     if not marks:
@@ -87,7 +87,7 @@ def _of_template(model: LlamaModel, template: str) -> Iterator[int | str]:
             yield marks.get(piece, piece)
 
 
-def _of_marks(model: LlamaModel) -> Iterator[int | str]:
+def _mark_parts(model: LlamaModel) -> Iterator[int | str]:
     """Put both texts between the marks that the vocabulary adds."""
     library, vocabulary = model.library, model.vocabulary
     separator = library.llama_vocab_sep(vocabulary)

@@ -53,7 +53,8 @@ class RankingWorker(WorkerKeeper[float]):
         super().__init__(WorkerRun(order=order, job=job, command=RANKING_COMMAND, idle_unload=idle_unload, stall=stall))
         self.reranker = reranker
         self._turn = asyncio.Lock()
-        self._last = _LastQuestion("", {})
+        self._last: tuple[str, dict[bytes, float]] = "", {}
+        """What was asked last, with its scores by the digests of the texts, as they come."""
 
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return what the model's head says to each text, in order: more answers better. Raises RerankerUnavailable.
@@ -63,18 +64,29 @@ class RankingWorker(WorkerKeeper[float]):
         read again, so that the same question goes on where it was late.
         """
         async with self._turn:
-            read = self._last = self._last.asked_before(question, texts)
-            unread = {key: text for text in texts if (key := _digest(text)) not in read.scores}
+            scores = self._known(question, texts)
+            self._last = question, scores
+            unread = {key: text for text in texts if (key := _digest(text)) not in scores}
             keys = list(unread)
             requests = [Score(0, question[:TEXT_CHARACTERS], text[:TEXT_CHARACTERS]) for text in unread.values()]
-            replies = await self.ask(requests, on_reply=lambda at, reply: read.note(keys[at], reply))
+
+            def note(position: int, reply: float | NoResult) -> None:
+                if not isinstance(reply, NoResult):
+                    scores[keys[position]] = reply
+
+            replies = await self.ask(requests, on_reply=note)
         if refused := [reply.reason for reply in replies if isinstance(reply, NoResult)]:
             raise RerankerUnavailable(f"the reranking model gives no score: {refused[0]}")
-        return [read.scores[_digest(text)] for text in texts]
+        return [scores[_digest(text)] for text in texts]
 
     def read(self, question: str, texts: Sequence[str]) -> int:
         """Return how many of the texts were read already, if this is what was asked last."""
-        return len(self._last.asked_before(question, texts).scores)
+        return len(self._known(question, texts))
+
+    def _known(self, question: str, texts: Sequence[str]) -> dict[bytes, float]:
+        """Return the scores that these texts have from the last question; none if this is another."""
+        asked, scores = self._last
+        return {key: scores[key] for key in map(_digest, texts) if key in scores} if asked == question else {}
 
 
 def _misfit(reranker: Reranker, ready: Ready) -> str:
@@ -86,23 +98,6 @@ def _misfit(reranker: Reranker, ready: Ready) -> str:
 def _score(message: Scored) -> float | NoResult:
     is_number = math.isfinite(message.score)
     return message.score if is_number else NoResult(message.id, "a score that is not finite")
-
-
-class _LastQuestion(Struct, frozen=True):
-    """What was asked last, with its scores by the digests of the texts, as they come."""
-
-    question: str
-    scores: dict[bytes, float]
-
-    def asked_before(self, question: str, texts: Sequence[str]) -> "_LastQuestion":
-        """Return the same with what these texts have in common with those before; nothing if the question is new."""
-        known = self.scores if self.question == question else {}
-        return _LastQuestion(question, {key: known[key] for key in map(_digest, texts) if key in known})
-
-    def note(self, key: bytes, reply: float | NoResult) -> None:
-        """Keep a score."""
-        if not isinstance(reply, NoResult):
-            self.scores[key] = reply
 
 
 def _digest(text: str) -> bytes:

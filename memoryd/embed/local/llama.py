@@ -5,7 +5,7 @@ Run as `python -m memoryd.embed.local.llama FD`, FD being one end of a socket pa
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ class EmbeddingModel:
 
     def __init__(self, model: LlamaModel) -> None:
         self._model = model
-        self.dimensions = int(_output_width(model.library)(model.model))
+        # the newer one differs only in models that project their output
+        width = getattr(model.library, "llama_model_n_embd_out", model.library.llama_model_n_embd)
+        self.dimensions = int(width(model.model))
         self.context = model.context
         self._specials = model.tokenize("", has_ends=True)
 
@@ -42,7 +44,9 @@ class EmbeddingModel:
             return "no token of the model's vocabulary in it"
         if failure := self._model.decode(count):
             return failure
-        return _normalised(self._pooled())
+        pointer = self._model.pooled()
+        shape = (self.dimensions,)
+        return _normalised(np.ctypeslib.as_array(pointer, shape) if pointer else np.zeros(shape, np.float32))
 
     def _fit(self, count: int) -> int:
         if count <= self.context:
@@ -51,17 +55,6 @@ class EmbeddingModel:
         if self._model.is_mark(last):
             self._model.tokens[self.context - 1] = last
         return self.context
-
-    def _pooled(self) -> NDArray[np.float32]:
-        pointer = self._model.pooled()
-        if not pointer:
-            return np.zeros(self.dimensions, np.float32)
-        return np.ctypeslib.as_array(pointer, (self.dimensions,))
-
-
-def _output_width(library: Any) -> Any:
-    # newer; differs from n_embd only in models that project their output
-    return getattr(library, "llama_model_n_embd_out", library.llama_model_n_embd)
 
 
 def _normalised(vector: NDArray[np.float32]) -> NDArray[np.float32] | str:

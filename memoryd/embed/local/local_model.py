@@ -102,7 +102,7 @@ class LocalModel(Generic[Worker]):
             else:
                 self._refusal = None
                 await self.become(ModelPhase.READY)
-                await asyncio.gather(self.worker.run(), _revived(self.worker))
+                await asyncio.gather(self.worker.run(), _revive(self.worker))
 
     async def _ready_worker(self) -> Worker:
         if find_spec("llama_cpp") is None:
@@ -127,7 +127,7 @@ class LocalModel(Generic[Worker]):
         wait = self._retry.failed()
         self._refusal = str(exc)
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
-        await self._failed(f"{exc}{retry}", exc.hint)
+        await self._note_failure(f"{exc}{retry}", exc.hint)
         until = float("inf") if exc.is_permanent else time.monotonic() + wait
         while time.monotonic() < until:
             await asyncio.sleep(min(POLL_SECONDS, max(0.0, until - time.monotonic())))
@@ -137,13 +137,13 @@ class LocalModel(Generic[Worker]):
     async def _model_failed(self, exc: Exception, before: tuple[int, ...] | None) -> None:
         """Say why, then wait until the file is another one than `before`, which was tried."""
         self._refusal = str(exc)
-        await self._failed(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
+        await self._note_failure(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
         while True:  # a file sends no event
             await asyncio.sleep(POLL_SECONDS)
             if await asyncio.to_thread(self._stamp) != before:
                 return
 
-    async def _failed(self, reason: str, hint: str) -> None:
+    async def _note_failure(self, reason: str, hint: str) -> None:
         log.warning(self.absent, reason=reason, hint=hint)
         await self.become(ModelPhase.FAILED, f"{reason} ({hint})" if hint else reason)
 
@@ -177,7 +177,15 @@ def model_file(spec: str, *, key: str = EMBEDDING_KEY) -> str:
     raise ModelError(f"the model folder {folder} holds {what}", hint=f"name the file in {key}")
 
 
-async def _revived(worker: WorkerKeeper[Any]) -> None:
+def find_model(store: ModelStore, spec: str) -> Path | None:
+    """Return the file of a model source if it is here; None also for a source that makes no sense."""
+    try:
+        return store.locate(model_file(spec))
+    except MemorydError:
+        return None
+
+
+async def _revive(worker: WorkerKeeper[Any]) -> None:
     """Try a worker that was given up whenever its back-off allows, even if nobody asks."""
     while True:
         await asyncio.sleep(POLL_SECONDS)
@@ -283,7 +291,9 @@ class LlamaWorker(WorkerKeeper[Vector]):
             async with asyncio.timeout(self._query_timeout.total_seconds()):
                 (reply,) = await self.ask([Embed(0, Purpose.QUERY, prompt)])
         except TimeoutError:
-            raise EmbedderUnavailable(self._why_late()) from None
+            late = f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
+            is_ready = self.state().phase is WorkerPhase.READY
+            raise EmbedderUnavailable(late if is_ready else "the embedding model is warming up") from None
         if isinstance(reply, NoResult):
             raise EmbeddingError(f"no vector for this question: {reply.reason}")
         return reply
@@ -298,11 +308,6 @@ class LlamaWorker(WorkerKeeper[Vector]):
         replies = await self.ask([Embed(0, Purpose.DOCUMENT, prompt) for prompt in prompts], is_patient=True)
         answers = (Unembeddable(reply.reason) if isinstance(reply, NoResult) else reply for reply in replies)
         return [next(answers) if one.text.strip() else Unembeddable("empty text") for one in passages]
-
-    def _why_late(self) -> str:
-        if self.state().phase is WorkerPhase.READY:
-            return f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
-        return "the embedding model is warming up"
 
 
 def _job(dimensions: int) -> WorkerJob[Vector]:

@@ -67,7 +67,7 @@ class WorkerConnection(Generic[Reply]):
         self._writer = writer
         self._job = job
         self._last_id = 0
-        self._owed: dict[Purpose, deque[_PendingRequest[Reply]]] = {purpose: deque() for purpose in Purpose}
+        self._pending: dict[Purpose, deque[_PendingRequest[Reply]]] = {purpose: deque() for purpose in Purpose}
         self._end: str | None = None
         self._last_activity = 0.0
         self._idle = self._stall = float("inf")
@@ -76,7 +76,7 @@ class WorkerConnection(Generic[Reply]):
     @property
     def is_busy(self) -> bool:
         """Says whether the worker owes a reply, if only to a caller that has gone."""
-        return any(self._owed.values())
+        return any(self._pending.values())
 
     async def load(self, order: Load) -> None:
         """Send the order and wait for the model; raises ModelError if the worker cannot load it."""
@@ -107,12 +107,12 @@ class WorkerConnection(Generic[Reply]):
                 for position, request in enumerate(requests):
                     sent.append(self._send(request))
                     if on_reply is not None:
-                        sent[-1].reply.add_done_callback(_telling(position, on_reply))
+                        sent[-1].reply.add_done_callback(_reply_callback(position, on_reply))
                     await self._writer.drain()
-            return await asyncio.gather(*(owed.reply for owed in sent))
+            return await asyncio.gather(*(pending.reply for pending in sent))
         finally:
-            for owed in sent:
-                self._abandon(owed)
+            for pending in sent:
+                self._abandon(pending)
 
     async def serve(self, *, idle: timedelta, stall: timedelta) -> None:
         """Read replies until nothing was asked for `idle`.
@@ -142,51 +142,48 @@ class WorkerConnection(Generic[Reply]):
         """Close the connection; whoever still waits is told `reason`."""
         self._end = reason
         self._writer.transport.abort()
-        for purpose, owed in self._owed.items():
-            for one in owed:
+        for purpose, pending in self._pending.items():
+            for one in pending:
                 if not one.reply.done():
-                    one.reply.set_exception(self._ended(purpose, reason))
-            owed.clear()
+                    one.reply.set_exception(self._end_error(purpose, reason))
+            pending.clear()
 
     def _send(self, request: WorkerRequest) -> _PendingRequest[Reply]:
         if self._end is not None:
-            raise self._ended(request.purpose, self._end)
+            raise self._end_error(request.purpose, self._end)
         if not self.is_busy:
             self._touch()
         self._last_id += 1
         reply: asyncio.Future[Reply | NoResult] = asyncio.get_running_loop().create_future()
-        owed = _PendingRequest(self._last_id, request.purpose, reply)
-        self._owed[request.purpose].append(owed)
-        self._writer.write(encode(replace(request, id=owed.id)))
+        pending = _PendingRequest(self._last_id, request.purpose, reply)
+        self._pending[request.purpose].append(pending)
+        self._writer.write(encode(replace(request, id=pending.id)))
         if self._watch is not None and not self._watch.expired():
             self._watch.reschedule(self._deadline())
-        return owed
+        return pending
 
-    def _abandon(self, owed: _PendingRequest[Reply]) -> None:
-        if not owed.reply.cancelled() and owed.reply.done():
+    def _abandon(self, pending: _PendingRequest[Reply]) -> None:
+        if not pending.reply.cancelled() and pending.reply.done():
             # read, so that asyncio does not report it as never retrieved
-            owed.reply.exception()
+            pending.reply.exception()
             return
-        owed.reply.cancel()
+        pending.reply.cancel()
         if not self._writer.is_closing():
-            self._writer.write(encode(Cancel(owed.id)))
+            self._writer.write(encode(Cancel(pending.id)))
 
     def _settle(self, message: Message) -> None:
         if not isinstance(message, (self._job.answer, NoResult)):
             raise ValueError(f"unexpected {type(message).__name__}")
         reply = message if isinstance(message, NoResult) else self._job.read(message)
-        owed = self._next_in_order(message.id)
+        queue = next((queue for queue in self._pending.values() if queue and queue[0].id == message.id), None)
+        if queue is None:
+            raise ValueError(f"reply to {message.id} out of turn")
+        pending = queue.popleft()
         self.has_answered = True
-        if not owed.reply.done():
-            owed.reply.set_result(reply)
+        if not pending.reply.done():
+            pending.reply.set_result(reply)
 
-    def _next_in_order(self, number: int) -> _PendingRequest[Reply]:
-        for owed in self._owed.values():
-            if owed and owed[0].id == number:
-                return owed.popleft()
-        raise ValueError(f"reply to {number} out of turn")
-
-    def _ended(self, purpose: Purpose, reason: str) -> MemorydError:
+    def _end_error(self, purpose: Purpose, reason: str) -> MemorydError:
         return self._job.unavailable(reason) if purpose is Purpose.QUERY else WorkerDied(reason)
 
     def _touch(self) -> None:
@@ -196,7 +193,7 @@ class WorkerConnection(Generic[Reply]):
         return self._last_activity + (self._stall if self.is_busy else self._idle)
 
 
-def _telling(position: int, on_reply: OnReply[Reply]) -> Callable[[asyncio.Future[Reply | NoResult]], None]:
+def _reply_callback(position: int, on_reply: OnReply[Reply]) -> Callable[[asyncio.Future[Reply | NoResult]], None]:
     def tell(reply: asyncio.Future[Reply | NoResult]) -> None:
         if not reply.cancelled() and reply.exception() is None:
             on_reply(position, reply.result())

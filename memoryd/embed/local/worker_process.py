@@ -247,7 +247,7 @@ class WorkerKeeper(Generic[Reply]):
 
     async def warm(self) -> None:
         """Start the worker and wait for it; raises ModelError if the file is at fault, else what the job says."""
-        await self._started()
+        await self._ready_connection()
 
     async def ask(
         self,
@@ -264,7 +264,7 @@ class WorkerKeeper(Generic[Reply]):
         if not requests:
             return []
         try:
-            connection = await self._started(is_patient=is_patient)
+            connection = await self._ready_connection(is_patient=is_patient)
         except ModelError as exc:
             raise self._unavailable(str(exc), exc.hint) from exc
         return await connection.ask(requests, on_reply)
@@ -301,14 +301,14 @@ class WorkerKeeper(Generic[Reply]):
         self._lives += 1
         life = self._life = WorkerLife(self._kept)
         try:
-            self._note(await life.run(self._loaded))
+            self._note(await life.run(self._note_loaded))
         finally:
             try:
                 await life.end()
             finally:
                 self._life = None
 
-    def _loaded(self, connection: WorkerConnection[Reply]) -> None:
+    def _note_loaded(self, connection: WorkerConnection[Reply]) -> None:
         self._step(WorkerEvent.LOADED)
         log.info("model loaded", job=self._name, model=self._kept.model.name, pid=self._life and self._life.pid)
         # nobody waits for it if who asked was refused because of the back-off
@@ -342,7 +342,7 @@ class WorkerKeeper(Generic[Reply]):
             self._start.exception()
         self._start = None
 
-    async def _started(self, *, is_patient: bool = False) -> WorkerConnection[Reply]:
+    async def _ready_connection(self, *, is_patient: bool = False) -> WorkerConnection[Reply]:
         connection = self._life.connection if self._life is not None else None
         if self._phase is WorkerPhase.READY and connection is not None:
             return connection
@@ -350,8 +350,11 @@ class WorkerKeeper(Generic[Reply]):
             raise self._unavailable(f"the {self._name} worker is stopped")
         self._wanted.set()
         wait = 0.0 if self._phase is WorkerPhase.STARTING else self._retry.wait()
-        if wait > 0 and self._failure is not None:
-            self._refuse_to_wait(wait, self._failure, is_patient)
+        if wait > 0 and isinstance(self._failure, ModelError):
+            # a new one: an exception raised again and again keeps every traceback
+            raise ModelError(str(self._failure), hint=self._failure.hint)
+        if wait > 0 and self._failure is not None and not is_patient:
+            raise self._unavailable(f"{self._failure}; next try in {wait:.0f} s")
         if self._start is None:
             self._start = asyncio.get_running_loop().create_future()
         try:
@@ -360,13 +363,6 @@ class WorkerKeeper(Generic[Reply]):
                 return await asyncio.shield(self._start)
         except TimeoutError:
             raise self._unavailable(f"the {self._name} model is warming up") from None
-
-    def _refuse_to_wait(self, wait: float, failure: MemorydError, is_patient: bool) -> None:
-        if isinstance(failure, ModelError):
-            # a new one: an exception raised again and again keeps every traceback
-            raise ModelError(str(failure), hint=failure.hint)
-        if not is_patient:
-            raise self._unavailable(f"{failure}; next try in {wait:.0f} s")
 
     def _unavailable(self, reason: str, hint: str = "") -> MemorydError:
         error = self._kept.job.unavailable(reason)

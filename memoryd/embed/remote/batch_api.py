@@ -271,7 +271,12 @@ class JobFolder:
         """Return every job, oldest first; a file that cannot be read is left alone."""
         if not self._folder.is_dir():
             return []
-        jobs = [job for path in sorted(self._folder.glob(f"*{SUFFIX}")) if (job := _read_job(path)) is not None]
+        jobs = []
+        for path in sorted(self._folder.glob(f"*{SUFFIX}")):
+            try:
+                jobs.append(json_decode(path.read_bytes(), type=BatchJob))
+            except (OSError, ValueError, RecursionError) as exc:
+                log.warning("cannot read the note of a batch job", path=str(path), reason=str(exc))
         return sorted(jobs, key=lambda job: job.created)
 
     def save(self, job: BatchJob) -> None:
@@ -286,11 +291,3 @@ class JobFolder:
 
     def _path(self, job: BatchJob) -> Path:
         return self._folder / f"{job.name}{SUFFIX}"
-
-
-def _read_job(path: Path) -> BatchJob | None:
-    try:
-        return json_decode(path.read_bytes(), type=BatchJob)
-    except (OSError, ValueError, RecursionError) as exc:
-        log.warning("cannot read the note of a batch job", path=str(path), reason=str(exc))
-        return None

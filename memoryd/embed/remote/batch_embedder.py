@@ -32,8 +32,6 @@ log = structlog.get_logger(__name__)
 
 TEXTS_PER_JOB: Final = 1000
 """So that the answers of a job, some 60 MB of JSON at 3072 dimensions, fit into memory."""
-FEWEST: Final = 64
-"""Fewer texts are not worth a job."""
 FAILURES_TO_STOP: Final = 2
 STOP_SECONDS: Final = 3600.0
 """How long batches are not tried again after they failed so often."""
@@ -50,7 +48,8 @@ class BatchSettings(Struct, frozen=True):
     concurrency: int = 2
     poll: timedelta = timedelta(seconds=2)
     timeout: timedelta = timedelta(minutes=60)
-    fewest: int = FEWEST
+    fewest: int = 64
+    """Fewer texts are not worth a job."""
     doubt: timedelta = timedelta(minutes=1)
     """How long a job whose submission got no answer may still turn up at the provider."""
 
@@ -112,7 +111,9 @@ class BatchEmbedder:
         jobs, taken = await self._known_jobs(), set[str]()
         while True:
             jobs = await self._submit(self._free(wanted, jobs), jobs)
-            await self._directly(self._few(wanted, jobs))
+            free = self._free(wanted, jobs)
+            # what is not worth a job, or cannot have one
+            await self._embed_directly(free if len(free) < self._settings.fewest or self._is_stopped() else {})
             jobs = [await self._look(job) if job.stage is not Stage.OVER else job for job in jobs]
             await self._collect(wanted, jobs, taken)
             needed = [job for job in jobs if job.stage is not Stage.OVER and self._missing(wanted, job)]
@@ -124,7 +125,7 @@ class BatchEmbedder:
                     f"{self._inner.destination} works on {self.running_texts} texts in batch jobs"
                 )
             await asyncio.sleep(self._settings.poll.total_seconds() if needed else 0)
-        await self._directly({key: item for key, item in wanted.items() if key not in self._ready})
+        await self._embed_directly({key: item for key, item in wanted.items() if key not in self._ready})
 
     def _missing(self, wanted: Mapping[str, Input], job: BatchJob) -> bool:
         return any(key in wanted and key not in self._ready for key in job.keys)
@@ -134,15 +135,10 @@ class BatchEmbedder:
         given = {key for job in jobs for key in job.keys}
         return {key: item for key, item in wanted.items() if key not in given and key not in self._ready}
 
-    def _few(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob]) -> dict[str, Input]:
-        """Return what is not worth a job, or cannot have one."""
-        free = self._free(wanted, jobs)
-        return free if len(free) < self._settings.fewest or self._is_stopped() else {}
-
     def _is_stopped(self) -> bool:
         return time.monotonic() < self._stopped_until
 
-    async def _directly(self, texts: Mapping[str, Input]) -> None:
+    async def _embed_directly(self, texts: Mapping[str, Input]) -> None:
         if texts:
             answers: Answers = await self._inner.answers_for(list(texts.values()))
             self._ready |= {key: answers[item] for key, item in texts.items()}
@@ -154,11 +150,11 @@ class BatchEmbedder:
             if job.stage is Stage.OVER and time.time() - job.ended > KEEP_SECONDS:
                 await asyncio.to_thread(self._folder.remove, job)
             elif job.fingerprint == self.identity.fingerprint:
-                found = await self._found(job) if job.stage is Stage.SUBMITTING else job
+                found = await self._find_job(job) if job.stage is Stage.SUBMITTING else job
                 jobs += [found] if found else []
         return jobs
 
-    async def _found(self, job: BatchJob) -> BatchJob | None:
+    async def _find_job(self, job: BatchJob) -> BatchJob | None:
         """Return the job of which it is not known whether it was submitted, if the provider knows it."""
         try:
             states = await self._ask(self._api.latest(), lambda body: self._api.states(decode_json(body)))
@@ -199,7 +195,7 @@ class BatchEmbedder:
             if error.kind in {FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING}:
                 raise
             await asyncio.to_thread(self._folder.remove, job)
-            self._failed(error.reason)
+            self._note_failure(error.reason)
             return None
         log.info("batch job submitted", provider=self.identity.provider, job=state.id, texts=len(requests))
         return await self._note(replace(job, id=state.id, stage=Stage.RUNNING))
@@ -233,10 +229,10 @@ class BatchEmbedder:
             self._failures = 0
             log.info("batch job is over", job=job.id, status=status, texts=len(job.keys))
         else:
-            self._failed(f"job {job.id}: {status}")
+            self._note_failure(f"job {job.id}: {status}")
         return await self._note(replace(job, stage=Stage.OVER, files=files, ended=time.time()))
 
-    def _failed(self, reason: str) -> None:
+    def _note_failure(self, reason: str) -> None:
         self._failures += 1
         log.warning("batch job failed; its texts are embedded by direct calls", reason=reason, times=self._failures)
         if self._failures >= FAILURES_TO_STOP:

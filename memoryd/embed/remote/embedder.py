@@ -5,11 +5,12 @@ A request that is refused is split until the one text that spoils it is found; e
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
@@ -19,6 +20,7 @@ from memoryd.embed.remote.http import Endpoint, decode_json
 from memoryd.embed.remote.providers import (
     BUSY_ITEMS,
     ESTIMATE_MARGIN,
+    Call,
     GeminiWire,
     Input,
     OpenAiWire,
@@ -47,14 +49,13 @@ KEPT: Final = 4096
 """How many vectors of calls that failed in part are kept for the next call."""
 
 
-class Channel:
+class Channel(Struct):
     """Speaks the provider's older format once the address of the newer one turned out to be unknown."""
 
-    def __init__(self, endpoint: Endpoint, wire: OpenAiWire) -> None:
-        self.endpoint = endpoint
-        self.wire = wire
-        self.dimensions: int | None = None
-        """What every answer must have from now on; None until the first one tells."""
+    endpoint: Endpoint
+    wire: OpenAiWire
+    dimensions: int | None = None
+    """What every answer must have from now on; None until the first one tells."""
 
     async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
         """Return one row a text, in order; raises CallError. `inputs` are no more than `wire.items`."""
@@ -62,7 +63,8 @@ class Channel:
             return await self._rows(self.wire, inputs, purpose, attempts)
         except CallError as error:
             older = self.wire.older
-            if error.kind is not FailureKind.MISSING or older is None or _names_model(error):
+            # Ollama answers 404 in both cases: with words for a model it has not, without for a path it does not know
+            if error.kind is not FailureKind.MISSING or older is None or "model" in error.reason.lower():
                 raise
         rows = [row for one in inputs for row in await self._rows(older, [one], purpose, attempts)]
         self.wire = older
@@ -71,18 +73,29 @@ class Channel:
     async def _rows(
         self, wire: OpenAiWire, inputs: Sequence[Input], purpose: Purpose, attempts: int | None
     ) -> list[RawVector]:
-        path, body = wire.call(inputs, purpose)
+        return await self.ask(wire, wire.call(inputs, purpose), [item.text for item in inputs], purpose, attempts)
+
+    async def ask(
+        self,
+        wire: OpenAiWire,
+        call: Call,
+        texts: Sequence[str],
+        purpose: Purpose = Purpose.DOCUMENT,
+        attempts: int | None = None,
+    ) -> list[RawVector]:
+        """Make a call, and return one row for each of the texts; raises CallError, which quotes none of them."""
+        path, body = call
         return await self.endpoint.ask(
             "POST",
             self.endpoint.url(path),
             purpose,
-            partial(self.decoded, wire, len(inputs)),
+            partial(self._decoded, wire, len(texts)),
             json_body=body,
-            texts=[item.text for item in inputs],
+            texts=texts,
             attempts=attempts,
         )
 
-    def decoded(self, wire: OpenAiWire, count: int, body: bytes) -> list[RawVector]:
+    def _decoded(self, wire: OpenAiWire, count: int, body: bytes) -> list[RawVector]:
         """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
         rows = wire.rows(decode_json(body), count)
         for row in rows:
@@ -100,28 +113,22 @@ class Channel:
         return rows
 
 
-def _names_model(error: CallError) -> bool:
-    # Ollama answers 404 in both cases: with words for a model it has not, without for a path it does not know
-    return "model" in error.reason.lower()
-
-
-class Splitter:
+class Splitter(Struct):
     """Remembers the size of request that an endpoint was heard to take. `tokens` bounds a request, too."""
 
-    def __init__(self, channel: Channel, *, tokens: float) -> None:
-        self._channel = channel
-        self._tokens = tokens
-        self._items = BUSY_ITEMS
+    channel: Channel
+    tokens: float
+    _items: int = BUSY_ITEMS
 
     def parts(self, inputs: Sequence[Input]) -> list[list[Input]]:
         """Return requests within the provider's limits; a text that is larger than all of them stands alone."""
         parts: list[list[Input]] = []
-        room, items = 0.0, min(self._items, self._channel.wire.items)
+        room, items = 0.0, min(self._items, self.channel.wire.items)
         for item in inputs:
             cost = estimate(item.text)
             if not parts or len(parts[-1]) >= items or cost > room:
                 parts.append([])
-                room = self._tokens
+                room = self.tokens
             parts[-1].append(item)
             room -= cost
         return parts
@@ -133,25 +140,25 @@ class Splitter:
         except CallError as error:
             if error.kind in SUSPECT:
                 await self.probe()
-            await self._smaller(part, error, answers)
+            await self._embed_halves(part, error, answers)
 
     async def probe(self) -> int:
         """Embed a harmless text; the number of its dimensions. Raises CallError if even that fails."""
-        (row,) = await self._channel.rows([PROBE_INPUT], Purpose.DOCUMENT)
+        (row,) = await self.channel.rows([PROBE_INPUT], Purpose.DOCUMENT)
         return len(row)
 
     async def _send(
         self, sent: Sequence[Input], part: Sequence[Input], answers: Answers, *, attempts: int | None = None
     ) -> None:
-        rows = await self._channel.rows(sent, Purpose.DOCUMENT, attempts=attempts)
+        rows = await self.channel.rows(sent, Purpose.DOCUMENT, attempts=attempts)
         answers.update(zip(part, [vector_of(row) for row in rows], strict=True))
 
-    async def _smaller(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
+    async def _embed_halves(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
         """Go on after a refusal: in halves, or, with a text that stands alone, with less of it."""
         if error.kind not in SUSPECT | {FailureKind.TOO_MANY, FailureKind.TOO_LONG}:
             raise error
         if len(part) == 1:
-            answers[part[0]] = await self._alone(part[0], error, answers)
+            answers[part[0]] = await self._embed_single(part[0], error, answers)
             return
         middle = len(part) // 2
         if error.kind is FailureKind.TOO_MANY:
@@ -161,9 +168,9 @@ class Splitter:
             try:
                 await self._send(half, half, answers, attempts=1 if error.kind is FailureKind.FAILING else None)
             except CallError as again:
-                await self._smaller(half, again, answers)
+                await self._embed_halves(half, again, answers)
 
-    async def _alone(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
+    async def _embed_single(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
         """Return the vector of as much of a text's beginning as the endpoint takes."""
         text = item.text
         while error.kind in {FailureKind.TOO_LONG, FailureKind.TOO_MANY} and len(text) > SHORTEST:
@@ -179,50 +186,11 @@ class Splitter:
         raise error
 
 
-class MediaSender:
-    """Vectors that came before another file's call failed are kept for the next time: nothing is paid for twice."""
-
-    def __init__(self, channel: Channel, splitter: Splitter) -> None:
-        self._channel = channel
-        self._splitter = splitter
-        self._kept: MediaAnswers = {}
-
-    async def answers_for(self, passages: Sequence[Passage]) -> MediaAnswers:
-        """Return a vector or a reason for each attachment; raises CallError."""
-        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
-        todo = [(file, words) for file, words in files.items() if file.sha256 not in self._kept]
-        # every request ends before the failure of one is told: what the others bring is kept
-        outcomes = await asyncio.gather(*(self._send(file, words) for file, words in todo), return_exceptions=True)
-        for outcome in outcomes:
-            if outcome is not None:
-                raise outcome
-        return {file.sha256: self._kept.pop(file.sha256) for file in files}
-
-    async def _send(self, file: Attachment, words: str) -> None:
-        wire = self._channel.wire
-        if not isinstance(wire, GeminiWire) or not wire.takes_media:
-            self._kept[file.sha256] = Unembeddable("this model embeds text only")
-            return
-        try:
-            self._kept[file.sha256] = vector_of(await self._row(wire, file, words))
-        except CallError as error:
-            if error.kind not in NOT_THIS_INPUT | SUSPECT:
-                raise
-            await self._splitter.probe()
-            self._kept[file.sha256] = Unembeddable(error.reason)
-
-    async def _row(self, wire: GeminiWire, file: Attachment, words: str) -> RawVector:
-        path, body = await asyncio.to_thread(wire.media_call, file.data, file.mime, words)
-        endpoint = self._channel.endpoint
-        (row,) = await endpoint.ask(
-            "POST",
-            endpoint.url(path),
-            Purpose.DOCUMENT,
-            partial(self._channel.decoded, wire, 1),
-            json_body=body,
-            texts=[words],
-        )
-        return row
+async def _finish(calls: Iterable[Awaitable[None]]) -> None:
+    """Await every call before the failure of the first that failed is raised: what the others bring is stored."""
+    for outcome in await asyncio.gather(*calls, return_exceptions=True):
+        if outcome is not None:
+            raise outcome
 
 
 class RemoteEmbedder:
@@ -237,7 +205,8 @@ class RemoteEmbedder:
         self._identity = identity
         self._context = context * ESTIMATE_MARGIN
         self._splitter = Splitter(channel, tokens=tokens * ESTIMATE_MARGIN)
-        self._media = MediaSender(channel, self._splitter)
+        self._media: MediaAnswers = {}
+        """Of files whose batch failed for another one: nothing is paid for twice."""
         self._kept: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
 
     @property
@@ -276,7 +245,7 @@ class RemoteEmbedder:
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
         try:
-            files = await self._media.answers_for(passages)
+            files = await self._media_answers(passages)
         except CallError as error:
             raise unavailable(error) from error
 
@@ -291,11 +260,14 @@ class RemoteEmbedder:
         """Return the same for texts as they are sent, each once; raises EmbedderUnavailable."""
         answers: Answers = {item: self._kept[item] for item in inputs if item in self._kept}
         try:
-            await self._embed_all([item for item in inputs if item not in answers], answers)
-        except BaseException:
+            parts = self._splitter.parts([item for item in inputs if item not in answers])
+            await _finish(self._splitter.embed(part, answers) for part in parts)
+        except BaseException as exc:
             self._kept |= answers
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+            if isinstance(exc, CallError):
+                raise unavailable(exc) from exc
             raise
         for item in inputs:
             self._kept.pop(item, None)
@@ -307,24 +279,33 @@ class RemoteEmbedder:
             return None
         return self._input(self.channel.wire.prompts.document, passage.text, passage.title)
 
-    async def _embed_all(self, todo: Sequence[Input], answers: Answers) -> None:
-        parts = self._splitter.parts(todo)
-        # every request ends before the failure of one is told: what the others bring is kept
-        outcomes = await asyncio.gather(
-            *(self._splitter.embed(part, answers) for part in parts), return_exceptions=True
-        )
-        for outcome in outcomes:
-            if isinstance(outcome, CallError):
-                raise unavailable(outcome) from outcome
-            if outcome is not None:
-                raise outcome
+    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
+        """Return a vector or a reason for each attachment; raises CallError."""
+        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
+        await _finish(self._send_file(file, words) for file, words in files.items() if file.sha256 not in self._media)
+        return {file.sha256: self._media.pop(file.sha256) for file in files}
+
+    async def _send_file(self, file: Attachment, words: str) -> None:
+        wire = self.channel.wire
+        if not isinstance(wire, GeminiWire) or not wire.takes_media:
+            self._media[file.sha256] = Unembeddable("this model embeds text only")
+            return
+        try:
+            call = await asyncio.to_thread(wire.media_call, file.data, file.mime, words)
+            (row,) = await self.channel.ask(wire, call, [words])
+            self._media[file.sha256] = vector_of(row)
+        except CallError as error:
+            if error.kind not in NOT_THIS_INPUT | SUSPECT:
+                raise
+            await self._splitter.probe()
+            self._media[file.sha256] = Unembeddable(error.reason)
 
     def _input(self, template: PromptTemplate, text: str, title: str = "") -> Input:
         title = title.strip()[:TITLE_CHARACTERS]
-        return Input(template.apply(_cut(text, self._context), title), title)
+        return Input(template.apply(_truncate(text, self._context), title), title)
 
 
-def _cut(text: str, context: float) -> str:
+def _truncate(text: str, context: float) -> str:
     """Return the beginning of a text that fits about `context` tokens; 0 for no such bound."""
     text = text[:TEXT_CHARACTERS]
     cost = estimate(text) if context else 0

@@ -82,12 +82,16 @@ def model_of(settings: RemoteSettings) -> str:
 
 def wire_of(settings: RemoteSettings, api_key: str = "") -> OpenAiWire:
     """Return the provider's wire format for these settings; raises ModelError."""
-    _require_dimensions(settings)
+    model, dimensions = model_of(settings), settings.dimensions
+    sizes = SIZES.get(model)
+    if sizes and dimensions not in {None, *sizes}:
+        choices = ", ".join(map(str, sizes))
+        raise ModelError(f"{model} gives no {dimensions} dimensions", hint=f"outputDimensionality is one of {choices}")
     options = WireOptions(
         base_url=settings.base_url,
-        model=model_of(settings),
+        model=model,
         key=api_key,
-        dimensions=settings.dimensions,
+        dimensions=dimensions,
         prompts=_prompts(settings),
         items=PROVIDERS[settings.provider].items,
     )
@@ -124,11 +128,3 @@ def _prompts(settings: RemoteSettings) -> PromptTemplates:
     template = overridden(own.document, document)
     is_beside = wire.takes_title(model, template)
     return PromptTemplates(overridden(own.query, query), template if is_beside else template.titled)
-
-
-def _require_dimensions(settings: RemoteSettings) -> None:
-    model, dimensions = model_of(settings), settings.dimensions
-    sizes = SIZES.get(model)
-    if sizes and dimensions not in {None, *sizes}:
-        choices = ", ".join(map(str, sizes))
-        raise ModelError(f"{model} gives no {dimensions} dimensions", hint=f"outputDimensionality is one of {choices}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from memoryd.domain.media import modality_of_mime, token_estimate
 from memoryd.domain.text.tokens import estimate
@@ -22,6 +23,7 @@ from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Purpose,
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.settings import HOLD, Credentials
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
+from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
 from memoryd.retry import Retry
 
@@ -29,7 +31,6 @@ log = structlog.get_logger(__name__)
 
 NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
 """An endpoint that answers so works: the text, its length or the hurry is to blame."""
-BOOK_BYTES_MAX: Final = 1024 * 1024
 
 
 class EndpointBreaker:
@@ -119,8 +120,13 @@ class EndpointBreaker:
         if self._is_admitted and error.kind in NOT_ITS_FAULT:
             self.answered()
         elif not self._is_load(purpose, is_late=is_late):
-            self._count(started)
-            self._leave_alone(error)
+            # calls that were under way together fail together: that is one failure
+            if started >= self._failed_at:
+                self._retry.failed()
+                self._failed_at = self._retry.now()
+            if error.retry_after is not None and error.kind is not FailureKind.BUSY:
+                self._left_alone_until = max(self._left_alone_until, self._retry.now() + error.retry_after)
+                self._retry.hold(error.retry_after)
         self._news.set()
 
     def gives_up(self, error: CallError) -> None:
@@ -137,25 +143,14 @@ class EndpointBreaker:
         # a question without an answer in its few seconds, while documents get theirs: busy, not gone
         return is_late and purpose is Purpose.QUERY and self._retry.now() - self._answered_at < self._retry.rule.window
 
-    def _count(self, started: float) -> None:
-        # calls that were under way together fail together: that is one failure
-        if started >= self._failed_at:
-            self._retry.failed()
-            self._failed_at = self._retry.now()
-
-    def _leave_alone(self, error: CallError) -> None:
-        if error.retry_after is not None and error.kind is not FailureKind.BUSY:
-            self._left_alone_until = max(self._left_alone_until, self._retry.now() + error.retry_after)
-            self._retry.hold(error.retry_after)
-
     def _held_until(self, purpose: Purpose) -> float:
         return self._holds.get((self._caller.account, purpose), float("-inf"))
 
     def _hold(self, purpose: Purpose, seconds: float | None) -> None:
         pause = self._retry.rule.first_delay if seconds is None else seconds
         until = self._retry.now() + pause * self._retry.jitter()
-        for held in {purpose, Purpose.DOCUMENT}:
-            self._holds[self._caller.account, held] = max(self._held_until(held), until)
+        for affected in {purpose, Purpose.DOCUMENT}:
+            self._holds[self._caller.account, affected] = max(self._held_until(affected), until)
 
 
 class TokenBudget:
@@ -211,27 +206,26 @@ class TokenBudget:
             log.warning("the tokens of today cannot be noted", reason=str(exc))
 
 
-class MeteredEmbedder:
+class MeteredEmbedder(Struct, frozen=True, eq=False):
     """Counts what is sent. Documents wait for the next day when `limit` tokens are spent, None: no limit.
 
     Questions are counted and asked all the same: they are small, and somebody waits.
     """
 
-    def __init__(self, inner: Embedder, *, book: TokenBudget, destination: str, limit: int | None) -> None:
-        self._inner = inner
-        self._book = book
-        self._destination = destination
-        self._limit = limit
+    inner: Embedder
+    book: TokenBudget
+    destination: str
+    limit: int | None
 
     @property
     def identity(self) -> EmbedderIdentity:
         """Names the vector space."""
-        return self._inner.identity
+        return self.inner.identity
 
     async def embed_query(self, text: str) -> Vector:
         """Ask and count; raises as the embedder does."""
-        vector = await self._inner.embed_query(text)
-        await self._book.add(self._destination, estimate(text))
+        vector = await self.inner.embed_query(text)
+        await self.book.add(self.destination, estimate(text))
         return vector
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
@@ -239,25 +233,25 @@ class MeteredEmbedder:
         totals = list(accumulate(map(_tokens, passages)))
         tokens = totals[-1] if totals else 0
         # no await between the look at what is left and the reservation: two workspaces would both find it free
-        if self._limit is not None:
-            self._refuse_beyond(self._limit, totals)
-        with self._book.reserving(self._destination, tokens):
-            answers = await self._inner.embed_documents(passages)
-        await self._book.add(self._destination, tokens)
+        if self.limit is not None:
+            self._refuse_beyond(self.limit, totals)
+        with self.book.reserving(self.destination, tokens):
+            answers = await self.inner.embed_documents(passages)
+        await self.book.add(self.destination, tokens)
         return answers
 
     def _refuse_beyond(self, limit: int, totals: Sequence[int]) -> None:
-        spent, reserved = self._book.spent(self._destination), self._book.reserved(self._destination)
+        spent, reserved = self.book.spent(self.destination), self.book.reserved(self.destination)
         fits = _fitting(totals, limit, spent + reserved)
         if fits >= len(totals):
             return
         if not fits and _fitting(totals, limit, spent):
             raise EmbedderUnavailable(
-                f"about {reserved:,} tokens are being sent to {self._destination}, and "
+                f"about {reserved:,} tokens are being sent to {self.destination}, and "
                 f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for what is left of it"
             )
         raise BudgetSpent(
-            f"about {spent:,} tokens were sent to {self._destination} today, and "
+            f"about {spent:,} tokens were sent to {self.destination} today, and "
             f"memorySearch.remote.tokensPerDay is {limit:,}: notes wait for the next day (UTC)",
             fits=fits,
         )
@@ -276,11 +270,7 @@ def _tokens(passage: Passage) -> int:
 
 
 def _read_spent(path: Path, day: str) -> dict[str, int]:
-    try:
-        with path.open("rb") as file:
-            noted = json.loads(file.read(BOOK_BYTES_MAX))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    tokens = noted.get("tokens") if isinstance(noted, dict) and noted.get("day") == day else None
+    noted = read_json_object(path)
+    tokens = noted.get("tokens") if noted.get("day") == day else None
     entries = tokens.items() if isinstance(tokens, dict) else ()
     return {name: count for name, count in entries if isinstance(count, int) and count >= 0}

@@ -9,7 +9,7 @@ import json
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
@@ -125,19 +125,19 @@ class Endpoint:
         A question must be answered within `timeouts.query`, retries and all, or within `within` seconds, if less.
         """
         if json_body is not None:
-            content["content"] = await asyncio.to_thread(_encoded, json_body)
+            content["content"] = await asyncio.to_thread(_encode, json_body)
             content["headers"] = {"Content-Type": "application/json"}
         request = self._client.build_request(method, url, **content)
         seconds = min(self._timeouts.query.total_seconds(), float("inf") if within is None else within)
         deadline = time.monotonic() + seconds if purpose is Purpose.QUERY else None
         call = _Call(request, purpose, decode, texts, deadline)
         try:
-            return await self._tried(call, attempts or self._timeouts.attempts)
+            return await self._ask_with_retries(call, attempts or self._timeouts.attempts)
         except CallError as error:
             self._gate.gives_up(error)
             raise
 
-    async def _tried(self, call: _Call[Decoded], attempts: int) -> Decoded:
+    async def _ask_with_retries(self, call: _Call[Decoded], attempts: int) -> Decoded:
         # while it backs off after a call that failed for good, nobody waits with a question for the next try
         if call.purpose is Purpose.QUERY and self._gate.refuses_questions:
             raise self._not_now(self._gate.wait(call.purpose))
@@ -164,7 +164,8 @@ class Endpoint:
         return CallError(FailureKind.UNAVAILABLE, f"{self._gate.reason}{later}")
 
     async def _attempt(self, call: _Call[Decoded]) -> Decoded:
-        async with self._slot(call.purpose):
+        # documents share `concurrency` requests; a question needs no slot
+        async with nullcontext() if call.purpose is Purpose.QUERY else self._slots:
             started = self._gate.starts()
             limit = self._timeouts.bulk.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
             is_late = False
@@ -186,17 +187,8 @@ class Endpoint:
         self._gate.fails(error, call.purpose, started=started, is_late=is_late)
         raise error
 
-    @asynccontextmanager
-    async def _slot(self, purpose: Purpose) -> AsyncIterator[None]:
-        """Let documents share `concurrency` requests; a question needs no slot."""
-        if purpose is Purpose.QUERY:
-            yield
-            return
-        async with self._slots:
-            yield
-
     async def _exchange(self, request: httpx.Request, decode: Decode[Decoded]) -> Decoded:
-        async with self._followed(request) as response:
+        async with self._follow_redirects(request) as response:
             if not response.is_success:
                 body = await _read(response, ERROR_BYTES, is_cut=True)
                 raise meaning(response.status_code, body, response.headers.get("Retry-After", ""), datetime.now(UTC))
@@ -208,7 +200,7 @@ class Endpoint:
             raise CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}") from exc
 
     @asynccontextmanager
-    async def _followed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+    async def _follow_redirects(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
         """Yield the answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
         for _ in range(REDIRECTS):
             if self._client.is_closed:
@@ -229,12 +221,10 @@ class Endpoint:
     def _next(self, request: httpx.Request, response: httpx.Response, there: httpx.URL) -> httpx.Request:
         is_read = request.method == "GET"
         if _origin(there) == _origin(request.url) and (is_read or response.status_code in KEEPS_METHOD):
-            return httpx.Request(
-                request.method,
-                there,
-                headers=_without_host(request.headers),
-                content=b"" if is_read else request.read(),
-            )
+            headers = request.headers.copy()
+            for name in ("Host", "Content-Length"):
+                headers.pop(name, None)
+            return httpx.Request(request.method, there, headers=headers, content=b"" if is_read else request.read())
         if is_read and (there.scheme == "https" or there.host in LOOPBACK):
             return httpx.Request("GET", there)
         raise CallError(
@@ -244,7 +234,7 @@ class Endpoint:
         )
 
 
-def _encoded(body: object) -> bytes:
+def _encode(body: object) -> bytes:
     # a lone surrogate cannot be sent as it is
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "replace")
@@ -269,13 +259,6 @@ async def _read(response: httpx.Response, limit: int, *, is_cut: bool = False) -
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
-
-
-def _without_host(headers: httpx.Headers) -> httpx.Headers:
-    kept = headers.copy()
-    kept.pop("Host", None)
-    kept.pop("Content-Length", None)
-    return kept
 
 
 def _in_words(exc: httpx.RequestError) -> str:

@@ -40,12 +40,6 @@ class PromptOverride(Struct, frozen=True):
     """Is sent as it is; None means the provider's own."""
 
 
-def family_prompts(model: str) -> PromptTemplates:
-    """Return the prompts that the name of an open model asks for; plain for a name that says nothing."""
-    family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
-    return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
-
-
 def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
     """Return what the model wants, except where the configuration says otherwise.
 
@@ -181,8 +175,9 @@ class OpenAiWire:
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
-        """Return what the model wants unless the configuration says otherwise."""
-        return family_prompts(model)
+        """Return what the model wants unless the configuration says otherwise: plain for a name that says nothing."""
+        family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
+        return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
 
     @staticmethod
     def takes_title(model: str, document: PromptTemplate) -> bool:

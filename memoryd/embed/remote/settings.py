@@ -4,8 +4,8 @@ The key comes from the configuration, OpenClaw's own file of keys, or the enviro
 that a rotated one is picked up, and shows in no repr, log line or reply.
 """
 
-import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -29,11 +29,11 @@ from memoryd.config.section import Secret, parse_secret
 from memoryd.domain.embedding import PROVIDERS
 from memoryd.embed.remote.providers import PromptOverride
 from memoryd.errors import ConfigError, ModelError
+from memoryd.files.reading import read_json_object
 
 OWN_KEY: Final = "memorySearch.remote.apiKey"
 SECRET_HEADERS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """Headers that carry a key."""
-PROFILES_BYTES_MAX: Final = 1024 * 1024
 
 
 class AddressOwner(Enum):
@@ -130,7 +130,8 @@ def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
 
     A sign-in (OAuth) covers chat only, not embeddings.
     """
-    store = _read(path)
+    # another program's file: what cannot be read there is not ours to complain of
+    store = read_json_object(path)
     entries = store.get("profiles")
     found = {
         name: profile
@@ -154,36 +155,21 @@ def _order(store: Mapping[str, object], provider: str) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _read(path: Path) -> dict[str, object]:
-    """Read another program's file: what cannot be read there is not ours to complain of."""
-    try:
-        with path.open("rb") as file:
-            store = json.loads(file.read(PROFILES_BYTES_MAX))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return store if isinstance(store, dict) else {}
-
-
 def _profile_secret(profile: Mapping[str, object], environment: Mapping[str, str]) -> str:
     for value in (profile.get("keyRef"), profile.get("key")):
         try:
             secret = parse_secret(value)
         except ValueError:
             continue
+        text = ""
         if secret.kind == "env":
             text = environment.get(secret.content.get_secret_value(), "")
         else:
-            text = _quietly_revealed(secret)
+            with suppress(ConfigError):
+                text = secret.reveal()
         if text.strip():
             return text.strip()
     return ""
-
-
-def _quietly_revealed(secret: Secret) -> str:
-    try:
-        return secret.reveal()
-    except ConfigError:
-        return ""
 
 
 HOLD: Final = timedelta(seconds=30)
