@@ -399,7 +399,11 @@ class Committer(Struct, frozen=True, kw_only=True):
             self.table.fail(path, reason, since)
 
     async def _put(self, changed: Sequence[Reading], *, is_forced: bool) -> None:
-        rows = [_file_row(reading, self.chunks) for reading in changed]
+        rows = []
+        for reading in changed:
+            chunker = self.chunks.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER
+            known, lines = reading.read_as, reading.lines
+            rows.append(FileRow(reading.path, Source.MEMORY, known, lines, chunker, reading.flags))
         # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
         anew = [is_forced or row.chunker == MEDIA_CHUNKER for row in rows]
         chunks, pages = [reading.chunks for reading in changed], [reading.page for reading in changed]
@@ -409,8 +413,3 @@ class Committer(Struct, frozen=True, kw_only=True):
             self.withdrawn.release([row.path])
             log.debug("file indexed", path=row.path, **asdict(indexed))
         self.reporter.note_commit()
-
-
-def _file_row(reading: Reading, settings: ChunkSettings) -> FileRow:
-    chunker = settings.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER
-    return FileRow(reading.path, Source.MEMORY, reading.read_as, reading.lines, chunker, reading.flags)

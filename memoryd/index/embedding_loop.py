@@ -19,10 +19,10 @@ from memoryd.index.pending import (
     Backlog,
     EmbeddingLoopLinks,
     EmbeddingLoopSettings,
-    PassageEmbedder,
     PendingQueue,
     Spaces,
 )
+from memoryd.retry import happens
 from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
@@ -57,17 +57,8 @@ class EmbeddingLoop:
             spaces=spaces,
             slot=slot,
             queue=self._queue,
-            read_ahead=settings.read_ahead,
-            max_unused=settings.max_unused,
-            providers=settings.providers,
-            on_removed=links.on_removed,
-        )
-        self._passages = PassageEmbedder(
-            backlog=self._backlog,
-            queue=self._queue,
-            lookup=links.lookup,
-            attach=links.attach,
-            hold_seconds=settings.hold,
+            settings=settings,
+            links=links,
         )
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
@@ -81,12 +72,12 @@ class EmbeddingLoop:
     @property
     def seconds_left(self) -> float | None:
         """How long until all passages have a vector, at the pace of the last minute; None while that is not known."""
-        return self._passages.pace.seconds_left(time.monotonic(), self.pending)
+        return self._backlog.pace.seconds_left(time.monotonic(), self.pending)
 
     @property
     def uses(self) -> CacheUses:
         """How many passages had a vector in another index, and how many were to be embedded."""
-        return self._passages.uses
+        return self._backlog.uses
 
     @property
     def is_paused(self) -> bool:
@@ -124,7 +115,7 @@ class EmbeddingLoop:
         # the queue while it ends is never sent
         self._wake.set()
         self._queue.clear()
-        self._passages.break_off()
+        self._backlog.break_off()
 
     def pause(self, is_paused: bool) -> None:
         """Stop making vectors that nobody asks for, or go on with it."""
@@ -158,9 +149,7 @@ class EmbeddingLoop:
                 if reason := self._pause.why or self._links.hold() or self._spent or self._links.obstacle():
                     return reason
                 # a provider is given up without a word to the lane
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(POLL_SECONDS):
-                        await self._progress.wait()
+                await happens(self._progress.wait(), POLL_SECONDS)
         return None
 
     async def count(self) -> int:
@@ -181,16 +170,17 @@ class EmbeddingLoop:
                 self._progress.notify_all()
             if seconds != 0.0:
                 await self._backlog.bound_unused()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await self._wake.wait()
+                await happens(self._wake.wait(), seconds)
 
     async def _embed_next(self) -> float | None:
         """Embed one batch; return how many seconds to sleep then, None: until somebody wakes the lane."""
         embedder = self._slot.embedder
         try:
             if embedder is None:
-                await self._wait_for_embedder()
+                # before the count: an embedder that comes while it is made wakes the lane again
+                self._wake.clear()
+                self._queue.clear()
+                self._backlog.lacking = await self.count()
                 seconds = None
             else:
                 seconds = 0.0 if await self._step(embedder) else self._queue.hold_ends_in(time.monotonic())
@@ -208,13 +198,6 @@ class EmbeddingLoop:
         self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_waiting
         self._spent = None
         return seconds
-
-    async def _wait_for_embedder(self) -> None:
-        """Count what there is to do; the slot wakes the lane when there is an embedder."""
-        # before the count: an embedder that comes while it is made wakes the lane again
-        self._wake.clear()
-        self._queue.clear()
-        self._backlog.lacking = await self.count()
 
     async def _step(self, embedder: Embedder) -> bool:
         """Embed one batch; return whether there may be more."""
@@ -237,7 +220,7 @@ class EmbeddingLoop:
         if not batch:
             self._finish()
             return False
-        await self._passages.embed(embedder, space, batch)
+        await self._backlog.embed(embedder, space, batch)
         self._links.publish(Event.EMBEDDING, {"pending": self.pending, "done": self._backlog.done})
         return True
 

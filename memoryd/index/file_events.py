@@ -75,8 +75,6 @@ class EventSource(Protocol):
 def event_source(*, step_seconds: float = 0.05) -> EventSource:
     """Return the source of this system."""
     if sys.platform == "linux":
-        # here and not above: the library behind it is installed on Linux alone
-
         return InotifyEvents(step_seconds=step_seconds)
     return WatchfilesEvents(step_seconds=step_seconds)
 
@@ -139,7 +137,7 @@ class InotifyEvents:
         """Tell what happened until now. Does not block; some 2 µs if that is nothing."""
         # read by the loop alone, so that nobody takes events from here that are told later
         if self._inotify is not None and (events := self._inotify.read(timeout=0)):
-            self._on_events(told(events, self._watches))
+            self._on_events(read_events(events, self._watches))
 
     def close(self) -> None:
         """Close the queue, and with it all watches."""
@@ -205,7 +203,7 @@ def _watched(queue: INotify, folders: Collection[str]) -> Watches:
     return dict(watches)
 
 
-def told(events: Iterable[Event], watches: Watches) -> FileEvents:
+def read_events(events: Iterable[Event], watches: Watches) -> FileEvents:
     """Return what these events say, of watches that are known; raises nothing."""
     files, folders, unclosed, closed = set[str](), set[str](), set[str](), set[str]()
     for watch, mask, _, name in events:
@@ -244,54 +242,41 @@ class WatchfilesEvents:
     ) -> None:
         """Tell of events in these folders, as `EventSource` says."""
         try:
-            await self._follow(folders, until, on_armed, on_events)
+            # one that goes between this look and the arming fails the arming, which is tried again
+            present = await asyncio.to_thread(lambda: [folder for folder in folders if Path(folder).is_dir()])
+            events = watchfiles.awatch(
+                *present,
+                watch_filter=None,
+                recursive=False,
+                step=self._step_ms,
+                debounce=4 * self._step_ms,
+                rust_timeout=1_000,
+                # without it nothing tells that all is armed before the first event comes
+                yield_on_timeout=True,
+                stop_event=until,
+            )
+            is_armed = False
+            async with contextlib.aclosing(events):
+                async for changes in events:
+                    if not is_armed:
+                        is_armed = True
+                        # it is a new watch for each of them
+                        on_armed(folders)
+                    # a path that came or went may be a folder, and one that changed may be a watched one
+                    paths = {path for _, path in changes}
+                    on_events(FileEvents(files=paths - {*folders}, folders=paths & {*folders}))
         except* (OSError, RuntimeError) as failures:
             # watchfiles wraps its own in a group, as when a name that is not UTF-8 is touched
-            reason = _innermost(failures)
+            failure: BaseException = failures
+            while isinstance(failure, BaseExceptionGroup):
+                failure = failure.exceptions[0]
+            reason = str(failure)
         else:
             return
         raise OSError(reason)
-
-    async def _follow(
-        self,
-        folders: Collection[str],
-        until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
-    ) -> None:
-        # one that goes between this look and the arming fails the arming, which is tried again
-        present = await asyncio.to_thread(lambda: [folder for folder in folders if Path(folder).is_dir()])
-        events = watchfiles.awatch(
-            *present,
-            watch_filter=None,
-            recursive=False,
-            step=self._step_ms,
-            debounce=4 * self._step_ms,
-            rust_timeout=1_000,
-            # without it nothing tells that all is armed before the first event comes
-            yield_on_timeout=True,
-            stop_event=until,
-        )
-        is_armed = False
-        async with contextlib.aclosing(events):
-            async for changes in events:
-                if not is_armed:
-                    is_armed = True
-                    # it is a new watch for each of them
-                    on_armed(folders)
-                # a path that came or went may be a folder, and one that changed may be a watched one
-                paths = {path for _, path in changes}
-                on_events(FileEvents(files=paths - {*folders}, folders=paths & {*folders}))
 
     def drain(self) -> None:
         """Do nothing: what happened a moment ago is not known yet."""
 
     def close(self) -> None:
         """Do nothing: the watches end with `follow`."""
-
-
-def _innermost(failures: BaseExceptionGroup) -> str:
-    failure: BaseException = failures
-    while isinstance(failure, BaseExceptionGroup):
-        failure = failure.exceptions[0]
-    return str(failure)

@@ -6,7 +6,6 @@
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple
 
 import structlog
 from msgspec import Struct, field
@@ -74,19 +73,14 @@ class EmbeddingLoopLinks(Struct, frozen=True):
     """Says why no vectors will come until something changes."""
 
 
-class _Held(NamedTuple):
-    until: float
-    reason: str
-
-
-class PendingQueue:
+class PendingQueue(Struct, kw_only=True):
     """Texts and then files, in the order in which the store gave them, and files that must wait for a while."""
 
-    def __init__(self, *, file_bytes: int, files_at_once: int) -> None:
-        self._file_bytes = file_bytes
-        self._files_at_once = files_at_once
-        self._waiting: deque[PendingPassage] = deque()
-        self._held: dict[bytes, _Held] = {}
+    file_bytes: int
+    files_at_once: int
+    _waiting: deque[PendingPassage] = field(default_factory=deque)
+    _held: dict[bytes, tuple[float, str]] = field(default_factory=dict)
+    """Until when each file waits, and why."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -99,7 +93,7 @@ class PendingQueue:
     @property
     def why_waiting(self) -> str | None:
         """Why the first of the files waits that do."""
-        return next((held.reason for held in self._held.values()), None)
+        return next((reason for _, reason in self._held.values()), None)
 
     @property
     def has_waiting(self) -> bool:
@@ -116,13 +110,13 @@ class PendingQueue:
     def take(self, size: int) -> list[PendingPassage]:
         """Take texts, or, when none are left, files of few enough bytes to be held in memory at once."""
         batch: list[PendingPassage] = []
-        room = self._file_bytes
+        room = self.file_bytes
         while self._waiting and len(batch) < size:
             file = self._waiting[0].file
             if batch and file is not None and (batch[0].file is None or file.size > room):
                 break
             if file is not None:
-                room, size = room - file.size, self._files_at_once
+                room, size = room - file.size, self.files_at_once
             batch.append(self._waiting.popleft())
         return batch
 
@@ -132,16 +126,16 @@ class PendingQueue:
 
     def hold(self, key: bytes, reason: str, until: float) -> None:
         """Have a file wait that was taken; the next look at the store is to leave it out."""
-        self._held[key] = _Held(until, reason)
+        self._held[key] = until, reason
 
     def held(self, now: float) -> tuple[bytes, ...]:
         """Return the files that must still wait, and forget the others."""
-        self._held = {key: held for key, held in self._held.items() if held.until > now}
+        self._held = {key: held for key, held in self._held.items() if held[0] > now}
         return tuple(self._held)
 
     def hold_ends_in(self, now: float) -> float | None:
         """Return in how many seconds a file is to be tried again, None if no file waits."""
-        return max(0.01, min(held.until for held in self._held.values()) - now) if self._held else None
+        return max(0.01, min(until for until, _ in self._held.values()) - now) if self._held else None
 
 
 class Spaces(Struct):
@@ -171,17 +165,22 @@ class Spaces(Struct):
         return self._known[key]
 
 
+_LoadedPassage = tuple[PendingPassage, Passage]
+"""A passage of the index, and what of it is embedded."""
+
+
 class Backlog(Struct, kw_only=True):
-    """Fills the queue from the store, and stores what has come of it; all of it raises StoreError."""
+    """Fills the queue from the store, embeds batches of it and stores the vectors; all of it raises StoreError.
+
+    What could not be sent goes back to the queue, or is held there.
+    """
 
     database: Database
     spaces: Spaces
     slot: CurrentEmbedder
     queue: PendingQueue
-    read_ahead: int
-    max_unused: int
-    providers: Sequence[str]
-    on_removed: Callable[[], None]
+    settings: EmbeddingLoopSettings
+    links: EmbeddingLoopLinks
     lacking: int = 0
     """Passages without a vector as of the last look; all of them while no embedder is known."""
     done: int = 0
@@ -192,6 +191,11 @@ class Backlog(Struct, kw_only=True):
     """The space that the queue was filled for."""
     _purge_mark: int | None = None
     _is_bounded: bool = False
+    _deaths: Counter[bytes] = field(default_factory=Counter)
+    _sending: Cancellable = field(default_factory=Cancellable)
+    pace: RateMeter = field(default_factory=RateMeter)
+    uses: CacheUses = field(default_factory=CacheUses)
+    """Of vectors that another index holds already."""
 
     async def space_of(self, embedder: Embedder) -> int:
         """Return the space that its vectors go to, if anything can be written."""
@@ -212,11 +216,11 @@ class Backlog(Struct, kw_only=True):
             # before the first await: whoever asks for it meanwhile means the vectors that are made from here on
             self.must_start_over = False
             await vectors.drop_space(space)
-            self.on_removed()
+            self.links.on_removed()
         self._purge_mark = vectors.purge_mark
         self.lacking = await vectors.count_pending(space)
         held = self.queue.held(time.monotonic())
-        self.queue.fill(await vectors.pending(space, self.read_ahead, without=held) if self.lacking else ())
+        self.queue.fill(await vectors.pending(space, self.settings.read_ahead, without=held) if self.lacking else ())
 
     async def store(
         self, space: int, good: Sequence[tuple[bytes, Vector]], bad: Sequence[tuple[bytes, str]] = ()
@@ -235,47 +239,25 @@ class Backlog(Struct, kw_only=True):
     async def bound_unused(self) -> None:
         """Drop vectors that have been unused longest, if there are too many; tried again if the store refuses.
 
-        Those in the spaces of the `providers` for present passages are in use.
+        Those in the spaces of the configured providers for present passages are in use.
         """
         if self._is_bounded:
             return
         # before the first await: what is removed meanwhile asks for another look
         self._is_bounded = True
-        vectors, embedder = self.database.vectors, self.slot.embedder
+        vectors, embedder, most = self.database.vectors, self.slot.embedder, self.settings.max_unused
         try:
             current = set() if embedder is None else {await self.spaces.of(embedder)}
-            in_use = current | await vectors.spaces_of(self.providers)
-            if await vectors.count_unused(in_use) <= self.max_unused:
+            in_use = current | await vectors.spaces_of(self.settings.providers)
+            if await vectors.count_unused(in_use) <= most:
                 return
             # some more than must go, for whoever holds vectors in memory has to load them anew each time
-            dropped = await vectors.evict_unused(in_use, self.max_unused - self.max_unused // SPARE_SHARE)
+            dropped = await vectors.evict_unused(in_use, most - most // SPARE_SHARE)
         except StoreError:
             self._is_bounded = False
             return
-        self.on_removed()
+        self.links.on_removed()
         log.info("vectors dropped that nothing uses", dropped=dropped)
-
-
-class _Loaded(Struct, frozen=True):
-    """What is to be embedded, and which passage of the index it is."""
-
-    item: PendingPassage
-    passage: Passage
-
-
-class PassageEmbedder(Struct, kw_only=True):
-    """Embeds batches and has the vectors stored; what could not be sent goes back to the queue, or is held there."""
-
-    backlog: Backlog
-    queue: PendingQueue
-    lookup: Lookup
-    attach: Attach
-    hold_seconds: float
-    _deaths: Counter[bytes] = field(default_factory=Counter)
-    _sending: Cancellable = field(default_factory=Cancellable)
-    pace: RateMeter = field(default_factory=RateMeter)
-    uses: CacheUses = field(default_factory=CacheUses)
-    """Of vectors that another index holds already."""
 
     async def embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         """Give a batch its vectors, unless it is broken off; raises EmbedderUnavailable, BudgetSpent, StoreError."""
@@ -286,33 +268,33 @@ class PassageEmbedder(Struct, kw_only=True):
         self._sending.cancel()
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
-        found = await self.lookup(embedder.identity.fingerprint, [item.hash for item in batch])
-        await self.backlog.store(space, list(found.items()))
+        found = await self.links.lookup(embedder.identity.fingerprint, [item.hash for item in batch])
+        await self.store(space, list(found.items()))
         self.uses.note(is_hit=True, times=len(found))
         self.uses.note(is_hit=False, times=len(batch) - len(found))
-        todo = [loaded for item in batch if item.hash not in found and (loaded := await self._loaded(item))]
+        todo = [loaded for item in batch if item.hash not in found and (loaded := await self._load(item))]
         if todo:
             await self._embed_or_split(embedder, space, todo)
 
-    async def _loaded(self, item: PendingPassage) -> _Loaded | None:
+    async def _load(self, item: PendingPassage) -> _LoadedPassage | None:
         """Return what is to be embedded; a file that cannot be read is held back, and the disk will say more."""
         if item.file is None:
-            return _Loaded(item, Passage(item.text, item.title))
+            return item, Passage(item.text, item.title)
         try:
-            return _Loaded(item, Passage(item.text, item.title, await self.attach(item.file)))
+            return item, Passage(item.text, item.title, await self.links.attach(item.file))
         except NotReadableError as exc:
             reason = f"{item.file.path} cannot be sent: {exc}"
-            self.queue.hold(item.hash, reason, time.monotonic() + self.hold_seconds)
+            self.queue.hold(item.hash, reason, time.monotonic() + self.settings.hold)
             return None
 
-    async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[_Loaded]) -> None:
+    async def _embed_or_split(self, embedder: Embedder, space: int, batch: Sequence[_LoadedPassage]) -> None:
         """Embed a batch; if it ends the worker, halve it until the deadly text stands alone."""
-        items = [one.item for one in batch]
+        items = [item for item, _ in batch]
         try:
-            answers = await embedder.embed_documents([one.passage for one in batch])
+            answers = await embedder.embed_documents([passage for _, passage in batch])
         except WorkerDied as exc:
             if len(batch) == 1:
-                await self._blame(space, items[0], str(exc))
+                await self._blame(space, items[0].hash, str(exc))
                 return
             middle = len(batch) // 2
             await self._embed_or_split(embedder, space, batch[:middle])
@@ -327,9 +309,9 @@ class PassageEmbedder(Struct, kw_only=True):
             # no new question to the store, which costs a pass over the passages, until the embedder is back
             self.queue.put_back(items)
             raise
-        await self._store(space, items, answers)
+        await self._store_answers(space, items, answers)
 
-    async def _store(
+    async def _store_answers(
         self, space: int, items: Sequence[PendingPassage], answers: Sequence[Vector | Unembeddable]
     ) -> None:
         self.pace.note(time.monotonic(), len(items))
@@ -340,11 +322,11 @@ class PassageEmbedder(Struct, kw_only=True):
                 bad.append((item.hash, answer.reason))
             else:
                 good.append((item.hash, answer))
-        await self.backlog.store(space, good, bad)
+        await self.store(space, good, bad)
 
-    async def _blame(self, space: int, item: PendingPassage, reason: str) -> None:
+    async def _blame(self, space: int, key: bytes, reason: str) -> None:
         # not at once: the worker may have been killed for its memory, whatever it worked on
-        self._deaths[item.hash] += 1
-        if self._deaths[item.hash] >= DEADLY_TRIES:
+        self._deaths[key] += 1
+        if self._deaths[key] >= DEADLY_TRIES:
             log.warning("text set aside: the embedding worker died of it", reason=reason, times=DEADLY_TRIES)
-            await self.backlog.store(space, [], [(item.hash, reason)])
+            await self.store(space, [], [(key, reason)])

@@ -110,8 +110,8 @@ class Planner:
         if look.only is None:
             seen.roots += vanished_roots(seen, indexed, workspace)
         else:
-            disk, indexed = _those(look.only, disk), _those(look.only, indexed)
-            known = _those(look.only, known)
+            disk, indexed = _restrict(look.only, disk), _restrict(look.only, indexed)
+            known = _restrict(look.only, known)
         lost = unreadable_files(seen, indexed, workspace)
         now, wall_ns = time.monotonic(), time.time_ns()
         observed = Observation(
@@ -131,7 +131,7 @@ class Planner:
         return Planned(todo, known, out_of_sight, _waiting(seen, todo, indexed, lost))
 
 
-def _those(paths: Iterable[RelativePath], of: Mapping[RelativePath, Value]) -> dict[RelativePath, Value]:
+def _restrict(paths: Iterable[RelativePath], of: Mapping[RelativePath, Value]) -> dict[RelativePath, Value]:
     return {path: of[path] for path in paths if path in of}
 
 

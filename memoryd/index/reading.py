@@ -166,12 +166,12 @@ class Reader(Struct, frozen=True):
         if self.rules.hold is not None:
             return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
         entries = with_pauses(each_entry(data, self.settings, path))
-        chunks = Spool(self._wanted(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
+        chunks = Spool(self._until_given_up(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
         page, flags = entity_page_of(data, path), flags_of(content, flags)
         return Reading(path, ReadStatus.CHANGED, content.known, chunks, lines=lines, page=page, flags=flags)
 
-    def _wanted(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
+    def _until_given_up(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:
             if self.is_given_up():
                 raise AbandonedError

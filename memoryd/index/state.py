@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import structlog
 from msgspec import Struct, field
@@ -26,16 +25,6 @@ Publish = Callable[[Event, Mapping[str, object]], None]
 """Hands a piece of news on; never blocks."""
 
 
-class _LeftOut(NamedTuple):
-    known: Known
-    reason: str
-
-
-class _Failure(NamedTuple):
-    since: float
-    reason: str
-
-
 _MAX_REMOVED = 10_000
 
 
@@ -48,8 +37,10 @@ class FileTable:
 
     def __init__(self) -> None:
         self._indexed: dict[RelativePath, Known] = {}
-        self._left_out: dict[RelativePath, _LeftOut] = {}
-        self._failed: dict[RelativePath, _Failure] = {}
+        self._left_out: dict[RelativePath, tuple[Known, str]] = {}
+        """As what each was read, and why it is not indexed."""
+        self._failed: dict[RelativePath, tuple[float, str]] = {}
+        """Since when each cannot be read, and why."""
         self._held: dict[RelativePath, str] = {}
         self.removed: dict[RelativePath, Known] = {}
         """Those that were indexed, as they were; the latest of them."""
@@ -96,13 +87,13 @@ class FileTable:
 
     def leave_out(self, path: RelativePath, known: Known, reason: str) -> None:
         """Note why a file that could be read is not indexed."""
-        self._left_out[path] = _LeftOut(known, reason)
+        self._left_out[path] = known, reason
 
     def touch(self, path: RelativePath, known: Known) -> None:
         """Note that a file was found unchanged."""
         self._failed.pop(path, None)
         if path in self._left_out:
-            self._left_out[path] = self._left_out[path]._replace(known=known)
+            self._left_out[path] = known, self._left_out[path][1]
         else:
             self._indexed[path] = known
 
@@ -113,12 +104,12 @@ class FileTable:
             self._failed.pop(new, None)
         left_out = self._left_out.pop(old, None)
         if left_out is not None and is_same:
-            self._left_out[new] = left_out._replace(known=known)
+            self._left_out[new] = known, left_out[1]
 
     def fail(self, path: RelativePath, reason: str, now: float) -> float:
         """Note that a file cannot be read; return since when, by the clock of `now`."""
-        since = self._failed[path].since if path in self._failed else now
-        self._failed[path] = _Failure(since, reason)
+        since, _ = self._failed.get(path, (now, ""))
+        self._failed[path] = since, reason
         return since
 
     def hold(self, path: RelativePath, reason: str) -> None:
@@ -272,7 +263,9 @@ class SyncReporter:
             log.info("synced", read=len(todo.read), renamed=len(todo.rename), removed=removed, files=files)
             self._events.publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
         if is_mass_removal(removed, files):
-            self._note_mass_removal(Removal(datetime.now(UTC), removed, files))
+            log.warning("most notes were deleted", files=removed, left=files)
+            self._update(mass_removal=Removal(datetime.now(UTC), removed, files))
+            self._events.publish(Event.SYNC, {"state": "mass removal", "files": removed, "left": files})
 
     def note_commit(self) -> None:
         """Note that the index holds something else than before."""
@@ -292,11 +285,6 @@ class SyncReporter:
         if self.state.trouble != str(exc):
             log.warning("index cannot be written", reason=str(exc))
         self._update(trouble=str(exc), is_dirty=True)
-
-    def _note_mass_removal(self, removal: Removal) -> None:
-        log.warning("most notes were deleted", files=removal.files, left=removal.left)
-        self._update(mass_removal=removal)
-        self._events.publish(Event.SYNC, {"state": "mass removal", "files": removal.files, "left": removal.left})
 
     def _update(self, **changes: object) -> None:
         self.state = replace(self.state, **changes)

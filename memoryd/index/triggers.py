@@ -1,7 +1,6 @@
 """When the indexer scans: hints and demands, and the changes that file events reported since the last scan."""
 
 import asyncio
-import contextlib
 import os
 import time
 from collections import Counter
@@ -14,6 +13,7 @@ from memoryd.domain.documents import RelativePath, is_hidden, is_utf8_name
 from memoryd.files.ignore import IGNORE_FILE
 from memoryd.files.scanner import Scan, ScanRoot, ScanRules
 from memoryd.index.file_events import FileEvents
+from memoryd.retry import happens
 
 NEVER = float("inf")
 
@@ -188,22 +188,20 @@ class ScanTriggers:
             due = min(until, self._debounce.due or NEVER)
             if due <= time.monotonic():
                 return
-            await self._woken(due)
+            await self._sleep_until(due)
 
     async def wait_for_hints(self) -> None:
         """Sleep until something happens, or a debounce ends."""
-        await self._woken(self._debounce.due or NEVER)
+        await self._sleep_until(self._debounce.due or NEVER)
 
     async def wait_for_wake(self) -> None:
         """Sleep until something happens."""
-        await self._woken(NEVER)
+        await self._sleep_until(NEVER)
 
-    async def _woken(self, due: float) -> None:
+    async def _sleep_until(self, due: float) -> None:
         # whoever calls has just looked at all there is, and nothing ran since: no wake-up is lost by clearing
         self._wake.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if due == NEVER else max(due - time.monotonic(), 0)):
-                await self._wake.wait()
+        await happens(self._wake.wait(), None if due == NEVER else max(due - time.monotonic(), 0))
 
 
 class DiskSnapshot(Struct, frozen=True):

@@ -7,7 +7,6 @@ our own proves from time to time that events still flow.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import structlog
 from memoryd.domain.heartbeats import Pulse
 from memoryd.files.scanner import FolderId
 from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, event_source
+from memoryd.retry import happens
 
 log = structlog.get_logger(__name__)
 
@@ -189,7 +189,5 @@ class FileWatcher:
         self._hint_all()
         delay = min(self._retry_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(self._failures, 32))
         self._failures += 1
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(delay):
-                # other folders may be ones that can be watched
-                await self._rearm.wait()
+        # other folders may be ones that can be watched
+        await happens(self._rearm.wait(), delay)
