@@ -14,7 +14,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, Snippet, SqueezedText, exchange, snippet, squeezed
+from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, SqueezedText, exchange, snippet, squeezed
 from memoryd.domain.text.sanitizing import path_flags, text_flags
 from memoryd.search.combined import ConversationArm, joined
 from memoryd.search.hits import Hit, HitFocus, HitLines, HitSnippet, best_verdict
@@ -126,10 +126,10 @@ class SearchService(Struct, frozen=True, kw_only=True):
             # the request and the question name different sources
             return nothing_found(query.question.terms, Arm(ArmState.OK))
         if not asks_notes:
-            arm, told = await self.conversations.found(inner)
-            return replace(told, arms={**told.arms, CONVERSATIONS: arm}, floors=None, conversations=told)
-        notes, (arm, told) = await asyncio.gather(self.notes.search(inner), self.conversations.found(inner))
-        return joined(query, notes, told, arm, self.weights)
+            arm, exchanges = await self.conversations.found(inner)
+            return replace(exchanges, arms={**exchanges.arms, CONVERSATIONS: arm}, floors=None, conversations=exchanges)
+        notes, (arm, exchanges) = await asyncio.gather(self.notes.search(inner), self.conversations.found(inner))
+        return joined(query, notes, exchanges, arm, self.weights)
 
 
 def _why_no_better(hits: Sequence[Hit], found: Found) -> str:
@@ -163,7 +163,7 @@ def _mode(found: Found) -> AnswerMode:
 def with_snippets(hits: Sequence[Hit], found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the hits with their snippets; `has_footer` puts `Source: …` under each."""
     limit = found.engine.snippet_chars
-    return tuple(_shown(hit, _weights(found, hit), limit, has_footer=has_footer) for hit in hits)
+    return tuple(_with_snippet(hit, _weights(found, hit), limit, has_footer=has_footer) for hit in hits)
 
 
 def with_snippets_within(found: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
@@ -194,18 +194,22 @@ def _cut(hit: Hit, weights: Mapping[str, float], room: int, *, has_footer: bool,
     widest = cited(hit.chunk.path, last, last + (2 if hit.chunk.source is Source.SESSIONS else 1))
     footer = len(with_footer("", widest)) if has_footer else 0
     if room > footer:
-        yield _shown(hit, weights, room - footer, has_footer=has_footer)
+        yield _with_snippet(hit, weights, room - footer, has_footer=has_footer)
     elif is_first:
-        yield _shown(hit, weights, room, has_footer=False)
+        yield _with_snippet(hit, weights, room, has_footer=False)
 
 
-def _shown(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Hit:
+def _with_snippet(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Hit:
     """Return the hit with the part of it that tells most, in `limit` characters and its footer."""
     chunk = hit.chunk
     whole = _text_of(hit)
     is_spoken = chunk.source is Source.SESSIONS
     part = snippet(whole.text, weights, limit, whole.near, focus=MESSAGE if is_spoken else FOCUS)
-    focus = _of_exchange(part) if is_spoken else part.focus
+    focus = part.focus
+    if is_spoken:
+        # of a conversation, the message with the one that it answers or is answered by
+        first, last = exchange(part.text.split("\n"), focus.first_line - part.first_line)
+        focus = replace(focus, first_line=part.first_line + first, last_line=part.first_line + last)
     numbers = [chunk.start_line + line for line in whole.lines[part.first_line : part.last_line + 1]]
     shown = replace(
         hit,
@@ -230,12 +234,6 @@ def _text_of(hit: Hit) -> SqueezedText:
     if hit.chunk.source is Source.SESSIONS:
         return squeezed(text, near)
     return SqueezedText(text, tuple(range(text.count("\n") + 1)), tuple(near))
-
-
-def _of_exchange(part: Snippet) -> Focus:
-    """Return the focus of a snippet of a conversation, a message, with the one that it answers or is answered by."""
-    first, last = exchange(part.text.split("\n"), part.focus.first_line - part.first_line)
-    return replace(part.focus, first_line=part.first_line + first, last_line=part.first_line + last)
 
 
 def _focus(hit: Hit, focus: Focus, whole: SqueezedText) -> HitFocus:

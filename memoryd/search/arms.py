@@ -170,44 +170,37 @@ class _Sieve(Struct, frozen=True):
     allowed: NDArray[np.int64] | None
 
 
-class VectorArm:
+class VectorArm(Struct, kw_only=True):
     """Every call is bounded by the caller; StoreError and EmbeddingError pass through."""
 
-    def __init__(
-        self, *, database: Database, spaces: Spaces, executor: Executor, slot: CurrentEmbedder, vector_bytes: int
-    ) -> None:
-        self._database = database
-        self._spaces = spaces
-        self._executor = executor
-        self._slot = slot
-        self._vector_bytes = vector_bytes
-        self._latest: VectorIndex | None = None
-        self._fingerprint = ""
-        self._known_sieve: _Sieve | None = None
-
-    @property
-    def latest(self) -> VectorIndex | None:
-        """The vectors that the last question was asked of."""
-        return self._latest
+    database: Database
+    spaces: Spaces
+    executor: Executor
+    slot: CurrentEmbedder
+    vector_bytes: int
+    latest: VectorIndex | None = None
+    """The vectors that the last question was asked of."""
+    _fingerprint: str = ""
+    _known_sieve: _Sieve | None = None
 
     def forget(self) -> None:
         """Say that vectors were removed from the store."""
         # an index that a waiting question still holds may keep them: no passage leads to a removed one any more
-        if self._latest is not None:
-            self._latest.invalidate()
+        if self.latest is not None:
+            self.latest.invalidate()
 
     async def embedded(self, question: Question) -> tuple[Arm, QuestionVector | None]:
         """Return the question's vector, None where there is nothing to embed with or to compare with."""
-        embedder = self._slot.embedder
+        embedder = self.slot.embedder
         if embedder is None:
-            return _absent(self._slot.state), None
+            return _absent(self.slot.state), None
         index = await self._index_of(embedder)
         if not question.text or await index.is_empty():
             # a question costs a model's start or a provider's money, and there is nothing to compare it with
             return Arm(ArmState.OK), None
-        vector = await self._slot.embed_question(embedder, question.text)
+        vector = await self.slot.embed_question(embedder, question.text)
         # after the question itself, which is owed first: what is missing is learned behind it
-        strangers = self._slot.strangers.of(embedder, question.text) if self._slot.strangers else None
+        strangers = self.slot.strangers.of(embedder, question.text) if self.slot.strangers else None
         return Arm(ArmState.OK), QuestionVector(vector, index, strangers)
 
     async def matches(
@@ -235,11 +228,11 @@ class VectorArm:
 
     async def _sieve(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the vectors to compare with, remembered for the next question with the same chunks."""
-        moment = (self._database.epoch, self._database.writes, index.space)
+        moment = (self.database.epoch, self.database.writes, index.space)
         known = self._known_sieve
         if known is not None and known.moment == moment and known.chunks is admitted.chunks:
             return known.allowed
-        allowed = await self._database.vectors.ids_within(index.space, admitted)
+        allowed = await self.database.vectors.ids_within(index.space, admitted)
         if admitted.chunks is not None:
             self._known_sieve = _Sieve(moment, admitted.chunks, allowed)
         return allowed
@@ -248,11 +241,11 @@ class VectorArm:
         self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
     ) -> dict[int, list[PassageMatch]]:
         """Return the near passages of each chunk that may answer; equal passages of several share one vector."""
-        passages = await self._database.documents.passages_of_hashes(list(near))
+        passages = await self.database.documents.passages_of_hashes(list(near))
         inside = {passage.chunk for passage in passages}
         if not admitted.is_empty:
-            inside = await self._database.words.admitted(inside, admitted)
-        inside = await exact(self._database, question, inside)
+            inside = await self.database.words.admitted(inside, admitted)
+        inside = await exact(self.database, question, inside)
         found: dict[int, list[PassageMatch]] = {chunk: [] for chunk in inside}
         for chunk, key, start, stop in passages:
             if chunk in inside:
@@ -262,18 +255,18 @@ class VectorArm:
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         """Return the index of the embedder's space in the file as it is open now."""
         fingerprint = embedder.identity.fingerprint
-        space = await self._spaces.of(embedder)
+        space = await self.spaces.of(embedder)
         # from here to the end nothing may be awaited: the space is one of the file that was open just now
-        if self._latest is None or self._fingerprint != fingerprint or not self._latest.is_current:
+        if self.latest is None or self._fingerprint != fingerprint or not self.latest.is_current:
             self._fingerprint = fingerprint
-            self._latest = VectorIndex(
-                database=self._database,
-                executor=self._executor,
+            self.latest = VectorIndex(
+                database=self.database,
+                executor=self.executor,
                 space=space,
                 dimensions=embedder.identity.dimensions,
-                limit=self._vector_bytes,
+                limit=self.vector_bytes,
             )
-        return self._latest
+        return self.latest
 
 
 def _absent(state: PhaseRecord) -> Arm:

@@ -45,6 +45,9 @@ MAX_TRIES = 3
 """How often a question is asked while a sync replaces what it finds."""
 
 
+NOT_ASKED = Arm(ArmState.WAITING), None
+
+
 class Candidates(Struct, frozen=True):
     """What the arms found, ranked, and how each took part."""
 
@@ -54,27 +57,24 @@ class Candidates(Struct, frozen=True):
     """Whether an arm had more to give."""
 
 
-class CandidateSearch:
+class CandidateSearch(Struct):
     """Puts one question to both arms of an index, which have until `end` (monotonic clock). `first` comes first."""
 
-    def __init__(
-        self, index: "BuiltinSearch", query: Query, recipe: Recipe, admitted: CandidateFilter, end: float
-    ) -> None:
-        self.recipe = recipe
-        self.has_asked_others = False
-        self._index = index
-        self._query = query
-        self._admitted = admitted
-        self._end = end
-        self._lexical: tuple[Arm, LexicalMatches | None]
-        self._embedded: tuple[Arm, QuestionVector | None]
+    index: "BuiltinSearch"
+    query: Query
+    recipe: Recipe
+    admitted: CandidateFilter
+    end: float
+    has_asked_others: bool = False
+    _lexical: tuple[Arm, LexicalMatches | None] = NOT_ASKED
+    _embedded: tuple[Arm, QuestionVector | None] = NOT_ASKED
 
     async def first(self) -> Candidates:
         """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
-        question, index = self._query.question, self._index
+        question, index = self.query.question, self.index
         self._lexical, self._embedded = await asyncio.gather(
-            self._by_words(self.recipe.words, self._admitted),
-            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self._end),
+            self._by_words(self.recipe.words, self.admitted),
+            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end),
         )
         return await self._candidates()
 
@@ -82,22 +82,22 @@ class CandidateSearch:
         """Add the `wanted` best words of other documents to those of one that has too many places."""
         self.has_asked_others = True
         arm, found = self._lexical
-        _, others = await self._by_words(wanted, replace(self._admitted, without=dominant))
+        _, others = await self._by_words(wanted, replace(self.admitted, without=dominant))
         self._lexical = arm, (found or LexicalMatches()).joined(others or LexicalMatches())
         return await self._candidates()
 
     async def deeper(self) -> Candidates:
         """Return what both arms find when they are asked for more."""
         self.recipe = self.recipe.deeper
-        self._lexical = await self._by_words(self.recipe.words, self._admitted)
+        self._lexical = await self._by_words(self.recipe.words, self.admitted)
         return await self._candidates()
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches | None]:
-        question, database = self._query.question, self._index.database
+        question, database = self.query.question, self.index.database
         if self.recipe.beside:
             question = replace(question, terms=tuple(dict.fromkeys([*question.terms, *self.recipe.beside])))
-        return await self._index.times.guarded(
-            LEXICAL, lambda: lexical_matches(database, question, depth, admitted), self._end
+        return await self.index.times.guarded(
+            LEXICAL, lambda: lexical_matches(database, question, depth, admitted), self.end
         )
 
     async def _candidates(self) -> Candidates:
@@ -105,9 +105,9 @@ class CandidateSearch:
         vector, embedded = self._embedded
         near: VectorMatches | None = None
         if embedded is not None:
-            asked, question, arm = embedded, self._query.question, self._index.vector_arm
-            vector, near = await self._index.times.guarded(
-                VECTOR, lambda: arm.matches(asked, question, self.recipe.vectors, self._admitted), self._end
+            asked, question, arm = embedded, self.query.question, self.index.vector_arm
+            vector, near = await self.index.times.guarded(
+                VECTOR, lambda: arm.matches(asked, question, self.recipe.vectors, self.admitted), self.end
             )
         lexical, found = self._lexical
         if self.recipe.prefers_vectors and vector.took_part:
@@ -123,28 +123,28 @@ class CandidateSearch:
         It would else move the scores of others and be what the answer is judged by: a note that is gone or private
         would tell that it matches.
         """
-        exclusions, withdrawn = self._query.exclusions, self._index.withdrawn
+        exclusions, withdrawn = self.query.exclusions, self.index.withdrawn
         if exclusions.is_empty and not withdrawn:
             return evidence
-        paths = await self._index.database.documents.paths(list(evidence.chunks))
+        paths = await self.index.database.documents.paths(list(evidence.chunks))
         # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
         hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in exclusions.paths}
         return evidence.only(evidence.chunks - hidden - exclusions.chunks)
 
     async def _ranked(self, evidence: Evidence) -> Ranked:
-        base_scores, question = self.recipe.base_scores(evidence), self._query.question
+        base_scores, question = self.recipe.base_scores(evidence), self.query.question
         statistics: TermStatistics | None = None
         # without them there is an answer all the same, which nobody judges
         with contextlib.suppress(TimeoutError, StoreError):
-            async with asyncio.timeout(max(0.0, self._end - time.monotonic())):
-                statistics = await self._index.database.words.statistics(
+            async with asyncio.timeout(max(0.0, self.end - time.monotonic())):
+                statistics = await self.index.database.words.statistics(
                     question.terms,
                     list(base_scores),
                     question.dates,
                     commonness=commonness,
-                    uncounted=self._query.exclusions.chunks,
+                    uncounted=self.query.exclusions.chunks,
                 )
-        return ranked(evidence, base_scores, statistics, min_score=self._query.min_score)
+        return ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
 
 
 class _ReplacedError(Exception):

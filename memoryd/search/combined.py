@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import conversation_path, turns_path
@@ -87,60 +87,48 @@ def _arm_of_all(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
     return Arm(ArmState.PARTIAL, "; ".join(f"{name}: {arm.reason or arm.state}" for name, arm in lacking))
 
 
-class FallbackSearch:
+class FallbackSearch(Struct, kw_only=True):
     """Remembers who is standing in, why and since when.
 
     What the first engine cannot know yet, since it was written after its last update, is added from `recent`.
     """
 
-    def __init__(
-        self,
-        *,
-        first: LateBackend,
-        second: SearchBackend,
-        recent: SearchBackend,
-        name: str,
-    ) -> None:
-        self._first = first
-        self._second = second
-        self._recent = recent
-        self._name = name
-        self._fallback: Fallback | None = None
-        self.times = ArmTimes()
-
-    @property
-    def fallback(self) -> Fallback | None:
-        """The outage that the last question or `note` met, None while the first engine works."""
-        return self._fallback
+    first: LateBackend
+    second: SearchBackend
+    recent: SearchBackend
+    name: str
+    fallback: Fallback | None = None
+    """The outage that the last question or `note` met, None while the first engine works."""
+    times: ArmTimes = field(default_factory=ArmTimes)
 
     def note(self, unavailable_because: str | None) -> Fallback | None:
         """Take the news that the first engine is out, or that it may be asked again; return what holds now."""
-        since = self._fallback.since if self._fallback else datetime.now(UTC)
-        self._fallback = None if unavailable_because is None else Fallback(self._name, unavailable_because, since)
-        return self._fallback
+        since = self.fallback.since if self.fallback else datetime.now(UTC)
+        self.fallback = None if unavailable_because is None else Fallback(self.name, unavailable_because, since)
+        return self.fallback
 
     async def search(self, query: Query) -> Found:
         """Answer with the first engine, else with the second; `fallback` in what is found says so."""
         begun = time.monotonic()
         end = begun + query.deadline
         try:
-            found = await self._first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
+            found = await self.first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
         except SidecarError as exc:
-            self.times.note(self._name, begun, ArmState.FAILED)
+            self.times.note(self.name, begun, ArmState.FAILED)
             # what is noted meanwhile is for the next question
             met = self.note(str(exc))
-            return replace(await self._second.search(query.until(end)), fallback=met)
-        self.times.note(self._name, begun)
+            return replace(await self.second.search(query.until(end)), fallback=met)
+        self.times.note(self.name, begun)
         self.note(None)
         if not found.hits and found.doubt:
-            reason = Fallback(self._name, found.doubt, datetime.now(UTC))
-            return replace(await self._second.search(query.until(end)), fallback=reason)
+            reason = Fallback(self.name, found.doubt, datetime.now(UTC))
+            return replace(await self.second.search(query.until(end)), fallback=reason)
         return found if found.as_of is None else await self._with_recent(found, found.as_of, query.until(end))
 
     async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
         """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
-        others = (await self._recent.search(query)).hits
-        changed = self._first.changed_since([hit.chunk.path for hit in others], as_of)
+        others = (await self.recent.search(query)).hits
+        changed = self.first.changed_since([hit.chunk.path for hit in others], as_of)
         hits = [hit for hit in found.hits if hit.chunk.path not in changed]
         for rank, hit in enumerate(others):
             if hit.chunk.path in changed:
@@ -148,14 +136,14 @@ class FallbackSearch:
         return replace(found, hits=tuple(hits[: query.limit]))
 
 
-def joined(query: Query, notes: Found, told: Found, arm: Arm, weights: Weights) -> Found:
+def joined(query: Query, notes: Found, exchanges: Found, arm: Arm, weights: Weights) -> Found:
     """Return what was found of both as one; `weights` are the shares of words and meaning where they are compared."""
-    hits, nearest = joined_hits(notes, told, weights)
+    hits, nearest = joined_hits(notes, exchanges, weights)
     return replace(
         _within_limit(notes, hits, nearest, query.limit),
         arms={**notes.arms, CONVERSATIONS: arm},
-        fallback=notes.fallback or told.fallback,
-        conversations=told,
+        fallback=notes.fallback or exchanges.fallback,
+        conversations=exchanges,
     )
 
 
@@ -168,11 +156,11 @@ def _within_limit(found: Found, hits: Sequence[Hit], misses: Iterable[Hit], limi
 def joined_hits(one: Found, other: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
     """Return the hits and the misses of two engines, each in one order; of equals that of the first comes first."""
     measure = joint_measure([found.floors for found in (one, other) if found.floors is not None], weights)
-    first, second = (_evident(judged(found.hits, leading=LEADING), found) for found in (one, other))
-    return merged(first, second, measure), merged(_evident(one.misses, one), _evident(other.misses, other), measure)
+    first, second = (_pairs(judged(found.hits, leading=LEADING), found) for found in (one, other))
+    return merged(first, second, measure), merged(_pairs(one.misses, one), _pairs(other.misses, other), measure)
 
 
-def _evident(hits: Sequence[Hit], found: Found) -> list[tuple[Hit, Evident]]:
+def _pairs(hits: Sequence[Hit], found: Found) -> list[tuple[Hit, Evident]]:
     """Pair hits with what of them is compared; those that an engine found which says nothing have no evidence."""
     best = max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
     return [
@@ -199,16 +187,18 @@ async def search_once(search: SearchBackend, query: Query) -> Found:
     """
     found = await search.search(query)
     shown = _shown_names(found.hits)
-    if _deduplicated(found.hits) == found.hits and _deduplicated(found.misses, shown) == found.misses:
+    if _deduplicate(found.hits) == found.hits and _deduplicate(found.misses, shown) == found.misses:
         return found
     found = await search.search(replace(query, limit=2 * query.limit))
-    hits = _deduplicated(found.hits)
-    return _within_limit(found, hits, _deduplicated(found.misses, _shown_names(hits)), query.limit)
+    hits = _deduplicate(found.hits)
+    return _within_limit(found, hits, _deduplicate(found.misses, _shown_names(hits)), query.limit)
 
 
-def _deduplicated(hits: Iterable[Hit], told: Mapping[RelativePath, RelativePath] | None = None) -> tuple[Hit, ...]:
+def _deduplicate(
+    hits: Iterable[Hit], shown_names: Mapping[RelativePath, RelativePath] | None = None
+) -> tuple[Hit, ...]:
     """Return the hits of each conversation under the name that it is told by, or that its best hit has."""
-    names = dict(told or {})
+    names = dict(shown_names or {})
     return tuple(
         hit for hit in hits if names.setdefault(_conversation(hit), path := conversation_path(hit.chunk.path)) == path
     )

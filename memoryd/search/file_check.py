@@ -88,7 +88,7 @@ class FileCheck:
         self._overdue = {work for work in self._overdue if not work.done()}
         if len(self._overdue) >= MAX_OVERDUE:
             return _unchecked(wanted)
-        work = self._executor.submit(lambda: self._checked(wanted))
+        work = self._executor.submit(lambda: self._check_now(wanted))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
@@ -96,7 +96,7 @@ class FileCheck:
             self._overdue.add(work)
             return _unchecked(wanted)
 
-    def _checked(self, rows: Sequence[ChunkRow]) -> CheckedRows:
+    def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
         moment = self._files.moment()
         found = dict(self._each(rows, moment))
         # the rules last: they may have changed while a file was read that holds something else
@@ -158,14 +158,14 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
         """Return what is found and stands in its files; `owed` names what may answer otherwise."""
         visibility = query.visibility
         if visibility is None:
-            return await self._standing(query)
-        found = await self._standing(
+            return await self._search_checked(query)
+        found = await self._search_checked(
             replace(query, exclusions=query.exclusions | Exclusions(chunks=await self.hidden(visibility)))
         )
         hits, misses = tuple(cleared_hits(found.hits, visibility)), tuple(cleared_hits(found.misses, visibility))
         return replace(found, hits=hits, misses=misses)
 
-    async def _standing(self, query: Query) -> Found:
+    async def _search_checked(self, query: Query) -> Found:
         end = time.monotonic() + query.deadline
         found, checked = await self._round(query, end)
         # what is gone counts, too: it may have another name by now
@@ -212,14 +212,14 @@ def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]
 def cleared_hits(hits: Iterable[Hit], visibility: Visibility) -> Iterator[Hit]:
     """Yield the hits without the lines beyond reach; one that was found by these alone is none."""
     for hit in hits:
-        chunk, copies = _cleared(hit.chunk, visibility), tuple(_cleared(copy, visibility) for copy in hit.copies)
+        chunk, copies = _clear_row(hit.chunk, visibility), tuple(_clear_row(copy, visibility) for copy in hit.copies)
         if chunk is hit.chunk and all(new is old for new, old in zip(copies, hit.copies, strict=True)):
             yield hit
         elif chunk.text.strip() and (not hit.terms or _holds(chunk, hit.terms)):
             yield replace(hit, chunk=chunk, near=(), copies=tuple(copy for copy in copies if copy.text.strip()))
 
 
-def _cleared(row: ChunkRow, visibility: Visibility) -> ChunkRow:
+def _clear_row(row: ChunkRow, visibility: Visibility) -> ChunkRow:
     """Return a row with nothing on the lines that are beyond reach; its lines stay where they are."""
     text = visible_text(row.text, row.path, visibility)
     return row if text == row.text else replace(row, text=text)

@@ -165,11 +165,11 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
         is_alone = counts[outlines[at]] == 1 or modality_of(hit.chunk.path) is not None
         said = "" if is_alone else gist(hit.chunk.text, hit.chunk.heading)
         groups.setdefault((said, frozenset(hit.terms)) if said else at, []).append(hit)
-    return [_led(group, zone) for group in groups.values()]
+    return [_merge_copies(group, zone) for group in groups.values()]
 
 
-def _led(group: Sequence[Hit], zone: tzinfo) -> Hit:
-    newest = max(group, key=lambda hit: _written(hit, zone))
+def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
+    newest = max(group, key=lambda hit: _written_day(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
     if not copies:
         return newest
@@ -177,7 +177,7 @@ def _led(group: Sequence[Hit], zone: tzinfo) -> Hit:
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 
 
-def _written(hit: Hit, zone: tzinfo) -> tuple[date, int]:
+def _written_day(hit: Hit, zone: tzinfo) -> tuple[date, int]:
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
     return named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date(), chunk.mtime_ns

@@ -119,7 +119,7 @@ def ranked(
     # in the last digits alone, by where a vector stands in the matrix
     nearness = {chunk: round(cosines.get(chunk, -1.0), 5) for chunk in base_scores}
     order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -nearness[chunk], -chunk))
-    words, vector = _numbered(evidence.lexical.order()), _numbered(evidence.vector.order())
+    words, vector = _ranks_of(evidence.lexical.order()), _ranks_of(evidence.vector.order())
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
     near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
@@ -143,12 +143,12 @@ def reordered(ranking: Ranked, readings: Readings) -> Ranked:
     set, its first getting the best of them: scores stay 0 to 1 and sorted, what it did not read stays where it is, and
     age weighs as much as ever.
     """
-    telling, scored = _reassigned(ranking.telling, ranking, readings)
-    noise, scored_noise = _reassigned(ranking.noise, ranking, readings)
+    telling, scored = _reassign(ranking.telling, ranking, readings)
+    noise, scored_noise = _reassign(ranking.noise, ranking, readings)
     return replace(ranking, telling=telling, noise=noise, readings=scored | scored_noise)
 
 
-def _reassigned(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
+def _reassign(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
     """Return a group with those that were read in their new order, on the places that they have, and their scores."""
     read = sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place)
     scores = sorted((ranking.base_scores[chunk] for chunk in read), reverse=True)
@@ -157,7 +157,7 @@ def _reassigned(group: Sequence[int], ranking: Ranked, readings: Readings) -> tu
     return [next(in_order) if chunk in scored else chunk for chunk in group], scored
 
 
-def _numbered(chunks: Sequence[int]) -> dict[int, int]:
+def _ranks_of(chunks: Sequence[int]) -> dict[int, int]:
     return {chunk: rank for rank, chunk in enumerate(chunks, start=1)}
 
 
@@ -267,30 +267,32 @@ def select(
     weights = floors.idf.weights if floors else {}
     # noise last, the best first; what is alike stays as it was read, or ranked
     aged = sorted(
-        (_aged(hit, settings, now, weights) for hit in candidates),
+        (_apply_decay(hit, settings, now, weights) for hit in candidates),
         key=lambda hit: (hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score),
     )
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
     eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
     noise = [hit for hit in eligible if hit.is_noise]
-    leaders, rest = _looked_at([hit for hit in eligible if not hit.is_noise], limit, settings)
+    leaders, rest = _choose_leaders([hit for hit in eligible if not hit.is_noise], limit, settings)
     places = _order(leaders, limit, settings)
     has_room, telling = _has_room(leaders, places, limit), len(places)
     dominant = _dominant([leaders[at].hit for at in places], limit)
     if telling < limit:
         rest += _take_noise(leaders, noise, limit)
-        places += _order_of_noise(leaders, telling, limit)
+        # behind the others, whose documents and families keep their shares
+        order = shared(leaders[telling:], limit, taken=leaders[:telling])
+        places += [telling + at for at in order[: limit - telling]]
     else:
         rest += noise
-    hits = tuple(_placed(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
+    hits = tuple(_explain_place(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
     late = [one.hit for at, one in enumerate(leaders) if at not in places] + rest[:limit]
     nearest = sorted([*late, *refused[:limit]], key=lambda hit: (hit.is_noise, -hit.score))[:limit]
     misses = tuple(hit if hit.because else replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in nearest)
     return Selected(hits, misses, telling, has_room, dominant)
 
 
-def _aged(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
+def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
     decay = (
         Decay()
@@ -308,7 +310,7 @@ def _is_refused(hit: Hit, min_score: float) -> bool:
     return not hit.is_literal and hit.base_score < min_score
 
 
-def _looked_at(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tuple[list[_Leader], list[Hit]]:
+def _choose_leaders(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tuple[list[_Leader], list[Hit]]:
     """Take hits until there are enough of different kinds to choose from; return them, and the others.
 
     Where a rule reorders, literal hits that were among the best before it are looked at too.
@@ -359,12 +361,6 @@ def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> lis
     return []
 
 
-def _order_of_noise(leaders: Sequence[_Leader], telling: int, limit: int) -> list[int]:
-    """Return the leaders for the places behind the first `telling`, whose documents and families keep their shares."""
-    order = shared(leaders[telling:], limit, taken=leaders[:telling])
-    return [telling + at for at in order[: limit - telling]]
-
-
 def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
     most = Counter(hit.chunk.path for hit in hits).most_common(1)
     return most[0][0] if most and most[0][1] > file_share(limit) else None
@@ -384,7 +380,7 @@ def _order(leaders: Sequence[_Leader], limit: int, settings: SearchSettings) -> 
     return with_literal(order, before, literal, limit)
 
 
-def _placed(hit: Hit, place: int, sorted_place: int, floors: Thresholds | None) -> Hit:
+def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds | None) -> Hit:
     """Return the hit with the reasons of its place."""
     reasons = []
     if hit.ranks.words:
