@@ -74,7 +74,11 @@ class Collection(Struct, frozen=True):
         parts = folder.split("/")
         if any(part.startswith(".") for part in parts) or not NEVER_INDEXED.isdisjoint(parts):
             return False
-        return any(_may_begin(one.removeprefix("./"), parts[0]) for one in _alternatives(self.pattern))
+        for glob in _alternatives(self.pattern):
+            first, slash, _ = glob.removeprefix("./").partition("/")
+            if (first == parts[0] or _SPECIAL.search(first) is not None) if slash else "**" in first:
+                return True
+        return False
 
 
 def sanitised(name: str) -> str:
@@ -112,12 +116,6 @@ def matches(pattern: str, relative: str) -> bool:
         if relative.startswith(lead) and reaches_end(tokens, text, start=len(lead)):
             return True
     return False
-
-
-def _may_begin(glob: str, top: str) -> bool:
-    """Tell whether a path that matches a glob may begin with this folder."""
-    first, slash, _ = glob.partition("/")
-    return (first == top or _SPECIAL.search(first) is not None) if slash else "**" in first
 
 
 @lru_cache(maxsize=256)
@@ -162,7 +160,12 @@ def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:
 def collections_of(agent: Agent, workspace: Path, roots: Callable[[], Sequence[ScanRoot]]) -> tuple[Collection, ...]:
     """Return the collections as they are to be now: whether a path is a file or a folder is looked up on the disk."""
     of_memory = _of_memory(agent.id, workspace, roots()) if agent.memory.qmd.include_default_memory else ()
-    return distinct((*of_memory, *_of_paths(agent.id, workspace, further_paths(agent))))
+    of_paths = []
+    for number, one in enumerate(further_paths(agent)):
+        # by its real name, since the rules name the notes of the workspace by theirs
+        path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
+        of_paths.append(_collection_at(path, one.name or f"custom-{number}-{agent.id}", one.pattern, is_default=False))
+    return distinct((*of_memory, *of_paths))
 
 
 def _of_memory(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterator[Collection]:
@@ -178,13 +181,6 @@ def _of_memory(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterat
     extra = [root for root in extra if str(root.path) != root.pattern]
     for number, root in enumerate(extra):
         yield _collection_at(root.path, f"extra-{number}-{agent}", MARKDOWN, is_default=True)
-
-
-def _of_paths(agent: str, workspace: Path, paths: Sequence[QmdPathSection]) -> Iterator[Collection]:
-    for number, one in enumerate(paths):
-        # by its real name, since the rules name the notes of the workspace by theirs
-        path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
-        yield _collection_at(path, one.name or f"custom-{number}-{agent}", one.pattern, is_default=False)
 
 
 def _collection_at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
@@ -241,9 +237,10 @@ class QmdCopies(Struct, kw_only=True):
         Raises OSError if the disk stands in the way.
         """
         ruling = self.rule()
-        notes = {f"{one.name}/{note.relative}": note for one in collections for note in self._listed(one, ruling)}
+        notes = {f"{one.name}/{note.relative}": note for one in collections for note in self._public_files(one, ruling)}
         self._judged = {name: judged for name, judged in self._judged.items() if name in notes}
-        self._withdraw(set(_files_below(self.folder)) - notes.keys())
+        copies = (os.path.join(at, name) for at, _, names in os.walk(self.folder) for name in names)  # noqa: PTH118
+        self._withdraw({os.path.relpath(path, self.folder) for path in copies} - notes.keys())
         verdicts = {name: self._bring(name, note, ruling) for name, note in notes.items()}
         self._withdraw({name for name, verdict in verdicts.items() if verdict is _Verdict.PRIVATE})
         return _Verdict.AGAIN not in verdicts.values()
@@ -304,9 +301,9 @@ class QmdCopies(Struct, kw_only=True):
                 with contextlib.suppress(OSError):
                     (self.folder / parent).rmdir()
 
-    def _listed(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
+    def _public_files(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
         """Yield the files of a collection; through symlinks and into hidden folders qmd does not look either."""
-        root, apart = Path(collection.root), _file_identity(self.apart)
+        root, apart = Path(collection.root), file_identity(self.apart)
         waiting = [""]
         while waiting:
             at = waiting.pop()
@@ -314,7 +311,7 @@ class QmdCopies(Struct, kw_only=True):
             for entry in _entries(root / at):
                 relative = f"{at}{entry.name}"
                 if entry.is_dir():
-                    is_wanted = collection.may_hold_below(relative) and _file_identity(Path(entry.path)) != apart
+                    is_wanted = collection.may_hold_below(relative) and file_identity(Path(entry.path)) != apart
                     if is_wanted and not ruling.is_ignored(f"{inside}{entry.name}/"):
                         waiting.append(f"{relative}/")
                 elif collection.holds(relative) and not ruling.is_ignored(f"{inside}{entry.name}"):
@@ -331,12 +328,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _files_below(folder: Path) -> Iterator[str]:
-    for at, _, names in os.walk(folder):
-        yield from (os.path.relpath(os.path.join(at, name), folder) for name in names)  # noqa: PTH118
-
-
-def _file_identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Return which file or folder a path leads to, by device and inode; None if it leads to none."""
     try:
         found = path.stat()
     except OSError:

@@ -112,8 +112,8 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
             return None
         try:
             with (folder / name).open(encoding="utf-8", errors="replace", newline="\n") as file:
-                said = enumerate(islice(file, first - 1 + HEADING_LINES, last + HEADING_LINES), start=first)
-                texts = {number: one.rstrip("\n") for number, one in said}
+                numbered = enumerate(islice(file, first - 1 + HEADING_LINES, last + HEADING_LINES), start=first)
+                texts = {number: one.rstrip("\n") for number, one in numbered}
         except OSError:
             # withdrawn a moment ago
             return None
@@ -136,9 +136,9 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         for rank, hit in enumerate(hits, start=1):
             row = self._row(hit, terms, query)
             if row is not None:
-                held = terms_in(row.text, terms)
+                matched = terms_in(row.text, terms)
                 because = f"qmd ranks its conversation {rank}, with a score of {hit.score:g}"
-                yield Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
+                yield Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=matched, because=because)
 
     def _row(self, hit: QmdHit, terms: tuple[str, ...], query: Query) -> ChunkRow | None:
         """Return the passage with most of the terms, None if nothing of the conversation may be told."""
@@ -168,27 +168,18 @@ def _window(path: Path, line: int) -> tuple[int, str]:
     first = max(HEADING_LINES, line - 1 - AROUND)
     with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
         lines = [one[:_MAX_LINE_CHARS] for one in islice(file, first, line + AROUND) if one.rstrip("\n") != MARK]
-    said = [at for at, one in enumerate(lines) if one.strip()]
-    if not said:
+    spoken = [at for at, one in enumerate(lines) if one.strip()]
+    if not spoken:
         return first, ""
     # an empty line at either end is nobody's
-    return first + said[0], "".join(lines[said[0] : said[-1] + 1])
-
-
-class OptionalBackend(SearchBackend, Protocol):
-    """An engine that may have nothing to be asked for."""
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether it has."""
-        ...
+    return first + spoken[0], "".join(lines[spoken[0] : spoken[-1] + 1])
 
 
 class JoinedConversations(Struct, frozen=True, kw_only=True):
     """Asks both side by side. Without an index, or while nothing is indexed, qmd alone is asked."""
 
     index: SearchBackend | None
-    exports: OptionalBackend
+    exports: ExportedSearch
     weights: Weights
 
     async def search(self, query: Query) -> Found:

@@ -60,15 +60,15 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
 
     def place(self, collection: str, relative: str) -> ResultFile | None:
         """Return where a result lies, None if it is not one of ours."""
-        found = next((one for one in self.collections() if one.name == collection), None)
-        if found is None or found.is_exported or not found.holds(relative):
+        owner = next((one for one in self.collections() if one.name == collection), None)
+        if owner is None or owner.is_exported or not owner.holds(relative):
             return None
-        inside = os.path.relpath(os.path.join(found.root, relative), self.workspace)  # noqa: PTH118  text is enough
+        inside = os.path.relpath(os.path.join(owner.root, relative), self.workspace)  # noqa: PTH118  text is enough
         if inside in self.known():
-            return ResultFile(Path(found.root), relative, inside)
-        if found.is_default or self.is_ignored(inside):
+            return ResultFile(Path(owner.root), relative, inside)
+        if owner.is_default or self.is_ignored(inside):
             return None
-        return ResultFile(Path(found.root), relative, f"{QMD_PREFIX}{collection}/{relative}")
+        return ResultFile(Path(owner.root), relative, f"{QMD_PREFIX}{collection}/{relative}")
 
     def covers(self, path: str) -> bool:
         """Tell whether qmd would index a document of the builtin index."""
@@ -104,33 +104,24 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
         return self.place(collection, relative) if path.startswith(QMD_PREFIX) else None
 
 
-class QmdSearch:
+class QmdSearch(Struct, frozen=True, kw_only=True):
     """Asks qmd; raises SidecarError when it cannot answer."""
 
-    def __init__(
-        self,
-        *,
-        qmd: QmdSidecar,
-        files: ResultFiles,
-        chunking: ChunkSettings,
-        limits: QmdLimitsSection,
-        changed_since: ChangedSince,
-    ) -> None:
-        self._qmd = qmd
-        self._files = files
-        self._changed_since = changed_since
-        self._passages = Passages(files=files, chunking=chunking)
-        self._limits = limits
+    qmd: QmdSidecar
+    files: ResultFiles
+    chunking: ChunkSettings
+    limits: QmdLimitsSection
+    is_changed_since: ChangedSince
 
     def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
         """Return the changed documents of the builtin index that qmd indexes too."""
-        return {path for path in self._changed_since(paths, moment) if self._files.covers(path)}
+        return {path for path in self.is_changed_since(paths, moment) if self.files.covers(path)}
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
-        terms, answer = await ask(self._qmd, query, 2 * query.limit + 4, self._qmd.names_of_notes)
-        hits = await asyncio.to_thread(self._passages.of, answer.hits, terms, query)
-        found = self._found(query, terms, hits, arms_of(self._qmd, answer))
+        terms, answer = await ask(self.qmd, query, 2 * query.limit + 4, self.qmd.names_of_notes)
+        hits = await asyncio.to_thread(self._passages, answer.hits, terms, query)
+        found = self._found(query, terms, hits, arms_of(self.qmd, answer))
         # every line of the question that was cut short has filled the answer with as many
         if _narrows(query) and len(answer.hits) >= MAX_LISTED:
             best = f"none of the best {len(answer.hits)} files of qmd"
@@ -138,27 +129,78 @@ class QmdSearch:
         return found
 
     def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
-        state = self._qmd.state
+        state = self.qmd.state
         best = tuple(without_copies(hits, query)[: query.limit])
-        told = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
+        shown = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
         return Found(
             hits=best,
-            misses=tuple(hit for hit in hits if place_in_answer(hit.chunk) not in told)[: query.limit],
+            misses=tuple(hit for hit in hits if place_in_answer(hit.chunk) not in shown)[: query.limit],
             arms=arms,
             terms=terms,
             engine=Engine(
                 name=NAME,
                 model=state.models.embed.path.stem if state.models and arms[VECTOR].took_part else None,
                 pending_embeddings=0,
-                snippet_chars=self._limits.max_snippet_chars,
-                total_chars=self._limits.max_injected_chars,
+                snippet_chars=self.limits.max_snippet_chars,
+                total_chars=self.limits.max_injected_chars,
             ),
-            as_of=state.as_of(by_words=self._qmd.settings.mode != "vsearch"),
+            as_of=state.as_of(by_words=self.qmd.settings.mode != "vsearch"),
             doubt=self._doubt(),
         )
 
+    def _passages(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Hit]:
+        """Return a passage of each file, best first, until there are as many as are wanted, apart from copies. Blocks.
+
+        What scores no less than the last of them is read too: it may be a newer copy.
+        """
+        hits_by_place: dict[tuple[str, int], Hit] = {}
+        # taken apart once, not once a file
+        query = replace(query, asked=query.question)
+        for rank, hit in enumerate(hits, start=1):
+            best = without_copies(list(hits_by_place.values()), query)
+            if len(best) >= query.limit and hit.score < best[query.limit - 1].score:
+                break
+            one = self._hit(hit, rank, terms, query)
+            if one is not None:
+                hits_by_place.setdefault(place_in_answer(one.chunk), one)
+        return list(hits_by_place.values())
+
+    def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
+        """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
+        file = self.files.place(hit.collection, hit.path)
+        if file is not None and file.path in query.exclusions.paths:
+            return None
+        read = self.files.read(file) if file is not None else None
+        if file is None or read is None:
+            return None
+        content, data = read
+        if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
+            return None
+        path = RelativePath(file.path)
+        hidden = frozenset[int]() if query.visibility is None else hidden_lines(data, path, query.visibility)
+        rows = (row for row in self._rows(content, data, path) if row.start_line not in hidden)
+        row = best_row(rows, query.question, terms, hit.line)
+        if row is None:
+            return None
+        matched = terms_in(row.text, terms)
+        # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
+        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not hidden
+        if not matched and not is_unchanged:
+            return None
+        # qmd tells its order and its score; what stands behind them, it keeps for itself
+        because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
+        return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=matched, because=because)
+
+    def _rows(self, content: FileSnapshot, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
+        apart = tuple(apart_of(data, path))
+        known, mtime_ns = content.known, content.stat.mtime_ns
+        for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap, apart=apart):
+            text = data[part.start : part.end].decode("utf-8", "surrogatepass")
+            lines = part.start_line, part.end_line
+            yield ChunkRow(0, path, Source.MEMORY, *lines, part.heading, text, mtime_ns, known)
+
     def _doubt(self) -> str:
-        state = self._qmd.state
+        state = self.qmd.state
         if state.trouble:
             return f"qmd found nothing, and its index may be old: {state.trouble}"
         if not state.is_current:
@@ -198,64 +240,6 @@ def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
         why = state.models.rerank.trouble if state.models else "qmd is starting"
         arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
     return arms
-
-
-class Passages(Struct, frozen=True, kw_only=True):
-    """Reads the files of results. All of it is blocking work."""
-
-    files: ResultFiles
-    chunking: ChunkSettings
-
-    def of(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Hit]:
-        """Return a passage of each file, best first, until there are as many as are wanted, apart from copies.
-
-        What scores no less than the last of them is read too: it may be a newer copy.
-        """
-        found: dict[tuple[str, int], Hit] = {}
-        # taken apart once, not once a file
-        query = replace(query, asked=query.question)
-        for rank, hit in enumerate(hits, start=1):
-            told = without_copies(list(found.values()), query)
-            if len(told) >= query.limit and hit.score < told[query.limit - 1].score:
-                break
-            one = self._hit(hit, rank, terms, query)
-            if one is not None:
-                found.setdefault(place_in_answer(one.chunk), one)
-        return list(found.values())
-
-    def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
-        """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
-        file = self.files.place(hit.collection, hit.path)
-        if file is not None and file.path in query.exclusions.paths:
-            return None
-        read = self.files.read(file) if file is not None else None
-        if file is None or read is None:
-            return None
-        content, data = read
-        if not query.filters.admits(file.path, Source.MEMORY, content.stat.mtime_ns):
-            return None
-        path = RelativePath(file.path)
-        beyond = frozenset[int]() if query.visibility is None else hidden_lines(data, path, query.visibility)
-        rows = (row for row in self._rows(content, data, path) if row.start_line not in beyond)
-        row = best_row(rows, query.question, terms, hit.line)
-        if row is None:
-            return None
-        held = terms_in(row.text, terms)
-        # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
-        is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not beyond
-        if not held and not is_unchanged:
-            return None
-        # qmd tells its order and its score; what stands behind them, it keeps for itself
-        because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
-        return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=held, because=because)
-
-    def _rows(self, content: FileSnapshot, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
-        apart = tuple(apart_of(data, path))
-        known, mtime_ns = content.known, content.stat.mtime_ns
-        for part in each_chunk(data, tokens=self.chunking.tokens, overlap=self.chunking.overlap, apart=apart):
-            text = data[part.start : part.end].decode("utf-8", "surrogatepass")
-            lines = part.start_line, part.end_line
-            yield ChunkRow(0, path, Source.MEMORY, *lines, part.heading, text, mtime_ns, known)
 
 
 def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str], line: int) -> ChunkRow | None:

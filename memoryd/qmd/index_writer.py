@@ -13,8 +13,8 @@ import structlog
 from msgspec import Struct, field
 
 from memoryd.config.agents import Agent
-from memoryd.embed.local.local_model import model_file
-from memoryd.errors import MemorydError, ModelError, SidecarError
+from memoryd.embed.local.local_model import find_model
+from memoryd.errors import ModelError, SidecarError
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
 from memoryd.qmd.collections import sanitised
@@ -126,10 +126,10 @@ class IndexWriter(Struct, kw_only=True):
             outcome = await self.installation.run(*arguments, seconds=seconds)
             if outcome.code == 0 and "Skipping" not in outcome.stdout:
                 return outcome
-            said = f"{outcome.stderr}\n{outcome.stdout}" if outcome.code == 0 else outcome.stderr
-            complaint = complaint_of(said)
-            is_stubborn = attempt == BUSY_TRIES - 1 and "constraint" in said.lower()
-            if (complaint is Complaint.DAMAGED or is_stubborn) and await self._rebuild(said):
+            output = f"{outcome.stderr}\n{outcome.stdout}" if outcome.code == 0 else outcome.stderr
+            complaint = complaint_of(output)
+            is_stubborn = attempt == BUSY_TRIES - 1 and "constraint" in output.lower()
+            if (complaint is Complaint.DAMAGED or is_stubborn) and await self._rebuild(output):
                 continue
             if complaint is not Complaint.BUSY:
                 break
@@ -228,17 +228,13 @@ class ModelLinks(Struct):
             return f"{model} is not a file"
         seen = (model, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         if seen not in self._looked_at:
-            self._looked_at = {one: said for one, said in self._looked_at.items() if one[0] != model}
-            self._looked_at[seen] = _read_trouble(model)
+            self._looked_at = {one: trouble for one, trouble in self._looked_at.items() if one[0] != model}
+            self._looked_at[seen] = None
+            try:
+                read_header(model)
+            except ModelError as exc:
+                self._looked_at[seen] = f"{exc}; {exc.hint}" if exc.hint else str(exc)
         return self._looked_at[seen]
-
-
-def _read_trouble(model: Path) -> str | None:
-    try:
-        read_header(model)
-    except ModelError as exc:
-        return f"{exc}; {exc.hint}" if exc.hint else str(exc)
-    return None
 
 
 def _own_model(agent: Agent, environment: Mapping[str, str]) -> Path | None:
@@ -246,8 +242,5 @@ def _own_model(agent: Agent, environment: Mapping[str, str]) -> Path | None:
     local = agent.memory_search.local
     if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
         return None
-    try:
-        found = ModelStore.configured(local, environment).locate(model_file(local.model_path))
-    except MemorydError:
-        return None
+    found = find_model(ModelStore.configured(local, environment), local.model_path)
     return found.absolute() if found is not None else None

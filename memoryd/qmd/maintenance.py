@@ -4,7 +4,6 @@ One loop does all of it, so two writers of one index never meet.
 """
 
 import asyncio
-import contextlib
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import CommandSeconds, IndexWriter, QmdModels
 from memoryd.qmd.program import QmdInstallation
+from memoryd.retry import happens
 
 NEVER: Final = float("inf")
 EMBED_RETRY: Final = (5.0, 3600.0)
@@ -170,7 +170,7 @@ class QmdMaintenance:
         self._rules = rules
         self._on_change = on_change
         self._on_new_index = on_new_index
-        self._index = IndexWriter(installation=installation, seconds=seconds, on_removed=self._on_removed)
+        self._index = IndexWriter(installation=installation, seconds=seconds, on_removed=self._note_removed)
         self._schedule = first_schedule(rules, time.monotonic())
         self._looked_at = self._ended_at = 0.0
         self._wake = asyncio.Event()
@@ -262,9 +262,7 @@ class QmdMaintenance:
             end = min(end, now + self._schedule.wait(now))
             if end <= now:
                 return
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(end - now if end != NEVER else None):
-                    await self._wake.wait()
+            await happens(self._wake.wait(), end - now if end != NEVER else None)
 
     async def _work(self) -> None:
         home = self._installation.home
@@ -353,7 +351,7 @@ class QmdMaintenance:
         began, state = time.time(), self.state
         self._schedule = self._schedule.embed_begun()
         try:
-            state.vector_trouble = await self._embedded()
+            state.vector_trouble = await self._make_vectors()
             self._schedule = self._schedule.embed_succeeded(time.monotonic())
             state.embedded_at = began
         except SidecarError as exc:
@@ -365,7 +363,7 @@ class QmdMaintenance:
             state.vector_trouble = NO_VECTORS
         self._on_change()
 
-    async def _embedded(self) -> str | None:
+    async def _make_vectors(self) -> str | None:
         """Return why some vectors are missing still; raises SidecarError if none can be made."""
         models = self.state.models
         if models is None or models.embed.trouble is not None:
@@ -393,7 +391,7 @@ class QmdMaintenance:
         if has_changed:
             self._on_change()
 
-    def _on_removed(self) -> None:
+    def _note_removed(self) -> None:
         self.state.updated_at = None
         self._schedule = self._schedule.index_lost()
 

@@ -21,8 +21,9 @@ from msgspec import Struct
 
 from memoryd.config.paths import qmd_variables
 from memoryd.errors import SidecarError
+from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
-from memoryd.qmd.collections import Collection
+from memoryd.qmd.collections import Collection, file_identity
 from memoryd.qmd.query import FLOOR, first_error, version_of
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
@@ -69,12 +70,12 @@ def _locate(command: str, environment: Mapping[str, str]) -> Path:
     wanted = Path(command).expanduser()
     if wanted.is_absolute() and wanted.suffix == ".js" and wanted.is_file():
         return wanted
-    found = shutil.which(str(wanted), path=_absolute(environment.get("PATH", os.defpath)))
-    if found is None:
+    program = shutil.which(str(wanted), path=_absolute(environment.get("PATH", os.defpath)))
+    if program is None:
         where = f"at {wanted}" if wanted.is_absolute() else "on the PATH of the daemon"
         problem = "is not executable" if wanted.is_absolute() and wanted.exists() else "is not installed"
         raise SidecarError(f"qmd {problem}: no program {wanted.name} {where}", hint=INSTALL)
-    return Path(found)
+    return Path(program)
 
 
 def _absolute(search_path: str) -> str:
@@ -110,9 +111,9 @@ def _runtimes(script: Path, environment: Mapping[str, str]) -> Iterator[str]:
         beside = [modules / ".bin" / "node", *sorted(modules.glob("@oven/*/bin/bun")), modules / ".bin" / "bun"]
         yield from (str(path) for path in beside if os.access(path, os.X_OK))
     for name in ("node", "bun"):
-        found = shutil.which(name, path=environment.get("PATH", os.defpath))
-        if found is not None:
-            yield found
+        program = shutil.which(name, path=environment.get("PATH", os.defpath))
+        if program is not None:
+            yield program
 
 
 async def _version(command: tuple[str, ...], path: Path, environment: Mapping[str, str]) -> str:
@@ -213,10 +214,10 @@ class QmdHome:
     def configured(self) -> set[str]:
         """Return the names of the collections in the file; nothing if it is missing or broken."""
         try:
-            held = yaml.safe_load(self.config_file.read_text(encoding="utf-8"))
+            config = yaml.safe_load(self.config_file.read_text(encoding="utf-8"))
         except (OSError, ValueError, yaml.YAMLError):
             return set()
-        collections = held.get("collections") if isinstance(held, dict) else None
+        collections = config.get("collections") if isinstance(config, dict) else None
         return {str(name) for name in collections} if isinstance(collections, dict) else set()
 
     def write_config(self, collections: Sequence[Collection], models: Mapping[str, Path]) -> bool:
@@ -243,17 +244,13 @@ class QmdHome:
         shutil.rmtree(self.notes, ignore_errors=True)
 
     def index_identity(self) -> tuple[int, int] | None:
-        """Return which file the index is, by device and inode; None if there is none."""
-        try:
-            found = self.index_file.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
+        """Return which file the index is; None if there is none."""
+        return file_identity(self.index_file)
 
     def updated_at(self) -> float | None:
         """Return when the last update that succeeded began, in seconds of the system's clock."""
-        held = self._remembered().get("updatedAt")
-        return float(held) if isinstance(held, int | float) and self.index_file.exists() else None
+        moment = read_json_object(self.root / MARKER).get("updatedAt")
+        return float(moment) if isinstance(moment, int | float) and self.index_file.exists() else None
 
     def note_update(self, began: float) -> None:
         """Remember when an update began that succeeded."""
@@ -261,7 +258,7 @@ class QmdHome:
 
     def is_clean(self) -> bool:
         """Tell whether the index holds nothing that was withdrawn from it; in doubt it does."""
-        return self._remembered().get("isClean") is True or not self.index_file.exists()
+        return read_json_object(self.root / MARKER).get("isClean") is True or not self.index_file.exists()
 
     def note_new(self) -> None:
         """Remember of an index that is to be made that it begins with nothing."""
@@ -270,35 +267,27 @@ class QmdHome:
 
     def note_clean(self, is_clean: bool) -> None:
         """Remember that something is to be withdrawn from the index, or that all of it is gone from its bytes."""
-        if is_clean != self._remembered().get("isClean"):
+        if is_clean != read_json_object(self.root / MARKER).get("isClean"):
             self._remember(isClean=is_clean)
-
-    def _remembered(self) -> dict[str, object]:
-        try:
-            held = json.loads((self.root / MARKER).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return held if isinstance(held, dict) else {}
 
     def _remember(self, **news: object) -> None:
         # read, changed and written without a lock: the loop of the upkeep alone calls this, one thread at a time
-        replace_file(self.root / MARKER, json.dumps(self._remembered() | news).encode())
+        replace_file(self.root / MARKER, json.dumps(read_json_object(self.root / MARKER) | news).encode())
 
 
 def _config_yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
-    held = {
-        "collections": {one.name: _collection_entry(one, notes) for one in collections},
+    config = {
+        "collections": {
+            # a person who asks by hand, and names no collection, asks the notes
+            one.name: {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
+            if one.is_exported
+            else {"path": str(notes / one.name), "pattern": one.pattern}
+            for one in collections
+        },
         "models": {role: str(path) for role, path in models.items()},
     }
-    text: str = yaml.safe_dump(held, sort_keys=False, allow_unicode=True, width=10_000)
+    text: str = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()
-
-
-def _collection_entry(one: Collection, notes: Path) -> dict[str, object]:
-    if one.is_exported:
-        # a person who asks by hand, and names no collection, asks the notes
-        return {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
-    return {"path": str(notes / one.name), "pattern": one.pattern}
 
 
 class QmdInstallation(Struct, kw_only=True):

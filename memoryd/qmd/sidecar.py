@@ -141,19 +141,16 @@ class QmdSidecar:
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds):
                 # before a slot is taken: whoever waits for the first update must not hold one
-                await self._wait_for_boot()
+                if self.settings.waits_for_boot:
+                    await self.maintenance.booted.wait()
+                if (unavailable_because := self.unavailable_because) is not None:
+                    raise SidecarError(unavailable_because)
                 async with self._slots:
                     return await self._ask(question, end)
         except TimeoutError as exc:
             raise SidecarError(f"qmd did not answer within {seconds:g} s") from exc
         finally:
             self._queued -= 1
-
-    async def _wait_for_boot(self) -> None:
-        if self.settings.waits_for_boot:
-            await self.maintenance.booted.wait()
-        if (unavailable_because := self.unavailable_because) is not None:
-            raise SidecarError(unavailable_because)
 
     async def _ask(self, question: QmdQuestion, end: float) -> QmdAnswer:
         try:
