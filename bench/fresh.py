@@ -101,5 +101,5 @@ async def _idle(folder: Path, count: int) -> float:
         await stage.sync(seconds=LIMIT_SECONDS)
         watch = Stopwatch()
         for _ in range(CALLS):
-            await stage.indexer.catching_up.catch_up(0.1, is_watched=watcher.hear("stage"))
+            await stage.indexer.catch_up(0.1, is_watched=watcher.hear("stage"))
         return watch.ms / CALLS

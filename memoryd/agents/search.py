@@ -108,7 +108,7 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
 
 async def is_searchable(index: WorkspaceIndex) -> bool:
     """Have what is on disk read at once, as for a question; return whether the index has it."""
-    is_lacking = await index.indexer.catching_up.catch_up(INDEXED_SECONDS, is_watched=False)
+    is_lacking = await index.indexer.catch_up(INDEXED_SECONDS, is_watched=False)
     # something is lacking, perhaps another note: wait until all is worked off
     if is_lacking and not await index.follow(INDEXED_SECONDS):
         return False

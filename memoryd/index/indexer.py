@@ -34,9 +34,9 @@ from memoryd.index.reading import (
     read_under_the_rules,
     scan_cycle_of,
 )
-from memoryd.index.state import CatchingUp, FileTable, IndexEvents, SyncReporter, SyncState
+from memoryd.index.state import FileTable, IndexEvents, SyncReporter, SyncState
 from memoryd.index.threads import in_thread
-from memoryd.index.triggers import NEVER, Demand, DiskSnapshot, ScanTriggers
+from memoryd.index.triggers import NEVER, NOTHING, Changes, Demand, DiskSnapshot, ScanTriggers
 from memoryd.store.index.database import Database
 
 MAX_NAMES = 1_000
@@ -165,11 +165,6 @@ class Indexer:
         return {path for path, one in known if one is not None and one.read_at_ns >= moment * 1e9}
 
     @property
-    def catching_up(self) -> CatchingUp:
-        """What questions wait for."""
-        return CatchingUp(self._triggers, self._reporter)
-
-    @property
     def gone(self) -> Set[RelativePath]:
         """The indexed documents that are not on disk, as of the last look, though their rows may stay for a grace."""
         return self._reporter.waiting.gone
@@ -207,6 +202,43 @@ class Indexer:
     async def settled(self, ticket: int) -> None:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
         await self._triggers.served(ticket)
+
+    async def catch_up(self, seconds: float, *, is_watched: bool) -> int:
+        """Have the disk looked at if it changed, and the small notes among what changed read, within these seconds.
+
+        `is_watched` says that events name all changes in the watched folders. Return how many documents the index does
+        not hold as they were on disk at the call, as far as is known; without time, nothing is looked at. A document
+        that is gone is none of them: `gone` names it, and no answer tells of it.
+        """
+        # what links lead to may lie in folders that are not watched, and links on the way, too
+        is_watched = is_watched and not self._reporter.has_links
+        if is_watched and not self._needs_scan():
+            # a round that goes on may have looked already, and reads now what this question wants to find
+            ticket = self._triggers.ticket
+        elif seconds > 0:
+            ticket = self._triggers.ask(is_watched=is_watched)
+        else:
+            return self._count_pending(self._triggers.unseen.changes)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._triggers.answered(ticket)
+        except TimeoutError:
+            return max(self._count_pending(self._triggers.unseen.changes), int(not is_watched))
+        # what was told since the look began is younger than the question, unless no plan came of it
+        return self._count_pending(self._triggers.unseen.changes if self._triggers.has_failed else NOTHING)
+
+    def _count_pending(self, changes: Changes) -> int:
+        waiting, unread = self._reporter.waiting, self._reporter.unread
+        names = (waiting.unsettled | waiting.emptied | changes.names) - unread
+        count = len(unread) + len(names) + self._reporter.held + waiting.out_of_sight
+        return max(count, int(changes.is_vague or self._reporter.state.last_sync_at is None))
+
+    def _needs_scan(self) -> bool:
+        """Tell whether the look that was taken last, or is taken now, is not enough."""
+        if self._triggers.unseen.is_waiting or self._reporter.has_again or self._reporter.waiting.unsettled:
+            return True
+        # a look that is taken for nobody leaves young notes for later
+        return bool(self._triggers.unseen.changes) and not self._triggers.is_asked
 
     async def run(self) -> None:
         """Follow the disk until cancelled; trouble with the store is noted and tried again."""

@@ -1,6 +1,5 @@
 """What the indexer knows of its files and shows to status, and how a question waits until its index has caught up."""
 
-import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from memoryd.errors import StoreError
 from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, Scan, ScanRules
 from memoryd.index.planning import Planned, Waiting
-from memoryd.index.triggers import NOTHING, Changes, DiskSnapshot, ScanTriggers
+from memoryd.index.triggers import DiskSnapshot
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -288,47 +287,3 @@ class SyncReporter:
 
     def _update(self, **changes: object) -> None:
         self.state = replace(self.state, **changes)
-
-
-class CatchingUp(Struct, frozen=True):
-    """Has what changed looked at, for questions, and counts what that leaves."""
-
-    triggers: ScanTriggers
-    reporter: SyncReporter
-
-    async def catch_up(self, seconds: float, *, is_watched: bool) -> int:
-        """Have the disk looked at if it changed, and the small notes among what changed read, within these seconds.
-
-        `is_watched` says that events name all changes in the watched folders. Return how many documents the index does
-        not hold as they were on disk at the call, as far as is known; without time, nothing is looked at. A document
-        that is gone is none of them: `Indexer.gone` names it, and no answer tells of it.
-        """
-        # what links lead to may lie in folders that are not watched, and links on the way, too
-        is_watched = is_watched and not self.reporter.has_links
-        if is_watched and not self._needs_scan():
-            # a round that goes on may have looked already, and reads now what this question wants to find
-            ticket = self.triggers.ticket
-        elif seconds > 0:
-            ticket = self.triggers.ask(is_watched=is_watched)
-        else:
-            return self._pending(self.triggers.unseen.changes)
-        try:
-            async with asyncio.timeout(seconds):
-                await self.triggers.answered(ticket)
-        except TimeoutError:
-            return max(self._pending(self.triggers.unseen.changes), int(not is_watched))
-        # what was told since the look began is younger than the question, unless no plan came of it
-        return self._pending(self.triggers.unseen.changes if self.triggers.has_failed else NOTHING)
-
-    def _pending(self, changes: Changes) -> int:
-        waiting, unread = self.reporter.waiting, self.reporter.unread
-        names = (waiting.unsettled | waiting.emptied | changes.names) - unread
-        count = len(unread) + len(names) + self.reporter.held + waiting.out_of_sight
-        return max(count, int(changes.is_vague or self.reporter.state.last_sync_at is None))
-
-    def _needs_scan(self) -> bool:
-        """Tell whether the look that was taken last, or is taken now, is not enough."""
-        if self.triggers.unseen.is_waiting or self.reporter.has_again or self.reporter.waiting.unsettled:
-            return True
-        # a look that is taken for nobody leaves young notes for later
-        return bool(self.triggers.unseen.changes) and not self.triggers.is_asked

@@ -100,7 +100,7 @@ class AgentQmd:
                 files=self.files,
                 chunking=ChunkSettings(chunking.tokens, chunking.overlap),
                 limits=config.limits,
-                is_changed_since=given.changed_since,
+                changed_paths_since=given.changed_since,
             ),
             second=given.builtin,
             recent=given.words,

@@ -111,11 +111,11 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
     files: ResultFiles
     chunking: ChunkSettings
     limits: QmdLimitsSection
-    is_changed_since: ChangedSince
+    changed_paths_since: ChangedSince
 
     def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
         """Return the changed documents of the builtin index that qmd indexes too."""
-        return {path for path in self.is_changed_since(paths, moment) if self.files.covers(path)}
+        return {path for path in self.changed_paths_since(paths, moment) if self.files.covers(path)}
 
     async def search(self, query: Query) -> Found:
         """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""

@@ -33,7 +33,7 @@ class Asking:
         return self.watcher.hear("stage")
 
     async def catch_up(self, seconds: float = 20) -> int:
-        return await self.stage.indexer.catching_up.catch_up(seconds, is_watched=self.is_watched)
+        return await self.stage.indexer.catch_up(seconds, is_watched=self.is_watched)
 
     async def found(self, text: str) -> tuple[list[str], int]:
         """Return where a word is found, and how many files are pending."""

@@ -220,7 +220,7 @@ class WorkspaceIndex:
         is_watched = self.watcher is not None and self.watcher.hear(str(self.database.path))
         # what other machines change is no event
         is_watched = is_watched and not self.indexer.state.remote
-        return await self.indexer.catching_up.catch_up(seconds, is_watched=is_watched)
+        return await self.indexer.catch_up(seconds, is_watched=is_watched)
 
     async def rescan(self, paths: Set[RelativePath], seconds: float) -> bool:
         """Have the disk looked at within these seconds, since documents are not what the index has, whatever was told.
@@ -233,7 +233,7 @@ class WorkspaceIndex:
             self.indexer.hint()
             return False
         # by a hard link, or on a folder that is not watched yet, files change without an event
-        await self.indexer.catching_up.catch_up(seconds, is_watched=False)
+        await self.indexer.catch_up(seconds, is_watched=False)
         return True
 
     def freshness(self) -> Freshness:
