@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -162,7 +162,7 @@ class Wire:
     """Messages of one client; it ends with standard input, or when nobody reads standard output any more."""
 
     def __init__(self, source: int, sink: int) -> None:
-        self._lines = _Lines(source)
+        self._lines = _read_lines(source)
         self._sink = sink
         self._writing = threading.Lock()
         self._unanswered = set[str | int]()
@@ -184,7 +184,7 @@ class Wire:
 
     async def _receive(self, inbound: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with inbound:
-            while (line := await aside(self._lines.next)) is not None:
+            while (line := await aside(lambda: next(self._lines, None))) is not None:
                 message = message_of(line)
                 if isinstance(message, ErrorData):
                     # nobody knows which request it was: JSON-RPC answers such a one without an id
@@ -252,26 +252,18 @@ def message_of(line: bytes) -> JSONRPCMessage | ErrorData | None:
     return message
 
 
-class _Lines:
-    """The lines of a descriptor, each of bounded length."""
-
-    def __init__(self, source: int) -> None:
-        self._source = source
-        self._rest = b""
-
-    def next(self) -> bytes | None:
-        """Wait for the next line, and return it without its end; None when there is no more."""
-        parts, size = list[bytes](), 0
-        while True:
-            head, newline, self._rest = self._rest.partition(b"\n")
-            if size <= MESSAGE_BYTES_MAX:  # beyond it nothing is kept of a line but its being too long
-                parts.append(head)
-            size += len(head)
-            if newline:
-                return b"".join(parts)
-            self._rest = os.read(self._source, _CHUNK)
-            if not self._rest:
-                return b"".join(parts) or None
+def _read_lines(source: int) -> Iterator[bytes]:
+    """Yield the lines of a descriptor without their ends; of one that is too long so much that this is seen."""
+    line = b""
+    while chunk := os.read(source, _CHUNK):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            yield line + end
+            line = b""
+        if len(line) <= MESSAGE_BYTES_MAX:
+            line += rest
+    if line:
+        yield line
 
 
 async def why_nothing(caller: ToolCaller) -> str:
