@@ -43,10 +43,16 @@ Reply = TypeVar("Reply")
 
 
 class Asker(TypedDict, total=False):
-    """Who asks, where it is not whom the client was made for."""
+    """The agent and the session that ask, if others than those of the client."""
 
     agent: str | None
     session_key: str | None
+
+
+class ListBounds(Asker, total=False):
+    """How many rows of a list are returned at most."""
+
+    limit: int | None
 
 
 class _UnixConnection(http.client.HTTPConnection):
