@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
-from memoryd.client.connection import Asker, DaemonConnection, ListBounds, given, quoted
+from memoryd.client.connection import Asker, DaemonConnection, ListBounds, quoted, without_empty
 from memoryd.replies.conversations import (
     CaptureReply,
     QaAddReply,
@@ -152,7 +152,7 @@ class ConversationCalls(DaemonConnection):
         The same message sent again is kept once. `event` says what happened, `event_text` and `tool` with what. Raises
         Denied for a command that would write where nothing may be written.
         """
-        happened = given({"type": event, "text": event_text, "tool": tool}) if event else None
+        happened = without_empty({"type": event, "text": event_text, "tool": tool}) if event else None
         body = {"role": "user", "text": text, "event": happened}
         return self._send(TurnReply, "/turns", body, options, wait_ms=options.get("deadline_ms") or 0)
 
