@@ -1,6 +1,6 @@
 """The one place that decides who may ask. Every route that returns memory text goes through it.
 
-The only way to an agent's memory (the methods of `AgentMemories`) takes what `Gate` alone hands out.
+The only way to the memory of an agent, the methods of `AgentMemories`, takes what `AccessPolicy` alone returns.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -56,14 +56,14 @@ class AccessPolicy:
         self._rules = rules
         self._agents = list(agents)
         self._default = default
-        # who has the token of the port is the owner
+        # a client that has the token of the port is the owner
         self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, **bindings}
 
     @classmethod
     def of(cls, agents: Sequence[Agent], *, sockets_of: Sequence[Agent] | None = None) -> "AccessPolicy":
-        """Return the gate of a configuration; its rules hold for every agent.
+        """Return the policy of a configuration; its rules hold for every agent.
 
-        `sockets_of` are the agents whose sockets were opened, if others; that of one that is gone is bound to nobody.
+        `sockets_of` are the agents whose sockets are open, if others; the socket of a removed agent is bound to no one.
         """
         known = {agent.id for agent in agents}
         bindings = {
@@ -80,20 +80,20 @@ class AccessPolicy:
         )
 
     def admit_call(self, socket: str, who: Who | None) -> None:
-        """Let a call in that is for `who`, whatever it asks for, or raise Denied; None is for nobody."""
+        """Admit a call that is for `who`, or raise Denied; a call for None is admitted nowhere."""
         reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)
         if reason:
             self._deny(reason, socket, None, hint=_OWNERS_HINT)
 
     def binding_of(self, socket: str) -> Binding:
-        """Return what a socket is bound to; raises Denied for one that nobody configured."""
+        """Return the binding of a socket; raises Denied for one that is not configured."""
         binding = self._bindings.get(socket)
         if binding is None:
             raise Denied("this socket is bound to nobody")
         return binding
 
     def agent_of(self, socket: str, agent: str | None) -> str | None:
-        """Return the agent that a request means, without a look at sessions; raises Denied or UnknownAgent."""
+        """Return the agent that a request means, whatever its session; raises Denied or UnknownAgent."""
         binding = self.binding_of(socket)
         if reason := why_not_agent(binding, agent):
             self._deny(reason, socket, None)
@@ -102,9 +102,9 @@ class AccessPolicy:
         return binding.agent if agent is None else folded_id(agent)
 
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
-        """Let a request in, or raise Denied or UnknownAgent.
+        """Admit a request, or raise Denied or UnknownAgent.
 
-        A key that belongs to an agent names it, too; any other is a session of the default agent.
+        A session key of an agent names that agent, too; any other is of a session of the default agent.
         """
         named = self.agent_of(socket, agent)
         decision = decide(self._rules, self.binding_of(socket), session_key, self._agents)
@@ -115,7 +115,7 @@ class AccessPolicy:
             self._deny("the session key is of another agent", socket, decision)
         meant = named or owner or (None if decision.key is None else self._default)
         channel = None if decision.key is None else decision.key.memory_channel
-        # without a key only the owner's own socket is let in
+        # without a key only the owner's own socket is admitted
         is_sandboxed = not self.binding_of(socket).is_owners
         return Admitted(meant, decision.is_direct, channel, is_owner=decision.key is None, is_sandboxed=is_sandboxed)
 
@@ -129,7 +129,7 @@ class AccessPolicy:
 
 
 class Caller(Struct, frozen=True):
-    """Who sent a request: the gate, and the name of the socket it came in on."""
+    """The sender of a request: the policy, and the name of the socket that it came in on."""
 
     gate: AccessPolicy
     socket: str
@@ -143,16 +143,13 @@ class Caller(Struct, frozen=True):
         return self.gate.agent_of(self.socket, agent)
 
     def admit(self, agent: str | None, session_key: str | None) -> Admitted:
-        """Let in a request that will see memory text, or raise."""
+        """Admit a request that will see memory text, or raise."""
         return self.gate.admit(self.socket, agent, session_key)
 
     def key(self, session_key: str | None) -> str:
-        """Return the session key that counts for an admitted request, in the spelling that all of one session share.
-
-        Empty without one.
-        """
-        counts = self.binding.session_key or session_key
-        return read_key(counts).raw if counts else ""
+        """Return the session key of an admitted request in its one spelling; empty without a key."""
+        key = self.binding.session_key or session_key
+        return read_key(key).raw if key else ""
 
 
 def socket_name(agent: str, number: int) -> str:
@@ -161,23 +158,23 @@ def socket_name(agent: str, number: int) -> str:
 
 
 def is_asked_on(agent: str, socket: str) -> bool:
-    """Tell whether an agent may be asked on the socket of this name: its own, or the owner's, which is everybody's."""
+    """Tell whether an agent may be asked on the socket of this name: its own, or the owner's."""
     return socket == sockets.OWNER or socket.startswith(f"agent:{agent}:")
 
 
 class Services(Struct, frozen=True):
-    """All that the calls lead to. `keep_alive` is how long an event stream may be silent."""
+    """All that handlers use. `keep_alive` is how long an event stream may be silent."""
 
     gate: AccessPolicy
     memories: AgentMemories
     daemon: Callable[[], DaemonState]
     keep_alive: timedelta = timedelta(seconds=15)
     requests: RequestCounts = field(default_factory=RequestCounts)
-    """What was answered since the start."""
+    """Counts of the requests since the start."""
     reload: Callable[[], Awaitable[ReloadResult]] | None = None
-    """None where nothing can be read again."""
+    """None where there is no configuration to read again."""
     check_at_reload: Callable[[], Awaitable[ReloadResult]] | None = None
-    """Says what a reload would do; None likewise."""
+    """Returns what a reload would do; None likewise."""
 
 
 AgentParameter = Annotated[str | None, Field(max_length=64, description="agent to ask; the default agent if absent")]
@@ -185,23 +182,23 @@ KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, d
 
 
 def services_of(request: Request, _sent: Sent) -> Services:
-    """Return what the app was made with."""
+    """Return the services of the app."""
     services: Services = request.app.state.services
     return services
 
 
 def memories_of(request: Request, sent: Sent) -> AgentMemories:
-    """Return what may be asked of the agents' memories."""
+    """Return the memories of all agents."""
     return services_of(request, sent).memories
 
 
 def caller_of(request: Request, sent: Sent) -> Caller:
-    """Return who sent the request, for calls that have agent and key in the body."""
+    """Return the sender of the request."""
     return Caller(services_of(request, sent).gate, peer_of(request.scope).socket)
 
 
 def waited_of(request: Request, _sent: Sent) -> timedelta:
-    """Return how long a call has waited that is asked again, since what it waited for was exchanged."""
+    """Return how long a call has waited that is made again after a reload."""
     waited: timedelta = request.scope.get(WAITED, timedelta())
     return waited
 

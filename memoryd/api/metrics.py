@@ -1,7 +1,7 @@
-"""`GET /metrics` in the text format of Prometheus: all metrics as one table of name, kind, meaning, labels and reading.
+"""`GET /metrics` in the text format of Prometheus: one table of metrics with name, kind, meaning, labels and reading.
 
-Labels take values from closed lists and from the configuration alone (ids of agents, names of loops), so that a client
-cannot make more series, and none holds a word of the memory or a path.
+Labels take values from closed lists and from the configuration alone (ids of agents, names of loops): a client cannot
+make more series, and no label holds a word of the memory or a path.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from memoryd.domain.heartbeats import HeartState
 from memoryd.embed.local.worker_process import WorkerState
 
 Labels = tuple[str, ...]
-Samples = Iterable[tuple[Labels, float]]
+Samples = Iterable[tuple[Labels, float | Durations]]
 
 
 class Scrape(Struct, frozen=True, kw_only=True):
-    """All that is told at one moment."""
+    """All that metrics are read from, at one moment."""
 
     now: datetime
     daemon: DaemonState
@@ -39,11 +39,11 @@ class Scrape(Struct, frozen=True, kw_only=True):
     counters: Counters
     requests: RequestCounts
     processes: Mapping[Labels, ProcessUsage]
-    """By process and agent, as in the labels."""
+    """By the labels: process and agent."""
 
 
 class MetricKind(StrEnum):
-    """What a figure does: a gauge goes up and down, a counter only up until the next start."""
+    """A gauge goes up and down, a counter only up until the next start; a histogram counts durations."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -51,14 +51,13 @@ class MetricKind(StrEnum):
 
 
 class Metric(Struct, frozen=True):
-    """One metric; `read` yields its values by labels, of a histogram by `spread`."""
+    """One metric; `read` yields its values by labels, of a histogram durations."""
 
     name: str
     kind: MetricKind
     says: str
-    labels: Labels = ()
-    read: Callable[[Scrape], Samples] = lambda _moment: ()
-    spread: Callable[[Scrape], Iterable[tuple[Labels, Durations]]] = lambda _moment: ()
+    labels: Labels
+    read: Callable[[Scrape], Samples]
 
 
 class MetricsText(Response):
@@ -84,7 +83,7 @@ async def get_metrics(services: AllServices) -> MetricsText:
 
 def text_of(moment: Scrape) -> bytes:
     """Return the text of all metrics at one moment."""
-    # here: few are ever asked for metrics
+    # imported here, since few daemons are ever asked for metrics
     from prometheus_client import CollectorRegistry, generate_latest
     from prometheus_client.registry import Collector
 
@@ -92,7 +91,7 @@ def text_of(moment: Scrape) -> bytes:
         def collect(self) -> Iterable[Any]:
             return (_family(metric, moment) for metric in METRICS)
 
-    # a registry for each text, so that nothing is shared with anybody who uses the library in this process
+    # a registry for each text, apart from any other use of the library in this process
     registry = CollectorRegistry()
     registry.register(AtMoment())
     return generate_latest(registry)
@@ -101,36 +100,35 @@ def text_of(moment: Scrape) -> bytes:
 def _family(metric: Metric, moment: Scrape) -> Any:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-    if metric.kind is MetricKind.HISTOGRAM:
-        spread = HistogramMetricFamily(metric.name, metric.says, labels=metric.labels)
-        for labels, durations in metric.spread(moment):
-            spread.add_metric(labels, list(durations.buckets()), durations.total)
-        return spread
-    kind = CounterMetricFamily if metric.kind is MetricKind.COUNTER else GaugeMetricFamily
-    family = kind(metric.name, metric.says, labels=metric.labels)
+    kinds = {
+        MetricKind.COUNTER: CounterMetricFamily,
+        MetricKind.GAUGE: GaugeMetricFamily,
+        MetricKind.HISTOGRAM: HistogramMetricFamily,
+    }
+    family: Any = kinds[metric.kind](metric.name, metric.says, labels=metric.labels)
     for labels, value in metric.read(moment):
-        family.add_metric(labels, value)
+        values = (list(value.buckets()), value.total) if isinstance(value, Durations) else (value,)
+        family.add_metric(labels, *values)
     return family
 
 
 def _processes(agents: list[MemoryStatus]) -> dict[Labels, ProcessUsage]:
-    """Return what the daemon takes and each of its children; one that agents share is named after the first."""
-    found: dict[Labels, ProcessUsage] = {}
+    """Return the usage of the daemon and of each of its children; one that agents share is named after the first."""
+    usage: dict[Labels, ProcessUsage] = {}
     seen: set[int] = set()
     for labels, pid in _pids(agents):
-        figures = None if pid is None or pid in seen else process_usage(pid)
-        if pid is not None and figures is not None:
+        if pid is not None and pid not in seen and (figures := process_usage(pid)) is not None:
             seen.add(pid)
-            found[labels] = figures
-    return found
+            usage[labels] = figures
+    return usage
 
 
 def _pids(agents: list[MemoryStatus]) -> Iterator[tuple[Labels, int | None]]:
     yield ("daemon", ""), os.getpid()
-    for one in agents:
-        yield from (((name, one.state.id), worker.pid) for name, worker in workers(one))
-        if one.state.qmd is not None:
-            yield ("qmd", one.state.id), one.state.qmd.pid
+    for agent in agents:
+        yield from (((name, agent.state.id), worker.pid) for name, worker in workers(agent))
+        if agent.state.qmd is not None:
+            yield ("qmd", agent.state.id), agent.state.qmd.pid
 
 
 def workers(status: MemoryStatus) -> Iterator[tuple[str, WorkerState]]:
@@ -148,8 +146,8 @@ def workers(status: MemoryStatus) -> Iterator[tuple[str, WorkerState]]:
 
 def sidecar_states(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield 1 for the state that each model, its process and qmd is in."""
-    for one in moment.agents:
-        yield from (((one.state.id, name, phase), 1) for name, phase in _phases(one.state, one.worker))
+    for agent in moment.agents:
+        yield from (((agent.state.id, name, phase), 1) for name, phase in _phases(agent.state, agent.worker))
 
 
 def _phases(state: AgentState, worker: WorkerState | None) -> Iterator[tuple[str, str]]:
@@ -165,28 +163,28 @@ def _phases(state: AgentState, worker: WorkerState | None) -> Iterator[tuple[str
 
 
 def breakers(moment: Scrape) -> Iterator[tuple[Labels, float]]:
-    """Yield 1 for what failed so often that it is tried only now and then."""
-    for one in moment.agents:
-        for name, worker in workers(one):
-            yield (one.state.id, name), worker.is_given_up
-        if one.state.qmd is not None:
-            yield (one.state.id, "qmd"), one.state.qmd.is_given_up
+    """Yield 1 for each process that failed so often that it is tried only now and then."""
+    for agent in moment.agents:
+        for name, worker in workers(agent):
+            yield (agent.state.id, name), worker.is_given_up
+        if agent.state.qmd is not None:
+            yield (agent.state.id, "qmd"), agent.state.qmd.is_given_up
 
 
 def sidecar_restarts(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield how often a process of a model or of qmd ended."""
-    for one in moment.agents:
-        yield from (((one.state.id, name), worker.restarts) for name, worker in workers(one))
-        if one.state.qmd is not None:
-            yield (one.state.id, "qmd"), one.state.qmd.restarts
+    for agent in moment.agents:
+        yield from (((agent.state.id, name), worker.restarts) for name, worker in workers(agent))
+        if agent.state.qmd is not None:
+            yield (agent.state.id, "qmd"), agent.state.qmd.restarts
 
 
 def degraded(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield how many parts do less than they should, by part."""
-    for one in moment.agents:
-        # the name of a folder that is missing is a path
-        parts = Counter("folder" if it["part"].startswith("root ") else it["part"] for it in one.degraded)
-        yield from (((one.state.id, part), number) for part, number in parts.items())
+    for agent in moment.agents:
+        # the name of a missing folder is a path
+        parts = Counter("folder" if it["part"].startswith("root ") else it["part"] for it in agent.degraded)
+        yield from (((agent.state.id, part), number) for part, number in parts.items())
 
 
 def connections(moment: Scrape) -> Iterator[tuple[Labels, float]]:
@@ -198,18 +196,17 @@ def connections(moment: Scrape) -> Iterator[tuple[Labels, float]]:
 
 
 def refused(moment: Scrape) -> Iterator[tuple[Labels, float]]:
-    """Yield what was turned away."""
-    daemon = moment.daemon
-    for name, found in (("socket", daemon.connections), ("port", daemon.port)):
-        yield from (((name, why), number) for why, number in (found.refused.items() if found else ()))
+    """Yield how many connections and requests were refused."""
+    for name, place in (("socket", moment.daemon.connections), ("port", moment.daemon.port)):
+        yield from (((name, why), number) for why, number in (place.refused.items() if place else ()))
 
 
 def scan_age(moment: Scrape) -> Iterator[tuple[Labels, float]]:
-    """Yield how long ago the disk was looked at."""
-    for one in moment.agents:
-        at = one.state.sync.last_scan_at
+    """Yield how long ago the disk was last scanned."""
+    for agent in moment.agents:
+        at = agent.state.sync.last_scan_at
         if at is not None:
-            yield (one.state.id,), max(0.0, (moment.now - at).total_seconds())
+            yield (agent.state.id,), max(0.0, (moment.now - at).total_seconds())
 
 
 AGENT: Final = ("agent",)
@@ -228,17 +225,17 @@ def _of_agents(name: str, says: str, value: Callable[[MemoryStatus], float | Non
     """Return a gauge with a value for each agent; those of one workspace have the same."""
 
     def read(moment: Scrape) -> Iterator[tuple[Labels, float]]:
-        for one in moment.agents:
-            figure = value(one)
+        for agent in moment.agents:
+            figure = value(agent)
             if figure is not None:
-                yield (one.state.id,), figure
+                yield (agent.state.id,), figure
 
     return _gauge(name, says, AGENT, read)
 
 
 def _of_processes(name: str, says: str, value: Callable[[ProcessUsage], float]) -> Metric:
     make = _counter if name.endswith("cpu_seconds") else _gauge
-    return make(name, says, PROCESS, lambda moment: ((key, value(one)) for key, one in moment.processes.items()))
+    return make(name, says, PROCESS, lambda moment: ((key, value(usage)) for key, usage in moment.processes.items()))
 
 
 METRICS: Final = (
@@ -267,7 +264,7 @@ METRICS: Final = (
         MetricKind.HISTOGRAM,
         "How long until the answer began.",
         ("route", "method"),
-        spread=lambda moment: moment.requests.seconds.items(),
+        lambda moment: moment.requests.seconds.items(),
     ),
     _gauge(
         "requests_in_flight",
@@ -287,7 +284,7 @@ METRICS: Final = (
         "How long a part of answering took: `lexical`, `embedding` of the question, `vector`, `rerank`, `qmd`, and a "
         "whole `recall`; with `conversations ` before it over the conversations.",
         ("arm",),
-        spread=lambda moment: (((arm,), durations) for arm, durations in moment.counters.seconds.items()),
+        lambda moment: (((arm,), durations) for arm, durations in moment.counters.seconds.items()),
     ),
     _counter(
         "arm_answers",
@@ -302,23 +299,23 @@ METRICS: Final = (
         ("on", "reason"),
         refused,
     ),
-    _of_agents("index_files", "Files in the index.", lambda one: one.figures.held.files),
-    _of_agents("index_chunks", "Chunks in the index.", lambda one: one.figures.held.chunks),
-    _of_agents("index_passages", "Passages in the index.", lambda one: one.figures.held.passages),
-    _of_agents("index_embedded_passages", "Passages with a vector of the model in use.", lambda one: one.embedded),
-    _of_agents("index_memories", "Memories that retained lines state.", lambda one: one.figures.memories.memories),
-    _of_agents("index_bytes", "Size of the file of the index.", lambda one: one.figures.held.bytes),
+    _of_agents("index_files", "Files in the index.", lambda agent: agent.figures.held.files),
+    _of_agents("index_chunks", "Chunks in the index.", lambda agent: agent.figures.held.chunks),
+    _of_agents("index_passages", "Passages in the index.", lambda agent: agent.figures.held.passages),
+    _of_agents("index_embedded_passages", "Passages with a vector of the model in use.", lambda agent: agent.embedded),
+    _of_agents("index_memories", "Memories that retained lines state.", lambda agent: agent.figures.memories.memories),
+    _of_agents("index_bytes", "Size of the file of the index.", lambda agent: agent.figures.held.bytes),
     _of_agents(
         "conversations_index_bytes",
         "Size of the file of the index of conversations.",
-        lambda one: None if one.conversations is None else one.conversations["bytes"],
+        lambda agent: None if agent.conversations is None else agent.conversations["bytes"],
     ),
-    _of_agents("ledger_bytes", "Size of the ledger.", lambda one: one.ledger["bytes"]),
-    _of_agents("pending_files", "Files still to be read.", lambda one: one.state.sync.pending_files),
-    _of_agents("pending_embeddings", "Passages still to get a vector.", lambda one: one.pending_embeddings),
-    _of_agents("pending_captures", "Messages still to be looked at.", lambda one: one.state.pending_captures),
-    _of_agents("index_dirty", "1 if the index may differ from the disk.", lambda one: one.state.sync.is_dirty),
-    _of_agents("watcher_ok", "1 if file events flow, or none are wanted.", lambda one: one.state.watcher["ok"]),
+    _of_agents("ledger_bytes", "Size of the ledger.", lambda agent: agent.ledger["bytes"]),
+    _of_agents("pending_files", "Files still to be read.", lambda agent: agent.state.sync.pending_files),
+    _of_agents("pending_embeddings", "Passages still to get a vector.", lambda agent: agent.pending_embeddings),
+    _of_agents("pending_captures", "Messages still to be looked at.", lambda agent: agent.state.pending_captures),
+    _of_agents("index_dirty", "1 if the index may differ from the disk.", lambda agent: agent.state.sync.is_dirty),
+    _of_agents("watcher_ok", "1 if file events flow, or none are wanted.", lambda agent: agent.state.watcher["ok"]),
     _gauge("scan_age_seconds", "How long ago the disk was last looked at.", AGENT, scan_age),
     _counter(
         "scans",
@@ -326,7 +323,7 @@ METRICS: Final = (
         ("reason",),
         lambda moment: (((reason,), number) for reason, number in moment.counters.looks.items()),
     ),
-    _of_agents("cache_entries", "Vectors in the index.", lambda one: one.figures.held.vectors),
+    _of_agents("cache_entries", "Vectors in the index.", lambda agent: agent.figures.held.vectors),
     _counter(
         "cache_hits",
         "What was there when it was wanted: the `memories` of a workspace as they were read last, and `vectors` that "
@@ -371,17 +368,17 @@ METRICS: Final = (
         "stalled_parts",
         "How many parts that must never be stuck are at work and silent for longer than they may be.",
         (),
-        lambda moment: [((), sum(one.state is HeartState.STALLED for one in moment.daemon.heartbeats))],
+        lambda moment: [((), sum(beat.state is HeartState.STALLED for beat in moment.daemon.heartbeats))],
     ),
     _gauge(
         "heartbeat_age_seconds",
         "How long ago a part that must never be stuck last showed that it gets on, while it had work.",
         ("part",),
-        lambda moment: (((one.name,), one.silent_seconds) for one in moment.daemon.heartbeats),
+        lambda moment: (((beat.name,), beat.silent_seconds) for beat in moment.daemon.heartbeats),
     ),
     _gauge("degraded_parts", "How many parts do less than they should, by part.", ("agent", "part"), degraded),
-    _of_processes("process_resident_memory_bytes", "Memory of a process.", lambda one: one.rss_bytes),
-    _of_processes("process_cpu_seconds", "Time of processors that a process took.", lambda one: one.cpu_seconds),
-    _of_processes("process_threads", "Threads of a process.", lambda one: one.threads),
-    _of_processes("process_open_fds", "Open files of a process.", lambda one: one.files),
+    _of_processes("process_resident_memory_bytes", "Memory of a process.", lambda usage: usage.rss_bytes),
+    _of_processes("process_cpu_seconds", "Time of processors that a process took.", lambda usage: usage.cpu_seconds),
+    _of_processes("process_threads", "Threads of a process.", lambda usage: usage.threads),
+    _of_processes("process_open_fds", "Open files of a process.", lambda usage: usage.files),
 )

@@ -16,11 +16,10 @@ from typing import Annotated, Any, Final, is_typeddict
 
 import msgspec
 from pydantic.json_schema import models_json_schema
-from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from memoryd import __version__
-from memoryd.api.call import REQUIRED, Injected, Row, Sent
+from memoryd.api.call import REQUIRED, Injected, Row
 from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
 from memoryd.config.section import attribute_docstrings, describe_properties
@@ -45,11 +44,10 @@ _ANSWERED: Final = "Successful Response"
 _REPLIES: Final = "memoryd.replies."
 
 
-def _table_of(request: Request, _sent: Sent) -> tuple[Row, ...]:
-    return tuple(request.app.state.table)
+WholeTable = Annotated[tuple[Row, ...], Injected(lambda request, _sent: tuple(request.app.state.table))]
 
 
-async def describe(table: Annotated[tuple[Row, ...], Injected(_table_of)]) -> JSONResponse:
+async def describe(table: WholeTable) -> JSONResponse:
     """Describe every call, with its request and its replies."""
     return JSONResponse(description(table))
 
@@ -130,7 +128,7 @@ def _content(text: str, kind: type) -> dict[str, Any]:
 
 
 def _docs_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
-    """Return the keys of replies, by the names of these, with their docstrings; none where the source is gone."""
+    """Return the docstrings of the keys of replies, by the names of the replies; none where the source is gone."""
     declared: dict[str, tuple[list[str], dict[str, str]]] = {}
     for module in {kind.__module__ for kind in kinds} | {name for name in sys.modules if name.startswith(_REPLIES)}:
         with contextlib.suppress(OSError, SyntaxError):
@@ -144,7 +142,7 @@ def _docs_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
 
 
 def _declared_in(tree: ast.Module) -> Iterator[tuple[str, tuple[list[str], dict[str, str]]]]:
-    """Yield each class with what stands above it and what its docstrings say; of a key that is a keyword, its dict."""
+    """Yield each class with its bases and the docstrings of its keys; also a TypedDict that is made by a call."""
     for node, below in pairwise([*tree.body, ast.Pass()]):
         if isinstance(node, ast.ClassDef):
             yield node.name, ([ast.unparse(base) for base in node.bases], attribute_docstrings(node.body))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import structlog
 from msgspec import Struct, field
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -57,7 +58,7 @@ class Problem(Struct, frozen=True):
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return the reply for `error`; anything but our own errors and the framework's is `internal` and says no more."""
+    """Return the reply for `error`; any but our own errors and the framework's is `internal`, without details."""
     match error:
         case MemorydError():
             return Problem(error.code, error.http_status, str(error), error.hint, _headers(error))
@@ -70,20 +71,16 @@ def problem_of(error: Exception) -> Problem:
     return problem_of(MemorydError("an unexpected error; the daemon's log has it", hint="see `memoryctl logs`"))
 
 
-def respond(request: Request, error: Exception) -> Response:
-    """Return the response for `error`, which is logged if it is ours."""
+async def respond(request: Request, error: Exception) -> Response:
+    """Return the response for `error`; an unexpected one is logged with its route."""
     problem = problem_of(error)
     if problem.code is ErrorCode.INTERNAL:
         log_unexpected(request.scope, error)
     return JSONResponse(problem.content(), status_code=problem.http_status, headers=dict(problem.headers))
 
 
-async def _handle(request: Request, error: Exception) -> Response:
-    return respond(request, error)
-
-
-HANDLERS: Final = dict.fromkeys((MemorydError, HTTPException, TimeoutError, Exception), _handle)
-"""What an app answers a failure with: a Problem; the unexpected ones are logged with their route."""
+HANDLERS: Final = dict.fromkeys((MemorydError, HTTPException, TimeoutError, Exception), respond)
+"""The handlers of an app for failures."""
 
 
 def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:
@@ -93,7 +90,7 @@ def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:
 
 def _headers(error: MemorydError) -> Mapping[str, str]:
     if isinstance(error, Unauthorized):
-        # RFC 9110, section 15.5.2: who is not let in is told by what they might be
+        # RFC 9110, section 15.5.2: the reply names the scheme of authentication
         return {"WWW-Authenticate": "Bearer"}
     return {"Retry-After": "1"} if isinstance(error, Overloaded) else {}
 
@@ -111,19 +108,19 @@ def _http_problem(error: HTTPException) -> Problem:
 
 
 _MESSAGE_OF: Final = {"extra_forbidden": "unknown field", "model_type": "should be a JSON object"}
-"""What is said of a kind of error, where pydantic speaks of our classes."""
+"""Messages for kinds of errors in whose messages pydantic names our classes."""
 
 
 def why_refused(refused: ValidationError) -> str:
-    """Return what is wrong with each field that was sent, in words for people."""
+    """Return the problem of each field of a request, in words for people."""
     errors = refused.errors()
-    lines = [_describe_one(error) for error in errors[:_MAX_FIELDS]]
+    lines = list(map(_describe_error, errors[:_MAX_FIELDS]))
     if len(errors) > _MAX_FIELDS:
         lines.append(f"and {len(errors) - _MAX_FIELDS} more")
     return "; ".join(lines)
 
 
-def _describe_one(error: Mapping[str, Any]) -> str:
+def _describe_error(error: ErrorDetails) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "the body"
     what = str(error["msg"]).removeprefix("Value error, ")
     return f"{where}: {_MESSAGE_OF.get(error['type'], what)}"

@@ -12,6 +12,15 @@ for a fault of the daemon's own. One Client serves one thread. Only the standard
 """
 
 from memoryd.client.calls import ChangeBounds, Client, MemoryBounds, RecallBounds, SearchBounds, StatementOptions
-from memoryd.client.connection import Asker
+from memoryd.client.connection import Asker, ListBounds
 
-__all__ = ["Asker", "ChangeBounds", "Client", "MemoryBounds", "RecallBounds", "SearchBounds", "StatementOptions"]
+__all__ = [
+    "Asker",
+    "ChangeBounds",
+    "Client",
+    "ListBounds",
+    "MemoryBounds",
+    "RecallBounds",
+    "SearchBounds",
+    "StatementOptions",
+]

@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import quote
 
-from memoryd.client.connection import Asker, quoted, target
+from memoryd.client.connection import Asker, ListBounds, quoted, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
 from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
 from memoryd.replies.knowledge import (
@@ -99,7 +99,7 @@ class RecallBounds(Asker, total=False):
     deadline_ms: int | None
 
 
-class MemoryBounds(Asker, total=False):
+class MemoryBounds(ListBounds, total=False):
     """Which memories are listed."""
 
     scope: str | None
@@ -109,7 +109,6 @@ class MemoryBounds(Asker, total=False):
     tag: str | None
     query: str | None
     """Words that all stand in them."""
-    limit: int | None
     offset: int | None
 
 
@@ -222,13 +221,13 @@ class Client(ConversationCalls):
         body = {"query": query, "format": format, "touch": None if touch else False, "explain": explain or None}
         return self._send(RecallReply, "/recall", body, options, wait_ms=options.get("deadline_ms") or 0)
 
-    def entities(self, *, limit: int | None = None, **who: Unpack[Asker]) -> EntitiesReply:
+    def entities(self, **bounds: Unpack[ListBounds]) -> EntitiesReply:
         """List what memories are about, that with most memories first."""
-        return self._fetch(EntitiesReply, "/entities", {"limit": limit}, who)
+        return self._fetch(EntitiesReply, "/entities", {}, bounds)
 
-    def entity(self, name: str, *, limit: int | None = None, **who: Unpack[Asker]) -> EntityShowReply:
+    def entity(self, name: str, **bounds: Unpack[ListBounds]) -> EntityShowReply:
         """Tell what is known of an entity, by its name or an alias. Raises NotFound."""
-        return self._fetch(EntityShowReply, f"/entities/{quoted(name)}", {"limit": limit}, who)
+        return self._fetch(EntityShowReply, f"/entities/{quoted(name)}", {}, bounds)
 
     def merge_entity(
         self, name: str, into: str, *, dry_run: bool = False, agent: str | None = None
@@ -242,9 +241,9 @@ class Client(ConversationCalls):
         """Take an alias out of the page of its entity. Raises NotFound, InvalidRequest, Denied but for the owner."""
         return self._send(EntityChangeReply, "/entities/split", {"alias": alias, "dryRun": dry_run, "agent": agent})
 
-    def opinions(self, *, entity: str | None = None, limit: int | None = None, **who: Unpack[Asker]) -> OpinionsReply:
+    def opinions(self, *, entity: str | None = None, **bounds: Unpack[ListBounds]) -> OpinionsReply:
         """List opinions with their confidence, the firmest first; about an entity, if one is named."""
-        return self._fetch(OpinionsReply, "/opinions", {"entity": entity, "limit": limit}, who)
+        return self._fetch(OpinionsReply, "/opinions", {"entity": entity}, bounds)
 
     def why_opinion(self, opinion: str, **who: Unpack[Asker]) -> OpinionWhyReply:
         """Say why an opinion is held; `opinion` is its id, or the first signs of it. Raises NotFound."""
@@ -280,11 +279,9 @@ class Client(ConversationCalls):
         body = {"since": since, "dryRun": dry_run, "allowLoss": allow_loss, "agent": agent}
         return self._send(ReflectReply, "/reflect", body, wait_ms=REFLECT_MS)
 
-    def proposals(
-        self, state: str | None = "open", *, limit: int | None = None, **who: Unpack[Asker]
-    ) -> ProposalsReply:
+    def proposals(self, state: str | None = "open", **bounds: Unpack[ListBounds]) -> ProposalsReply:
         """List proposals in a state, all for None, the oldest first."""
-        return self._fetch(ProposalsReply, "/proposals", {"state": state, "limit": limit}, who)
+        return self._fetch(ProposalsReply, "/proposals", {"state": state}, bounds)
 
     def proposal(self, name: str, *, agent: str | None = None) -> ProposalReply:
         """Return one proposal with its diff; raises NotFound."""
@@ -351,11 +348,9 @@ class Client(ConversationCalls):
         """Say why a memory stands where it does; raises NotFound."""
         return self._fetch(MemoryWhyReply, f"/memories/{quoted(memory_id)}/why", {}, who)
 
-    def decay_memories(
-        self, within: str = "90d", *, limit: int | None = None, **who: Unpack[Asker]
-    ) -> MemoryDecayReply:
+    def decay_memories(self, within: str = "90d", **bounds: Unpack[ListBounds]) -> MemoryDecayReply:
         """Say how memories will stand in so long if nobody touches them."""
-        return self._fetch(MemoryDecayReply, "/memories/decay", {"in": within, "limit": limit}, who)
+        return self._fetch(MemoryDecayReply, "/memories/decay", {"in": within}, bounds)
 
     def delete_memory(self, memory_id: str, *, dry_run: bool = False, **who: Unpack[Asker]) -> MemoryDeleteReply:
         """Take out all lines that state a memory; raises NotFound, Denied."""

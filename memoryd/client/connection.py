@@ -1,4 +1,4 @@
-"""HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events, and what failures mean."""
+"""HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events, and the errors of both."""
 
 import contextlib
 import errno
@@ -32,21 +32,27 @@ GRACE_SECONDS = 5.0
 START_SECONDS = 3.0
 """How long a call waits for a daemon that has its lock and does not listen yet."""
 PROC = Path("/proc")
-"""Where the kernel tells of itself."""
+"""The folder of the kernel's tables."""
 _NOTE_BYTES = 512
 _PLACES = ("MEMORYD_SOCKET", "MEMORYD_STATE_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME")
 _BEGAN = 19
-"""The field of `/proc/<pid>/stat` behind the name that says when it began, in ticks since the system did."""
+"""The field of `/proc/<pid>/stat` behind the name that has the start of the process, in ticks since the boot."""
 
 
 Reply = TypeVar("Reply")
 
 
 class Asker(TypedDict, total=False):
-    """Who asks, where it is not whom the client was made for."""
+    """The agent and the session that ask, if others than those of the client."""
 
     agent: str | None
     session_key: str | None
+
+
+class ListBounds(Asker, total=False):
+    """How many rows of a list are returned at most."""
+
+    limit: int | None
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -70,9 +76,9 @@ class _UnixConnection(http.client.HTTPConnection):
 class DaemonConnection:
     """A connection to the daemon behind `socket`, by default where a daemon of this user listens.
 
-    `timeout` is in seconds and counts silence, not the whole call. Nothing is opened before the first call;
-    the connection is kept, and reopened when the daemon has closed it. `agent` and `session_key` are who asks where a
-    call does not say it.
+    `timeout` is in seconds and counts silence, not the whole call. The first call opens the connection, which stays
+    open for the next ones, and is opened again when the daemon has closed it. `agent` and `session_key` hold for calls
+    that do not give them.
     """
 
     def __init__(self, socket: Path | None = None, timeout: float = 30, **who: Unpack[Asker]) -> None:
@@ -102,47 +108,47 @@ class DaemonConnection:
 
     def call(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> Any:
         """Send one request and decode its reply, for which the daemon may take `wait_ms`."""
-        return decoded(self._content(method, API + target, body, wait_ms))
+        return _parse_json(self._content(method, API + target, body, wait_ms))
 
     def text(self, path: str) -> str:
-        """Return what is answered to a GET of a path that stands beside those of the API."""
+        """Return the answer to a GET of a path outside of the API's."""
         return self._content("GET", path).decode()
 
     def _limit_ms(self, timeout_ms: int | None) -> int:
         return int(self.timeout * 1000) if timeout_ms is None else timeout_ms
 
     def _fetch(self, kind: type[Reply], path: str, query: Mapping[str, object], who: Asker | None = None) -> Reply:
-        """Return what a GET answers; with `who` it is a call that may be made within a session."""
+        """Return the reply to a GET; with `who` it is a call that may be made within a session."""
         reply: Reply = self.call("GET", target(path, self._asked(query, who)))
         return reply
 
     def _send(
         self, kind: type[Reply], path: str, body: Mapping[str, object], who: Asker | None = None, *, wait_ms: int = 0
     ) -> Reply:
-        """Return what a POST answers; with `who` it is a call that may be made within a session."""
+        """Return the reply to a POST; with `who` it is a call that may be made within a session."""
         reply: Reply = self.call("POST", path, self._asked(body, who), wait_ms)
         return reply
 
     def _send_once(self, kind: type[Reply], path: str, body: Mapping[str, object], who: Asker | None = None) -> Reply:
-        """Do so on a connection of its own, since a kept one that was closed meanwhile would be tried again."""
+        """Send a POST on a new connection, since on an open one that broke it would be sent again."""
         self.close()
         return self._send(kind, path, body, who)
 
     def _asked(self, values: Mapping[str, object], who: Asker | None) -> dict[str, object]:
-        """Return all that a call says, by its names in JSON."""
-        default = _spelled(self._who)
+        """Return all values of a call, by their names in JSON."""
+        default = _in_camel_case(self._who)
         if who is None:
             default.pop("sessionKey", None)
-        return {**default, **given(values), **_spelled(who or {})}
+        return {**default, **without_empty(values), **_in_camel_case(who or {})}
 
     def _content(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> bytes:
-        payload = None if body is None else json.dumps(given(body)).encode()
+        payload = None if body is None else json.dumps(without_empty(body)).encode()
         timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS) if wait_ms else self.timeout
         try:
             status, content = self._round_trip(method, target, payload, timeout)
         except (OSError, http.client.HTTPException) as exc:
             self.close()
-            raise lost(exc) from exc
+            raise _connection_error(exc) from exc
         except BaseException:
             self.close()  # a half-read reply must not be taken for the next one
             raise
@@ -155,7 +161,7 @@ class DaemonConnection:
         connection = _UnixConnection(self.socket, self.timeout)
         try:
             _open(connection, self.socket)
-            # taken now: http.client lets go of it when the reply says that the connection closes
+            # read now: http.client drops it when the reply says that the connection closes
             sock = connection.sock
             response = _exchange(connection, "GET", API + target, None)
             sock.settimeout(silence)
@@ -163,7 +169,7 @@ class DaemonConnection:
                 raise refusal(response.status, response.read())
             yield from server_events(response)
         except (OSError, http.client.HTTPException) as exc:
-            raise lost(exc) from exc
+            raise _connection_error(exc) from exc
         finally:
             connection.close()
 
@@ -175,8 +181,8 @@ class DaemonConnection:
         try:
             response = _exchange(self._connection, method, target, payload)
         except (BrokenPipeError, ConnectionResetError):
-            # An idle connection that the daemon closed shows only now. Every call that is made on a kept connection
-            # may be repeated unharmed.
+            # only now it shows that the daemon has closed an idle connection; all calls on an open connection may be
+            # sent twice
             self.close()
             if not is_reused:
                 raise
@@ -185,8 +191,10 @@ class DaemonConnection:
 
 
 def target(path: str, query: Mapping[str, object]) -> str:
-    """Return a path with what is given of a query behind it."""
-    words = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given(query).items()}
+    """Return a path with a query, without the empty values of this."""
+    words = {
+        name: str(value).lower() if isinstance(value, bool) else value for name, value in without_empty(query).items()
+    }
     return f"{path}?{urlencode(words)}" if words else path
 
 
@@ -195,15 +203,15 @@ def quoted(name: str) -> str:
     return quote(name, safe="")
 
 
-def given(values: Mapping[str, object]) -> dict[str, object]:
-    """Return what says something: None and the empty tuple stand for what is left to the daemon."""
+def without_empty(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values without None and the empty tuple, for which the daemon has defaults."""
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
-def _spelled(options: Mapping[str, object]) -> dict[str, object]:
-    """Return what is given of options by their names in JSON."""
-    spelled = ((name.split("_"), value) for name, value in given(options).items())
-    return {first + "".join(map(str.capitalize, rest)): value for (first, *rest), value in spelled}
+def _in_camel_case(options: Mapping[str, object]) -> dict[str, object]:
+    """Return options without empty ones, by their names in JSON."""
+    words = ((name.split("_"), value) for name, value in without_empty(options).items())
+    return {first + "".join(map(str.capitalize, rest)): value for (first, *rest), value in words}
 
 
 def _open(connection: _UnixConnection, path: Path) -> None:
@@ -212,17 +220,17 @@ def _open(connection: _UnixConnection, path: Path) -> None:
         try:
             return connection.connect()
         except OSError as exc:
-            trouble = not_opened(exc, path)
-            if not isinstance(trouble, DaemonNotRunning) or not _is_coming(path):
-                raise trouble from exc
+            error = _opening_error(exc, path)
+            if not isinstance(error, DaemonNotRunning) or not _is_starting(path):
+                raise error from exc
             if time.monotonic() >= deadline:
-                told = f"memoryd is there, and does not listen on {path} yet"
-                raise DaemonNotRunning(told, hint="try again in a moment; see what it does: memoryctl logs") from exc
+                message = f"memoryd is there, and does not listen on {path} yet"
+                raise DaemonNotRunning(message, hint="try again in a moment; see what it does: memoryctl logs") from exc
         time.sleep(0.05)
 
 
-def _is_coming(socket: Path) -> bool:
-    """Tell whether a daemon of this user has the lock and means to listen on this socket, or has only just begun."""
+def _is_starting(socket: Path) -> bool:
+    """Tell whether a daemon of this user has the lock and will listen on this socket, or began a moment ago."""
     lock = lock_file()
     if lock_holder(lock) is not None:
         return lock_note(lock)[1] == str(socket)
@@ -244,18 +252,18 @@ def _has_just_begun(process: Path) -> bool:
 
 
 def lock_holder(path: Path, proc: Path = PROC) -> int | None:
-    """Return the pid of who holds a lock on a file; None if nobody does, or the system does not tell.
+    """Return the pid of the process that has a lock on a file; None if no process has, or the system does not tell.
 
-    0 is somebody in another pid namespace. Reads the kernel's table: to try the lock could keep a daemon from starting.
+    0 is a process in another pid namespace. Reads the kernel's table: a try of the lock could keep a daemon from it.
     """
     try:
-        found, table = path.stat(), (proc / "locks").read_text()
+        status, table = path.stat(), (proc / "locks").read_text()
     except OSError:
         return None
-    wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    file = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     for line in table.splitlines():
         fields = line.split()
-        if len(fields) >= 8 and fields[1] == "FLOCK" and fields[5] == wanted:
+        if len(fields) >= 8 and fields[1] == "FLOCK" and fields[5] == file:
             return max(0, int(fields[4]))
     return None
 
@@ -277,8 +285,8 @@ def _exchange(connection: _UnixConnection, method: str, target: str, payload: by
     return connection.getresponse()
 
 
-def not_opened(exc: OSError, path: Path) -> MemorydError:
-    """Name what stands in the way of a connection to the socket `path`."""
+def _opening_error(exc: OSError, path: Path) -> MemorydError:
+    """Return the error for a connection to the socket `path` that could not be opened."""
     match exc:
         case FileNotFoundError() | NotADirectoryError() | ConnectionRefusedError():
             return DaemonNotRunning(f"memoryd is not running: nobody answers on {path}", hint=_how_to_start())
@@ -290,8 +298,8 @@ def not_opened(exc: OSError, path: Path) -> MemorydError:
             return InvalidRequest(f"cannot open the socket {path}: {exc}", hint="give a shorter or other path")
 
 
-def lost(exc: OSError | http.client.HTTPException) -> MemorydError:
-    """Name what went wrong on an open connection."""
+def _connection_error(exc: OSError | http.client.HTTPException) -> MemorydError:
+    """Return the error for an open connection that broke."""
     if isinstance(exc, TimeoutError):
         return DeadlineExceeded("memoryd did not answer in time", hint="see what it does: memoryctl status")
     if not isinstance(exc, OSError | http.client.IncompleteRead):
@@ -331,8 +339,8 @@ def _unit_folders() -> list[Path]:
     return [Path(folder).expanduser() for folder in [*own, "/etc", "/usr/local/lib", "/usr/lib"]]
 
 
-def decoded(content: bytes | str) -> Any:
-    """Return what JSON says; raises MemorydError if it is none."""
+def _parse_json(content: bytes | str) -> Any:
+    """Return the value of a JSON text; raises MemorydError for any other."""
     try:
         return json.loads(content)
     except ValueError as exc:
@@ -350,5 +358,5 @@ def server_events(lines: Iterable[bytes]) -> Iterator[ServerEvent]:
             case "data":
                 data.append(value.removeprefix(" "))
             case "" if not value and data:
-                yield {"event": name, "data": decoded("\n".join(data))}
+                yield {"event": name, "data": _parse_json("\n".join(data))}
                 name, data = "message", []

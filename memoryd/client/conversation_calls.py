@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
-from memoryd.client.connection import Asker, DaemonConnection, given, quoted
+from memoryd.client.connection import Asker, DaemonConnection, ListBounds, quoted, without_empty
 from memoryd.replies.conversations import (
     CaptureReply,
     QaAddReply,
@@ -60,9 +60,9 @@ class ConversationCalls(DaemonConnection):
             QaAddReply, "/qa/turns", {**body, "significance": significance, "topicTags": topics}, who
         )
 
-    def qa_sessions(self, *, limit: int | None = None, **who: Unpack[Asker]) -> QaSessionsReply:
+    def qa_sessions(self, **bounds: Unpack[ListBounds]) -> QaSessionsReply:
         """List the sessions that are not in the archive, the newest first."""
-        return self._fetch(QaSessionsReply, "/qa/sessions", {"limit": limit}, who)
+        return self._fetch(QaSessionsReply, "/qa/sessions", {}, bounds)
 
     def qa_session(
         self, session: str, *, seq: str | None = None, grep: str | None = None, **who: Unpack[Asker]
@@ -89,9 +89,9 @@ class ConversationCalls(DaemonConnection):
         """Keep the answer of the turn at `session:<id>#Q17`, this one if it is given, or drop it. Raises NotFound."""
         return self._send(QaTurnReply, "/qa/mark", {"citation": citation, "keep": keep, "answer": answer}, who)
 
-    def qa_topics(self, *, limit: int | None = None, **who: Unpack[Asker]) -> QaTopicsReply:
+    def qa_topics(self, **bounds: Unpack[ListBounds]) -> QaTopicsReply:
         """List what was talked about, the most frequent first."""
-        return self._fetch(QaTopicsReply, "/qa/topics", {"limit": limit}, who)
+        return self._fetch(QaTopicsReply, "/qa/topics", {}, bounds)
 
     def qa_stats(self, **who: Unpack[Asker]) -> QaStatsReply:
         """Count sessions, turns and kept answers, and measure their files."""
@@ -107,9 +107,9 @@ class ConversationCalls(DaemonConnection):
         body = {"sessionKey": session_key, "remember": remember, "encode": encode, "agent": agent}
         return self._send(SessionStartReply, "/sessions/start", body)
 
-    def sessions(self, *, limit: int | None = None, **who: Unpack[Asker]) -> SessionsReply:
+    def sessions(self, **bounds: Unpack[ListBounds]) -> SessionsReply:
         """List conversations and transcripts, that in which something was said last first."""
-        return self._fetch(SessionsReply, "/sessions", {"limit": limit}, who)
+        return self._fetch(SessionsReply, "/sessions", {}, bounds)
 
     def session_lines(self, citation: str, *, context: int | None = None, **who: Unpack[Asker]) -> SessionLinesReply:
         """Read the lines of a citation, with so many around them. Raises NotFound if they no longer say that."""
@@ -152,7 +152,7 @@ class ConversationCalls(DaemonConnection):
         The same message sent again is kept once. `event` says what happened, `event_text` and `tool` with what. Raises
         Denied for a command that would write where nothing may be written.
         """
-        happened = given({"type": event, "text": event_text, "tool": tool}) if event else None
+        happened = without_empty({"type": event, "text": event_text, "tool": tool}) if event else None
         body = {"role": "user", "text": text, "event": happened}
         return self._send(TurnReply, "/turns", body, options, wait_ms=options.get("deadline_ms") or 0)
 

@@ -25,7 +25,7 @@ from memoryd.api.application import application, at_reload, deadlines
 from memoryd.api.daemon_state import ConfigState
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
-from memoryd.api.http.limits import Admission, Guard, GuardLimits
+from memoryd.api.http.limits import Admission, GuardLimits, guard_app
 from memoryd.api.http.loopback import Door, LoopbackPort
 from memoryd.api.http.reload_gate import ClosingLimits, ReloadGate
 from memoryd.api.http.server import Server
@@ -148,7 +148,7 @@ class Daemon:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
             server = Server(
-                app=Guard(app, limits, counts=self._counts, admission=self._admission),
+                app=guard_app(app, limits, counts=self._counts, admission=self._admission),
                 listeners=listeners,
                 limits=_connection_limits(config),
                 on_stopping=self._end_waits,
@@ -339,7 +339,7 @@ def loopback_port(
     return LoopbackPort(
         host=http.host,
         port=http.port,
-        app=Guard(app, limits, door, counts, admission),
+        app=guard_app(app, limits, door, counts, admission),
         door=door,
         # counted apart from those of the sockets, which a crowd on the port thus never shuts out
         limits=ConnectionLimits(total=most, per_process=most),

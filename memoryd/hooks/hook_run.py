@@ -1,17 +1,14 @@
-"""Run one hook: JSON on standard input, what the agent is to be told on standard output, and always exit code 0.
+"""Run one hook: JSON on standard input, text for the agent on standard output, and always exit code 0.
 
-Whatever is wrong, the agent goes on as if there were no memory: one line on standard error says why. A prompt waits for
-`SECONDS` at most, from the start of the process on. What only tells the daemon something is left to a child that nobody
-waits for: the daemon gives a call up when its caller leaves.
+After an error the agent goes on as if there were no memory: one line on standard error says why. A prompt waits for
+`SECONDS` at most, from the start of the process on: the start of Python counts. A hook that only reports something
+leaves the call to a child, which the agent does not wait for: the daemon gives up a call whose caller leaves.
 
-What is told is one string of at most 10,000 characters: beyond that Claude Code gives the agent the name of a file. It
+The text is one string of at most 10,000 characters: of a longer one Claude Code gives the agent the name of a file. It
 is data: bundles and turns come labelled and escaped from the daemon.
 
-One call of the daemon with little more than a socket: the client of the package takes longer to load than to ask.
-
-Where the daemon listens, told without the room that knows all cases where the case is a plain one.
-
-How long this process is there already: Python's own start counts against what a prompt may wait.
+Imports count. So the call uses little more than a socket, since the client of the package takes longer to load than to
+ask; and `memoryd.config.paths` is loaded only where the path of the socket is no plain one.
 """
 
 import json
@@ -30,17 +27,17 @@ from memoryd.wire import API, SOCKET_NAME
 SECONDS = 0.28
 """From the start of the process until a prompt goes on without memory; what is left of 0.3 s is for leaving."""
 _MIN_SECONDS = 0.02
-"""So long a hook that started late may still read what it is asked."""
+"""How long a hook that started late may still read its input."""
 KEEPING_SECONDS = 30.0
 _INPUT_BYTES = 16 * 1024 * 1024
 _REPLYING_SECONDS = 0.05
-"""What the daemon is not given of the time, for its reply to be read and told."""
+"""The part of the time that is left for reading and writing the reply of the daemon."""
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
-"""Asks the daemon within the session of the hook: a target and a body, which is told without what is empty."""
+"""Sends a body, without its empty values, to a target of the daemon, within the session of the hook."""
 
 TELLS = ("start", "prompt")
-"""Moments when the agent waits for an answer and reads it; at the others the daemon is only told something."""
+"""Moments when the agent waits for an answer and reads it; the others are only reported to the daemon."""
 COMMANDS = ("remember", "recall", "compact")
 _UNSEEN = "\ufeff\u200b\u2060"
 CONTEXT_CHARS = 10_000
@@ -61,7 +58,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
             signal.setitimer(signal.ITIMER_REAL, left)
             run(host, event, agent, path, time.monotonic() + left)
         finally:
-            # while something else is said of it, the time may be over, too
+            # the time may run out while another error is reported
             signal.setitimer(signal.ITIMER_REAL, 0)
     except _LateError:
         _complain("no answer in time")
@@ -76,7 +73,7 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
     if not isinstance(hook, dict):
         raise ValueError("standard input holds no JSON object")
     if hook.get("agent_id"):
-        return  # of an agent below: what it says is no turn of the person
+        return  # of a sub-agent, whose messages are no turns of the person
     key = session_key(hook, host.name, agent)
     moment = host.events.get(event)
     if moment is None:
@@ -89,41 +86,41 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
         )
 
     if moment not in TELLS:
-        _left_to_child(asking, lambda ask: keep(moment, hook, ask, lambda: _exchange(host, hook)))
+        _run_in_child(asking, lambda ask: keep(moment, hook, ask, lambda: _exchange(host, hook)))
         return
     left = max(0.01, until - time.monotonic())
     limit = max(1, int((left - _REPLYING_SECONDS) * 1000))
     try:
-        text = told(moment, hook, limit, asking(left))
+        text = answer_text(moment, hook, limit, asking(left))
     except (_LateError, TimeoutError):
         if moment == "prompt" and (prompt := _text(hook, "prompt")):
             _late_prompt(host, event, prompt, asking)
         raise
     signal.setitimer(signal.ITIMER_REAL, 0)
-    _add(host, event, text)
+    _write_context(host, event, text)
 
 
 def _late_prompt(host: Host, event: str, prompt: str, asking: Callable[[float], Ask]) -> None:
-    """Leave a prompt that was not answered in time to a child; a command is carried out while somebody hears of it.
+    """Leave a prompt that was not answered in time to a child, but no command, whose result no one would read.
 
-    What was said is kept so, if the daemon is only slow; sent twice, it is kept once.
+    A slow daemon stores the message then; it stores a message once, though it gets it twice.
     """
     signal.setitimer(signal.ITIMER_REAL, 0)
     if name := command_in(prompt):
-        _add(host, event, not_done(name))
+        _write_context(host, event, not_done(name))
     else:
-        _left_to_child(asking, lambda ask: ask("/turns", {**message("user", prompt), "k": 1}))
+        _run_in_child(asking, lambda ask: ask("/turns", {**message("user", prompt), "k": 1}))
 
 
-def _add(host: Host, event: str, text: str) -> None:
-    """Tell the agent something beside its prompt; nothing where there is nothing."""
+def _write_context(host: Host, event: str, text: str) -> None:
+    """Write a text that the agent reads beside its prompt; nothing for an empty one."""
     if text:
         sys.stdout.write(json.dumps(host.reply(event, text)) + "\n")
         sys.stdout.flush()
 
 
-def _left_to_child(asking: Callable[[float], Ask], keeps: Callable[[Ask], object]) -> None:
-    """Let a child do what nobody waits for; the agent sees the hook end at once."""
+def _run_in_child(asking: Callable[[float], Ask], work: Callable[[Ask], object]) -> None:
+    """Let a child do the work; the agent sees the hook end at once."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     if os.fork():
         return
@@ -133,7 +130,7 @@ def _left_to_child(asking: Callable[[float], Ask], keeps: Callable[[Ask], object
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
         signal.setitimer(signal.ITIMER_REAL, KEEPING_SECONDS)
-        keeps(asking(KEEPING_SECONDS))
+        work(asking(KEEPING_SECONDS))
     finally:
         os._exit(0)
 
@@ -145,10 +142,10 @@ def _exchange(host: Host, hook: dict[str, Any]) -> tuple[str, str]:
 
 def _read(arguments: Sequence[str]) -> tuple[Host, str, str, str, float]:
     event, *options = arguments or [""]
-    given = dict(zip(options[::2], options[1::2], strict=False))
-    agent = given.get("--agent") or os.environ.get("MEMORYD_AGENT_ID") or ""
-    host = HOSTS[given.get("--host", DEFAULT.name)]
-    return host, event, agent.lower(), given.get("--socket") or default_socket(), float(given.get("--seconds", SECONDS))
+    values = dict(zip(options[::2], options[1::2], strict=False))
+    agent = values.get("--agent") or os.environ.get("MEMORYD_AGENT_ID") or ""
+    host, path = HOSTS[values.get("--host", DEFAULT.name)], values.get("--socket") or default_socket()
+    return host, event, agent.lower(), path, float(values.get("--seconds", SECONDS))
 
 
 def _late(_signal: int, _frame: object) -> NoReturn:
@@ -162,27 +159,27 @@ def _complain(reason: str) -> None:
 
 def session_key(hook: dict[str, Any], host: str, agent: str) -> str:
     """Return the key of the session of a hook's JSON: a direct chat; raises ValueError where it has no plain id."""
-    found = hook.get("session_id")
-    if not isinstance(found, str) or not _SESSION_ID.fullmatch(found):
+    session = hook.get("session_id")
+    if not isinstance(session, str) or not _SESSION_ID.fullmatch(session):
         raise ValueError("the hook names no session")
     owner = f"agent:{agent}:" if agent else ""
-    return f"{owner}{host}:direct:{found}"
+    return f"{owner}{host}:direct:{session}"
 
 
-def told(moment: SessionMoment, hook: dict[str, Any], milliseconds: int, ask: Ask) -> str:
-    """Ask at a moment of `TELLS`, and return what the agent is to be told; empty where there is nothing."""
+def answer_text(moment: SessionMoment, hook: dict[str, Any], milliseconds: int, ask: Ask) -> str:
+    """Ask at a moment of `TELLS`, and return the text for the agent, which may be empty."""
     if moment == "start":
         reply = ask("/sessions/start", {})
-        return _fitting([reply.get("bundle"), reply.get("context")])
+        return _join_within_limit([reply.get("bundle"), reply.get("context")])
     prompt = _text(hook, "prompt")
     if not prompt.strip():
         return ""
     reply = ask("/turns", {**message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
-    return _fitting([_done(reply.get("command")), _tail(reply.get("bundle")), _turns_elsewhere(reply)])
+    return _join_within_limit([_render_result(reply.get("command")), _tail(reply.get("bundle")), _other_turns(reply)])
 
 
 def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
-    """Tell the daemon what happened; `exchange` reads the transcript for what is not in the hook's JSON."""
+    """Report to the daemon what happened; `exchange` reads from the transcript what the hook's JSON lacks."""
     if moment == "end":
         ask("/turns", {**message("system", ""), "event": {"type": "end", "text": _text(hook, "reason")[:200]}})
         return
@@ -196,26 +193,26 @@ def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callab
 
 
 def message(role: str, text: str) -> dict[str, Any]:
-    """Return a message as a body has it, no longer than the daemon takes it, and in letters that JSON has."""
+    """Return the body of a message: no longer than the daemon takes it, and in characters that JSON has."""
     return {"role": role, "text": text[:100_000].encode("utf-8", "replace").decode()}
 
 
 def command_in(prompt: str) -> str:
     """Return the name of the command that a prompt may be, empty if it is none.
 
-    It is told from its first word alone, in doubt as one: `memoryd.domain.sessions.commands` takes longer to load.
+    It looks at the first word alone, in doubt finds a command: `memoryd.domain.sessions.commands` loads slowly.
     """
-    begin = next((at for at, sign in enumerate(prompt) if not (sign.isspace() or sign in _UNSEEN)), len(prompt))
+    begin = next((at for at, mark in enumerate(prompt) if not (mark.isspace() or mark in _UNSEEN)), len(prompt))
     first = prompt[begin : begin + 20]
     if first[:1] not in ("/", "／"):
         return ""
-    # full-width letters stand as far behind the plain ones as the slash does
-    plain = "".join(chr(ord(sign) - 0xFEE0) if "！" <= sign <= "～" else sign for sign in first[1:]).lower()
+    # full-width letters are as far behind the plain ones as the slash is
+    plain = "".join(chr(ord(mark) - 0xFEE0) if "！" <= mark <= "～" else mark for mark in first[1:]).lower()
     return next((name for name in COMMANDS if plain.startswith(name)), "")
 
 
 def not_done(name: str) -> str:
-    """Return what the agent is told of a command that was not answered in time."""
+    """Return the text for a command that was not answered in time."""
     text = (
         f"memoryd gave no answer in time. /{name} may not have been carried out: tell the user, who may give it again."
     )
@@ -223,11 +220,11 @@ def not_done(name: str) -> str:
 
 
 def _keep_both(answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
-    """Keep a question whose own event did not reach the daemon, and its answer."""
-    question, found = exchange()
+    """Report a question whose own event did not reach the daemon, and its answer."""
+    question, last_answer = exchange()
     if command_in(question):
-        return  # the agent was told that it is not carried out
-    if question and found in ("", answer):
+        return  # the agent has read that it was not carried out
+    if question and last_answer in ("", answer):
         ask("/turns", {**message("user", question), "k": 1})
         ask("/turns", message("assistant", answer))
 
@@ -238,19 +235,19 @@ def _text(hook: dict[str, Any], key: str) -> str:
 
 
 def _tail(bundle: object) -> str:
-    """Return what was recalled for the prompt: the stable block, which is to be cached, was told at the beginning."""
+    """Return what was recalled for the prompt; the stable block was in the context at the beginning already."""
     blocks = bundle.get("system", []) if isinstance(bundle, dict) else []
     return "".join(str(block["text"]) for block in blocks if "cache_control" not in block)
 
 
-def _turns_elsewhere(reply: dict[str, Any]) -> object:
-    """Return the turns that the prompt takes up again, but for those of its own session: the agent has these."""
+def _other_turns(reply: dict[str, Any]) -> object:
+    """Return the turns that the prompt takes up again, unless they are of its own session: the agent has these."""
     sequence = reply.get("sequence")
     is_own = isinstance(sequence, list) and any(turn.get("session") == reply.get("session") for turn in sequence)
     return None if is_own else reply.get("context")
 
 
-def _done(command: object) -> str:
+def _render_result(command: object) -> str:
     if not isinstance(command, dict):
         return ""
     text = str(command.get("text", "")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -259,8 +256,8 @@ def _done(command: object) -> str:
     return f"<memory-command>\n{label}\n{text}\n</memory-command>\n"
 
 
-def _fitting(parts: list[object]) -> str:
-    """Return the parts one after the other, without those at the end that do not fit whole."""
+def _join_within_limit(parts: list[object]) -> str:
+    """Return the parts one after the other, without those that do not fit whole."""
     text = ""
     for part in parts:
         if isinstance(part, str) and part and len(text) + len(part) < CONTEXT_CHARS:
@@ -274,8 +271,7 @@ _REPLY_BYTES = 4 * 1024 * 1024
 def call(path: str, target: str, body: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Send one request to the socket at `path` and return its reply.
 
-    Raises OSError where nobody answers within so many seconds of silence, ValueError for a refusal and for what is no
-    reply.
+    Raises OSError after so many seconds of silence, ValueError for a refusal and for an answer that is no reply.
     """
     data = json.dumps(body).encode("ascii")
     head = f"POST {API}{target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -284,21 +280,15 @@ def call(path: str, target: str, body: dict[str, Any], seconds: float) -> dict[s
         connection.settimeout(seconds)
         connection.connect(path)
         connection.sendall(head.encode("ascii") + data)
-        answer = _all_of(connection)
-    return _reply(answer)
+        answer = bytearray()
+        while part := connection.recv(65_536):
+            answer += part
+            if len(answer) > _REPLY_BYTES:
+                raise ValueError("the reply is too long")
+    return _parse_reply(bytes(answer))
 
 
-def _all_of(connection: socket.socket) -> bytes:
-    parts, size = [], 0
-    while part := connection.recv(65_536):
-        parts.append(part)
-        size += len(part)
-        if size > _REPLY_BYTES:
-            raise ValueError("the reply is too long")
-    return b"".join(parts)
-
-
-def _reply(answer: bytes) -> dict[str, Any]:
+def _parse_reply(answer: bytes) -> dict[str, Any]:
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].split(b" ")
     reply = json.loads(body)
@@ -318,28 +308,28 @@ def default_socket() -> str:
     plain = named or (f"{runtime.rstrip('/')}/memoryd/{SOCKET_NAME}" if runtime else "")
     if plain.startswith("/") and len(os.fsencode(plain)) <= _SHORT:
         return plain
-    # here, since it takes longer to load than all the rest
+    # imported here, since it takes longer to load than all the rest
     from memoryd.config.paths import socket_path
 
     return str(socket_path())
 
 
-_STARTED = 22
-"""The field of `/proc/self/stat` that has the start of the process, in ticks since the machine began: proc(5)."""
-_NAME_ENDS = b") "
-_FIELDS_BEFORE = 3
-"""Behind the name, which may hold blanks, the third field comes first."""
+_START = 22 - 3
+"""The place of the field of `/proc/self/stat` that has the start of the process, in ticks since the machine began.
+
+It is the 22nd field (proc(5)); the name, the second, may hold blanks, so fields are counted from the third.
+"""
 
 
 def seconds_since_start() -> float:
-    """Return the age of this process, to a hundredth of a second; without /proc at least the time that it computed."""
+    """Return the age of this process, to a hundredth of a second; without /proc its CPU time."""
     try:
         descriptor = os.open("/proc/self/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fields = os.read(descriptor, 4096).rpartition(_NAME_ENDS)[2].split()
+            fields = os.read(descriptor, 4096).rpartition(b") ")[2].split()
         finally:
             os.close(descriptor)
-        started = int(fields[_STARTED - _FIELDS_BEFORE]) / os.sysconf("SC_CLK_TCK")
+        started = int(fields[_START]) / os.sysconf("SC_CLK_TCK")
         return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started)
     except (OSError, ValueError, IndexError, AttributeError):
         return time.process_time()

@@ -1,6 +1,6 @@
-"""Asking the daemon for the tools, as the agent and session that the program was started for.
+"""The calls of the daemon that the tools make, as the agent and session that the program was started for.
 
-Each question has a connection of its own, so that a restart breaks nothing, and blocks in a thread that the end of the
+Each call has a connection of its own, so that a restart breaks nothing, and blocks in a thread that the end of the
 program does not wait for.
 """
 
@@ -18,7 +18,7 @@ from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, NotNow
 
 Answer = TypeVar("Answer")
-Injected = ParamSpec("Injected")
+Options = ParamSpec("Options")
 
 CALLS_AT_ONCE: Final = 8
 """More wait: the daemon bounds the connections of one process."""
@@ -43,18 +43,18 @@ class ToolCaller:
         self._places = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     async def ask(
-        self, call: Callable[Concatenate[Client, Injected], Answer], *values: Injected.args, **options: Injected.kwargs
+        self, call: Callable[Concatenate[Client, Options], Answer], *values: Options.args, **options: Options.kwargs
     ) -> Answer:
-        """Return what a call of the client answers, which changes nothing; raises what it raises."""
-        return await self._visibility(lambda memory: call(memory, *values, **options), is_repeatable=True)
+        """Make a call of the client that changes nothing, and return its reply; raises what it raises."""
+        return await self._ask(lambda memory: call(memory, *values, **options), is_repeatable=True)
 
     async def write(
-        self, call: Callable[Concatenate[Client, Injected], Answer], *values: Injected.args, **options: Injected.kwargs
+        self, call: Callable[Concatenate[Client, Options], Answer], *values: Options.args, **options: Options.kwargs
     ) -> Answer:
-        """Return what came of a change, which is sent again only where no connection was made."""
-        return await self._visibility(lambda memory: call(memory, *values, **options), is_repeatable=False)
+        """Make a call that changes something; it is sent again only where no connection was made."""
+        return await self._ask(lambda memory: call(memory, *values, **options), is_repeatable=False)
 
-    async def _visibility(self, question: Callable[[Client], Answer], *, is_repeatable: bool) -> Answer:
+    async def _ask(self, question: Callable[[Client], Answer], *, is_repeatable: bool) -> Answer:
         async with self._places:
             for pause in PAUSES:
                 try:

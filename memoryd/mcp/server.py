@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -61,7 +61,7 @@ _CHUNK = 65_536
 Inbound = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outbound = MemoryObjectSendStream[SessionMessage]
 _PROBE = "MEMORY.md"
-"""One line of it is asked for, whether it is there or not: a memory that is off refuses."""
+"""A file of which one line is asked for, whether it is there or not: a memory that is off refuses."""
 
 
 class ToolServer(Struct, frozen=True):
@@ -77,19 +77,19 @@ class ToolServer(Struct, frozen=True):
             version=__version__,
             title="memoryd",
             instructions=INSTRUCTIONS,
-            on_list_tools=self.listed,
-            on_call_tool=self.called,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
         )
 
-    async def listed(self, _context: _Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(self, _context: _Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools, none where the memory of the agent is off."""
         if reason := await why_nothing(self.caller):
             _note(f"no tool is offered: {reason}")
             return ListToolsResult(tools=[])
-        return ListToolsResult(tools=[described(row) for row in rows_of(self.level).values()])
+        return ListToolsResult(tools=[describe_tool(row) for row in rows_of(self.level).values()])
 
-    async def called(self, _context: _Context, params: CallToolRequestParams) -> CallToolResult:
-        """Answer a call; whatever goes wrong is an answer too, which says what to do."""
+    async def call_tool(self, _context: _Context, params: CallToolRequestParams) -> CallToolResult:
+        """Answer a call; an error is an answer, too, which says what to do."""
         try:
             row = self._row(params.name)
             answer = await row.run(read(row.arguments, params.arguments), self.caller)
@@ -110,7 +110,7 @@ class ToolServer(Struct, frozen=True):
         raise NotFound(f"no tool {name[:_NAME_SHOWN]!r}", hint=f"there are: {', '.join(offered)}")
 
 
-def described(row: ToolRow) -> Tool:
+def describe_tool(row: ToolRow) -> Tool:
     """Return the description of a tool."""
     is_reading = row.level is WriteLevel.READ
     return Tool(
@@ -132,7 +132,7 @@ async def serve(server: ToolServer, source: int, sink: int) -> None:
     """Answer one client until standard input ends, or until a signal says stop."""
     async with anyio.create_task_group() as group:
         group.start_soon(_stop_on_signal, group.cancel_scope)
-        async with Wire(source, sink).opened() as (inbound, outbound):
+        async with Wire(source, sink).streams() as (inbound, outbound):
             protocol = server.protocol()
             await protocol.run(inbound, outbound, protocol.create_initialization_options())
         group.cancel_scope.cancel()
@@ -162,7 +162,7 @@ class Wire:
     """Messages of one client; it ends with standard input, or when nobody reads standard output any more."""
 
     def __init__(self, source: int, sink: int) -> None:
-        self._lines = _Lines(source)
+        self._lines = _read_lines(source)
         self._sink = sink
         self._writing = threading.Lock()
         self._unanswered = set[str | int]()
@@ -171,7 +171,7 @@ class Wire:
         self._whole = anyio.CancelScope()
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[tuple[Inbound, Outbound]]:
+    async def streams(self) -> AsyncIterator[tuple[Inbound, Outbound]]:
         """Return the streams that the server reads and writes."""
         inbound_end, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outbound, outbound_end = anyio.create_memory_object_stream[SessionMessage](0)
@@ -184,16 +184,16 @@ class Wire:
 
     async def _receive(self, inbound: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with inbound:
-            while (line := await aside(self._lines.next)) is not None:
+            while (line := await aside(lambda: next(self._lines, None))) is not None:
                 message = message_of(line)
                 if isinstance(message, ErrorData):
-                    # nobody knows which request it was: JSON-RPC answers such a one without an id
+                    # the request is unknown: JSON-RPC answers it without an id
                     await self._write(JSONRPCError(jsonrpc="2.0", id=None, error=message))
                 elif message is not None:
                     self._note(message)
                     await inbound.send(SessionMessage(message))
             with anyio.move_on_after(LAST_ANSWERS_SECONDS):
-                await self._answered()
+                await self._wait_for_answers()
 
     async def _send(self, outbound: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with outbound:
@@ -205,18 +205,18 @@ class Wire:
         try:
             await aside(lambda: self._put(line))
         except OSError:
-            self._whole.cancel()  # nobody reads any more: the client is gone
+            self._whole.cancel()  # the client is gone
         self._note(message)
 
     def _put(self, line: bytes) -> None:
         left = memoryview(line)
-        # a line stays whole, whoever was cancelled while it was written
+        # a line stays whole, though its writer may be cancelled meanwhile
         with self._writing:
             while left:
                 left = left[os.write(self._sink, left) :]
 
     def _note(self, message: JSONRPCMessage) -> None:
-        """Keep in mind which requests are to be answered."""
+        """Note the requests that are still to be answered."""
         match message:
             case JSONRPCRequest():
                 self._unanswered.add(message.id)
@@ -228,7 +228,7 @@ class Wire:
         if self._has_ended and not self._unanswered:
             self._settled.set()
 
-    async def _answered(self) -> None:
+    async def _wait_for_answers(self) -> None:
         self._has_ended = True
         if self._unanswered:
             await self._settled.wait()
@@ -247,35 +247,27 @@ def message_of(line: bytes) -> JSONRPCMessage | ErrorData | None:
             return ErrorData(code=PARSE_ERROR, message="not JSON")
         return ErrorData(code=INVALID_REQUEST, message="not a message of JSON-RPC")
     if isinstance(message, JSONRPCNotification) and "id" in json.loads(line):
-        # somebody waits for an answer, and would for ever if this passed for a notification
+        # as a notification it would get no answer, for which the client waits
         return ErrorData(code=INVALID_REQUEST, message="the id of a request is a string or a whole number")
     return message
 
 
-class _Lines:
-    """The lines of a descriptor, each of bounded length."""
-
-    def __init__(self, source: int) -> None:
-        self._source = source
-        self._rest = b""
-
-    def next(self) -> bytes | None:
-        """Wait for the next line, and return it without its end; None when there is no more."""
-        parts, size = list[bytes](), 0
-        while True:
-            head, newline, self._rest = self._rest.partition(b"\n")
-            if size <= MESSAGE_BYTES_MAX:  # beyond it nothing is kept of a line but its being too long
-                parts.append(head)
-            size += len(head)
-            if newline:
-                return b"".join(parts)
-            self._rest = os.read(self._source, _CHUNK)
-            if not self._rest:
-                return b"".join(parts) or None
+def _read_lines(source: int) -> Iterator[bytes]:
+    """Yield the lines of a descriptor without their ends; of one that is too long so much that this is seen."""
+    line = b""
+    while chunk := os.read(source, _CHUNK):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            yield line + end
+            line = b""
+        if len(line) <= MESSAGE_BYTES_MAX:
+            line += rest
+    if line:
+        yield line
 
 
 async def why_nothing(caller: ToolCaller) -> str:
-    """Return why no tool is to be offered; empty where the memory is on, or nobody knows.
+    """Return why no tool is to be offered; empty where the memory is on, or where that is unknown.
 
     The daemon knows; while none runs, the configuration says it.
     """

@@ -20,7 +20,7 @@ from memoryd.api.call import Injected, call
 from memoryd.api.calls import index as events
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.connection import ConnectionLimits, peer_of
-from memoryd.api.http.limits import Admission, Guard, GuardLimits
+from memoryd.api.http.limits import Admission, GuardLimits, guard_app
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, Peer, bind_listener
 from memoryd.domain.access import AccessRules, Binding, Who
@@ -130,7 +130,7 @@ async def serving(
     **options: Any,
 ) -> AsyncIterator[Server]:
     """The app of `stage` behind the real server, from listening to the end of its graceful stop."""
-    app = Guard(small_app(stage), guard, admission=admission)
+    app = guard_app(small_app(stage), guard, admission=admission)
     found = listeners if listeners is not None else [bind_listener(path)]
     server = Server(app=app, listeners=found, limits=limits, on_stopping=stage.bus.close, **options)
     running = asyncio.create_task(server.run(), name="server")

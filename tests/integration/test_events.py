@@ -13,7 +13,7 @@ from memoryd.agents.events import EventBus, Happening, Subscription
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.application import application
 from memoryd.api.calls import index
-from memoryd.api.http.limits import Guard
+from memoryd.api.http.limits import guard_app
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import bind_listener
 from memoryd.domain.access import Admitted
@@ -151,7 +151,7 @@ async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path
 async def test_silence_is_filled_with_comments(path: Path) -> None:
     bus = EventBus()
     app = application(services(bus=bus, keep_alive=timedelta(seconds=0.02)))
-    server = Server(app=Guard(app), listeners=[bind_listener(path)], on_stopping=bus.close)
+    server = Server(app=guard_app(app), listeners=[bind_listener(path)], on_stopping=bus.close)
     running = asyncio.create_task(server.run())
     await server.started.wait()
     async with client(path) as asking, asking.stream("GET", "/v1/events") as reply:

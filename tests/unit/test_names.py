@@ -24,7 +24,7 @@ REPLACED = {
     "octets": "FileSnapshot, content",
     "turnstile": "ReloadGate",
     "doorkeeper": "LoopbackAuth",
-    "shedding": "LoadLimiter",
+    "shedding": "limit_load",
     "demands": "ScanTriggers",
     "upkeep": "maintenance",
     "footprint": "disk_usage",

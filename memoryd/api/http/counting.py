@@ -38,15 +38,11 @@ class RequestCounts:
         self.seconds[route, known].add(seconds)
 
 
-class Measured:
-    """Counts the answers of `app`. An answer counts when it begins: a client that has read it finds it counted."""
+def count_requests(app: ASGIApp, counts: RequestCounts) -> ASGIApp:
+    """Count the answers of `app`. An answer counts when it begins: a client that has read it finds it counted."""
 
-    def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
-        self._app = app
-        self._counts = counts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun, counts, is_counted = time.perf_counter(), self._counts, False
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        begun, is_counted = time.perf_counter(), False
         scope = {**scope, EXCHANGE: {}}
 
         def note(code: str) -> None:
@@ -62,10 +58,12 @@ class Measured:
 
         counts.in_flight += 1
         try:
-            await self._app(scope, receive, send_counted)
+            await app(scope, receive, send_counted)
         finally:
             counts.in_flight -= 1
             note(ABANDONED)
+
+    return answer
 
 
 def note_route(scope: Mapping[str, Any], pattern: str) -> None:

@@ -1,8 +1,7 @@
 """What every request passes before a route sees it: pure ASGI layers, so that the framework sees checked bytes only.
 
-Outermost first: counting, error replies, on a port the doorkeeper, shedding, body, deadline. Too many requests are
-turned away at once, with an error that says when to come again; those on the daemon's state and its repair are always
-answered.
+Outermost first: counting, error replies, on a port the token, load, body, deadline. A request too many is refused at
+once, with an error that says when to ask again; those for the daemon's state and its repair are always answered.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body, header_of
-from memoryd.api.http.counting import Measured, RequestCounts
+from memoryd.api.http.counting import RequestCounts, count_requests
 from memoryd.api.http.loopback import Door, LoopbackAuth
 from memoryd.api.problems import Problem, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, NotNow, Overloaded, RequestError, ShuttingDown
@@ -23,25 +22,20 @@ from memoryd.wire import API
 
 ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
 STREAMS: Final = frozenset({f"{API}/events"})
-"""They wait for news without end, and are bounded as connections."""
+"""Streams wait for events without end, and are bounded as connections."""
 DRAINED: Final = 8
-"""Of a body that is refused up to so many times the limit is read, for clients that send before they listen."""
+"""A refused body is read up to so many times the limit, for clients that send all before they read."""
 
 
-class Deadline:
-    """Cancels `app` at its deadline, which `deadlines` gives for single paths; raises DeadlineExceeded then.
+def limit_time(app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, timedelta]) -> ASGIApp:
+    """Cancel `app` at its deadline, which `deadlines` gives for single paths, and raise DeadlineExceeded.
 
     Expects the whole body in the first message. A streamed answer has no deadline once it has begun.
     """
 
-    def __init__(self, app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, timedelta]) -> None:
-        self._app = app
-        self._usual = default
-        self._deadlines = deadlines
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        seconds = self._deadlines.get(scope["path"], self._usual).total_seconds()
-        exchange = _Exchange(self._app, receive, send)
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        seconds = deadlines.get(scope["path"], default).total_seconds()
+        exchange = _Exchange(app, receive, send)
         try:
             async with asyncio.timeout(seconds) as clock:
                 await exchange.run(scope, clock)
@@ -49,9 +43,11 @@ class Deadline:
             if not exchange.is_abandoned:
                 raise DeadlineExceeded(f"no answer within {seconds:g} s") from exc
 
+    return answer
+
 
 class _Exchange:
-    """One request on its way through the app, while somebody watches that the client is still there."""
+    """One request on its way through the app, while a watch sees whether the client is still there."""
 
     def __init__(self, app: ASGIApp, receive: Receive, send: Send) -> None:
         self._app = app
@@ -65,8 +61,7 @@ class _Exchange:
     async def run(self, scope: Scope, clock: asyncio.Timeout) -> None:
         """Run the app to its end; `clock` stops when the answer begins and strikes when the client leaves.
 
-        If the app raises, the watch outlives it: the failed request's answer or hang-up, which follows, is what it
-        waits for.
+        If the app raises, the watch outlives it: it waits for the answer to the failed request, or for its end.
         """
         body = await self._receive()
         await asyncio.gather(self._answer(scope, body, clock), self._watch(clock))
@@ -103,22 +98,17 @@ class _Exchange:
             clock.reschedule(asyncio.get_running_loop().time())
 
 
-class ErrorReplies:
-    """Answers for `app` where it does not; an answer that breaks off half-way can only be logged and cut."""
+def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta) -> ASGIApp:
+    """Answer for `app` where it raises; an answer that breaks off half-way can only be logged and cut."""
 
-    def __init__(self, app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta) -> None:
-        self._app = app
-        self._drained_bytes = drained_bytes
-        self._body_timeout = body_timeout
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_head = scope["method"] == "HEAD"
-        request = _Request(scope, receive, timeout=self._body_timeout)
+        request = _Request(scope, receive, timeout=body_timeout)
         reply = _Reply(send, is_head=is_head)
-        # a copy for the layers behind to write into: the router notes its route there, which the log names
+        # a copy, into which the router writes its route for the log
         inner = {**scope, "method": "GET"} if is_head else dict(scope)
         try:
-            await self._app(inner, request, reply)
+            await app(inner, request, reply)
         except asyncio.CancelledError:
             # only the end of the daemon cancels a request as a whole; its client should know that it may ask again
             await reply.fail(problem_of(ShuttingDown("the daemon is stopping", hint="ask again in a moment")))
@@ -131,11 +121,13 @@ class ErrorReplies:
                 log_unexpected(inner, exc)
             if reply.is_started:
                 raise
-            # the connection is closed at the end of the answer, and one that is closed on a client that sends takes
-            # the answer from it: the last word, of no bytes, waits until the body has come
+            # the end of the answer closes the connection, and a client that still sends would lose the answer: the
+            # last message, of no bytes, waits until the body has come
             await reply.fail(problem_of(exc), closes=not request.is_whole, ends=False)
-            await request.drain(self._drained_bytes)
+            await request.drain(drained_bytes)
             await reply.end()
+
+    return answer
 
 
 class _Request:
@@ -144,7 +136,7 @@ class _Request:
     def __init__(self, scope: Scope, receive: Receive, *, timeout: timedelta) -> None:
         self._receive = receive
         self._ends_at = asyncio.get_running_loop().time() + timeout.total_seconds()
-        # who asks first has sent nothing, and does not when refused
+        # a client that waits for our consent sends nothing after a refusal
         self._is_coming = header_of(scope, b"expect").lower() != b"100-continue"
         self.is_whole = False
 
@@ -221,29 +213,26 @@ class Admission:
         """Since the start."""
 
 
-class LoadLimiter:
-    """Lets `app` answer as long as there is room; raises Overloaded else, before anything of a body is read."""
+def limit_load(app: ASGIApp, admission: Admission) -> ASGIApp:
+    """Let `app` answer while there is room; else raise Overloaded, before any of the body is read."""
 
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
-        self._app = app
-        self._admission = admission
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in ALWAYS | STREAMS:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
-        room = self._admission
-        if room.at_work >= room.most:
-            room.refused += 1
+        if admission.at_work >= admission.most:
+            admission.refused += 1
             raise Overloaded(
-                f"{room.most} requests are at work already, as many as may be (limits.maxRequests)",
+                f"{admission.most} requests are at work already, as many as may be (limits.maxRequests)",
                 hint="ask again in a second",
             )
-        room.at_work += 1
+        admission.at_work += 1
         try:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
         finally:
-            room.at_work -= 1
+            admission.at_work -= 1
+
+    return answer
 
 
 class GuardLimits(Struct, frozen=True):
@@ -256,36 +245,37 @@ class GuardLimits(Struct, frozen=True):
     deadlines: Mapping[str, timedelta] = field(default_factory=dict)
 
 
-class Guard:
-    """Wraps `app` in the layers; a request that breaks a limit gets its error reply from them.
+def guard_app(
+    app: ASGIApp,
+    limits: GuardLimits | None = None,
+    door: Door | None = None,
+    counts: RequestCounts | None = None,
+    admission: Admission | None = None,
+) -> ASGIApp:
+    """Wrap `app` in the layers; a request that breaks a limit gets its error reply from them.
 
-    Without a `door` whoever reaches it may ask, as far as the gate lets them; without `counts` nobody counts, and
-    without `admission` as many are at work as there are connections.
+    Without a `door` all that the access policy admits may ask; without `counts` no requests are counted, and without
+    `admission` as many are at work as there are connections.
     """
+    limits = limits or GuardLimits()
+    layers: ASGIApp = limit_time(app, default=limits.deadline, deadlines=limits.deadlines)
+    layers = Body(
+        layers,
+        max_bytes=limits.body_bytes,
+        max_depth=limits.json_depth,
+        timeout=limits.body_timeout,
+        is_strict=door is not None,
+    )
+    if admission is not None:
+        layers = limit_load(layers, admission)
+    if door is not None:
+        # outside of the load limit: a request without the token takes no room
+        layers = LoopbackAuth(layers, door)
+    layers = reply_to_errors(layers, drained_bytes=limits.body_bytes * DRAINED, body_timeout=limits.body_timeout)
+    if counts is not None:
+        layers = count_requests(layers, counts)
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        limits: GuardLimits | None = None,
-        door: Door | None = None,
-        counts: RequestCounts | None = None,
-        admission: Admission | None = None,
-    ) -> None:
-        limits = limits or GuardLimits()
-        timed = Deadline(app, default=limits.deadline, deadlines=limits.deadlines)
-        read = Body(
-            timed,
-            max_bytes=limits.body_bytes,
-            max_depth=limits.json_depth,
-            timeout=limits.body_timeout,
-            is_strict=door is not None,
-        )
-        admitted = read if admission is None else LoadLimiter(read, admission)
-        # who is not let in takes nobody's room
-        let_in = admitted if door is None else LoopbackAuth(admitted, door)
-        replying = ErrorReplies(let_in, drained_bytes=limits.body_bytes * DRAINED, body_timeout=limits.body_timeout)
-        self._http: ASGIApp = replying if counts is None else Measured(replying, counts)
-        self._other = app
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await (layers if scope["type"] == "http" else app)(scope, receive, send)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._http if scope["type"] == "http" else self._other)(scope, receive, send)
+    return answer

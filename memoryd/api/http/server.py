@@ -67,7 +67,7 @@ class Server:
             while self._waiting:
                 await self._serve(self._waiting[0])
                 self._waiting.pop(0)
-            await self._bind_lost_anew()
+            await self._bind_lost_sockets()
             self.started.set()
             await self._keep_bound()
         finally:
@@ -87,15 +87,15 @@ class Server:
                 async with asyncio.timeout(self._check_every.total_seconds()):
                     await self._stop.wait()
                     return
-            await self._bind_lost_anew()
+            await self._bind_lost_sockets()
 
-    async def _bind_lost_anew(self) -> None:
+    async def _bind_lost_sockets(self) -> None:
         for listener in list(self._serving):
             if not listener.is_still_bound():
                 await self._bind_anew(listener)
 
     async def _bind_anew(self, lost: Doorway) -> None:
-        """Put a socket of our own where the path was lost, even an inherited one: nothing leads to it now."""
+        """Bind a socket of our own at a path that was lost, also for an inherited one, which nothing leads to now."""
         try:
             fresh = lost.bound_anew()
         except MemorydError as exc:
@@ -124,11 +124,11 @@ class Server:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._grace.total_seconds()):
                 await self.connections.none_open.wait()
-                await _ended(self._state.tasks)
+                await _wait_for_tasks(self._state.tasks)
         await self._cut_off()
 
     async def _cut_off(self) -> None:
-        """Cancel what still runs, so that it answers `shutting_down`, and hang up on everybody left."""
+        """Cancel the requests that still run, so that they answer `shutting_down`, and close all connections."""
         tasks = list(self._state.tasks)
         if tasks:
             log.warning("requests cut off at shutdown", count=len(tasks))
@@ -136,14 +136,14 @@ class Server:
             task.cancel()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CANCEL_SECONDS):
-                await _ended(tasks)
+                await _wait_for_tasks(tasks)
                 await self.connections.none_open.wait()
         for connection in list(self._state.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
 
 
-async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def _wait_for_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -156,7 +156,7 @@ def _uvicorn_config(app: ASGIApp, limits: ConnectionLimits) -> Config:
         interface="asgi3",
         loop="none",
         log_config=None,
-        # what it would say at lower levels is counted, answered or logged with its route by us
+        # our layers count, answer or log with its route what uvicorn would log at lower levels
         log_level=logging.CRITICAL,
         access_log=False,
         proxy_headers=False,

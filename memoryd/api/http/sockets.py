@@ -20,8 +20,8 @@ from typing import Protocol
 import structlog
 from msgspec import Struct
 
+from memoryd.config.paths import SOCKET_PATH_MAX
 from memoryd.errors import AlreadyRunning, ConfigError, NotPermitted, StoreUnavailable
-from memoryd.wire import SUN_PATH_MAX
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +34,6 @@ PORT = "http"
 BACKLOG = 128
 _FIRST_PASSED_FD = 3
 _PROBE_SECONDS = 1.0
-_PATH_MAX = SUN_PATH_MAX if sys.platform.startswith("linux") else 103
 _FileId = tuple[int, int]
 
 
@@ -130,11 +129,11 @@ def take_inherited(environ: MutableMapping[str, str]) -> list[Listener]:
     names = environ.pop("LISTEN_FDNAMES", "").split(":")
     if pid != str(os.getpid()) or not count.isdecimal():
         return []
-    found = [_adopt(_FIRST_PASSED_FD + index) for index in range(int(count))]
-    for index, listener in enumerate(found):
+    listeners = [_adopt(_FIRST_PASSED_FD + index) for index in range(int(count))]
+    for index, listener in enumerate(listeners):
         if listener is None:
             log.warning("inherited descriptor refused", position=index, names=names)
-    return [listener for listener in found if listener is not None]
+    return [listener for listener in listeners if listener is not None]
 
 
 def private_directory(directory: Path) -> None:
@@ -143,8 +142,7 @@ def private_directory(directory: Path) -> None:
     Raises NotPermitted, and leaves everything as it stands, otherwise.
     """
     make_directories(directory)
-    found = directory.lstat()
-    problem = _why_not_private(found)
+    problem = _why_not_private(directory.lstat())
     if problem:
         raise NotPermitted(
             f"the socket's directory {directory} {problem}",
@@ -163,8 +161,8 @@ def make_directories(directory: Path) -> None:
 def check_length(path: Path) -> None:
     """Raise ConfigError if the kernel cannot hold `path` in a socket address."""
     size = len(os.fsencode(path))
-    if size > _PATH_MAX:
-        limit = f"a socket's path has at most {_PATH_MAX}; set MEMORYD_SOCKET to a shorter one"
+    if size > SOCKET_PATH_MAX:
+        limit = f"a socket's path has at most {SOCKET_PATH_MAX}; set MEMORYD_SOCKET to a shorter one"
         raise ConfigError([f"socket: {path} has {size} bytes, {limit}"])
 
 
@@ -178,13 +176,13 @@ def credentials(sock: socket.socket) -> tuple[int, int]:
     return uid, pid
 
 
-def _why_not_private(found: os.stat_result) -> str:
-    if not stat.S_ISDIR(found.st_mode):
+def _why_not_private(status: os.stat_result) -> str:
+    if not stat.S_ISDIR(status.st_mode):
         return "is not a real directory"
-    if found.st_uid != os.geteuid():
-        return f"belongs to uid {found.st_uid}, not to us"
-    if found.st_mode & 0o077:
-        return f"is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
+    if status.st_uid != os.geteuid():
+        return f"belongs to uid {status.st_uid}, not to us"
+    if status.st_mode & 0o077:
+        return f"is open to others (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
 
 

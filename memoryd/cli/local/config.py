@@ -12,11 +12,10 @@ import click
 from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.memory.index import prospect, prospective_reload
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
-from memoryd.config.loading.effective import NoSuchKeyError, Origin, Setting, shown_settings
+from memoryd.config.loading.effective import Origin, Setting, shown_settings
 from memoryd.config.loading.load import Checked, Remark, checked, load
 from memoryd.config.paths import config_file
 from memoryd.config.root import json_schema
-from memoryd.errors import InvalidRequest
 from memoryd.files.token_file import TokenFile
 from memoryd.wire import Exit
 
@@ -69,10 +68,7 @@ def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
 
     With --agent: what holds for that agent, the defaults of all agents counted in. Secrets are never shown.
     """
-    try:
-        source, found = shown_settings(invocation.agent, key or "")
-    except NoSuchKeyError as exc:
-        raise InvalidRequest(str(exc), hint=exc.hint) from exc
+    source, found = shown_settings(invocation.agent, key or "")
     default = [one for one in found if one.origin is Origin.DEFAULT]
     chosen = found if is_whole or key else [one for one in found if one.origin is not Origin.DEFAULT]
     reply = {

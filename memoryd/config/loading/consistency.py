@@ -1,4 +1,4 @@
-"""Values that are right one by one and wrong together: across sections, in `memory.llm`, and in transcript folders.
+"""Values that are each right and contradict each other: across sections, in `memory.llm`, and in transcript folders.
 
 Each transcript folder belongs to one agent, and both keys that name it must agree.
 """
@@ -21,7 +21,7 @@ TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home f
 
 
 class Contradiction(Struct, frozen=True):
-    """What is wrong with the agent at a place of the list, None if none is listed, and which keys decide about it."""
+    """A problem of the agent at a place of the list (None if none is listed), and the keys that cause it."""
 
     agent: int | None
     problem: str
@@ -32,7 +32,7 @@ class Contradiction(Struct, frozen=True):
         return f"{holder}.{self.problem}"
 
     def rests_on(self, broken: KeyPath) -> bool:
-        """Tell whether a value that could not be read would have decided about it."""
+        """Tell whether a value that could not be read is among its causes."""
         if broken[:2] == ("agents", "list") and broken[2:3] not in ((), (self.agent,)):
             return False
         if broken[:1] != ("agents",):
@@ -42,33 +42,33 @@ class Contradiction(Struct, frozen=True):
 
 
 def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
-    """Return what is wrong with the agents as they result from the file, but for what rests on `broken` values."""
+    """Return the problems of the agents that result from the file, without those that rest on `broken` values."""
     agents = config.resolved_agents()
     places = [None] if not config.agents.list else range(len(agents))
     found = [*_repeated_ids(agents)]
     for place, agent in zip(places, agents, strict=True):
-        found += [Contradiction(place, problem, keys) for problem, keys in _of_one(agent)]
+        found += [Contradiction(place, problem, keys) for problem, keys in _agent_problems(agent)]
     found += [*_shared_indexes(agents), *_sockets(agents)]
-    told = [str(one) for one in found if not any(one.rests_on(place) for place in broken)]
-    told += [*misgiven_folders(config, agents), *misgiven_text_model(config, broken)]
-    return list(dict.fromkeys(told))
+    problems = [str(problem) for problem in found if not any(map(problem.rests_on, broken))]
+    problems += [*_folder_problems(config, agents), *_text_model_problems(config, broken)]
+    return list(dict.fromkeys(problems))
 
 
 def adjusted(config: Config) -> list[str]:
     """Return a notice for each agent whose values were made to fit each other."""
     defaults = config.agents.defaults.memory_search.chunking
-    asked = [("agents.defaults", defaults)] if not config.agents.list else []
+    sections = [("agents.defaults", defaults)] if not config.agents.list else []
     for position, entry in enumerate(config.agents.list):
-        asked.append((f"agents.list[{position}]", overlay(defaults, entry.memory_search.chunking)))
+        sections.append((f"agents.list[{position}]", overlay(defaults, entry.memory_search.chunking)))
     return [
-        f"{where}.memorySearch.chunking.overlap: {one.overlap} is not less than tokens ({one.tokens}), "
-        f"{one.fitted().overlap} is used"
-        for where, one in asked
-        if one.fitted() != one
+        f"{where}.memorySearch.chunking.overlap: {chunking.overlap} is not less than tokens ({chunking.tokens}), "
+        f"{chunking.fitted().overlap} is used"
+        for where, chunking in sections
+        if chunking.fitted() != chunking
     ]
 
 
-def _of_one(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _agent_problems(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
     search = agent.memory_search
     if agent.workspace.resolve() in (Path("/"), Path.home().resolve()):
         yield f"workspace: {TOO_WIDE}: {agent.workspace}", ("workspace",)
@@ -78,20 +78,20 @@ def _of_one(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
         choices = f"{', '.join(map(str, first))} or {last}"
         yield f"{key}: must be {choices} for {search.model}, not {size}", (key, "memorySearch.model")
     if search.multimodal.enabled:
-        for key, problem in _without_media(search):
+        for key, problem in _media_problems(search):
             yield f"memorySearch.{key}: {problem}", (f"memorySearch.{key}", "memorySearch.multimodal.enabled")
 
 
-def _without_media(search: MemorySearchSection) -> Iterator[tuple[str, str]]:
-    """Yield what keeps pictures and sounds from being embedded; which provider `auto` finds is seen later."""
+def _media_problems(search: MemorySearchSection) -> Iterator[tuple[str, str]]:
+    """Yield what keeps pictures and sounds from being embedded; the provider that `auto` finds is not known yet."""
     while_enabled = "while multimodal.enabled is true"
     if search.fallback != "none":
         yield "fallback", f'must be "none" {while_enabled}'
     if search.provider not in (PROVIDER, "auto"):
         yield "provider", f'must be "{PROVIDER}" {while_enabled}, not "{search.provider}"'
     if not embeds_media(PROVIDER, search.model or ""):
-        found = "and is not set" if search.model is None else f'not "{search.model}"'
-        yield "model", f'must be "{MODELS[0]}" {while_enabled}, {found}'
+        actual = "and is not set" if search.model is None else f'not "{search.model}"'
+        yield "model", f'must be "{MODELS[0]}" {while_enabled}, {actual}'
 
 
 def _repeated_ids(agents: list[Agent]) -> Iterator[Contradiction]:
@@ -102,7 +102,7 @@ def _repeated_ids(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
-    """Yield each index of two workspaces, which would remove each other's documents, and each in a ledger's place."""
+    """Yield each index of two workspaces, which would remove each other's documents, and each at a ledger's path."""
     owners: dict[Path, Agent] = {}
     ledgers = {agent.ledger_path.resolve() for agent in agents}
     for position, agent in enumerate(agents):
@@ -119,7 +119,7 @@ def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
-    """Yield each socket without a path of its own, outside every workspace, and a key of its own agent."""
+    """Yield each socket with a path that is used twice or lies in a workspace, or with a key of another agent."""
     taken = {socket_path().resolve()}
     for position, agent in enumerate(agents):
         for number, socket in enumerate(agent.sockets):
@@ -138,8 +138,8 @@ def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
                 yield Contradiction(position, problem, (f"{where}.sessionKey", "id"))
 
 
-def misgiven_text_model(config: Config, broken: Sequence[KeyPath]) -> Iterator[str]:
-    """Yield what is wrong with the text model as a whole, but for what rests on `broken` values."""
+def _text_model_problems(config: Config, broken: Sequence[KeyPath]) -> Iterator[str]:
+    """Yield the problems of the text model as a whole; none while one of its values is broken."""
     llm = config.memory.llm
     if any(place[:2] == ("memory", "llm") for place in broken) or llm.provider == "none":
         return
@@ -153,15 +153,15 @@ def misgiven_text_model(config: Config, broken: Sequence[KeyPath]) -> Iterator[s
 def text_model_notices(config: Config) -> Iterator[str]:
     """Yield a notice for each key that has no effect with the provider that is named."""
     llm = config.memory.llm
-    if llm.provider == "openai" or (llm.base_url is None and llm.api_key is None):
+    if llm.provider == "openai":
         return
-    given = [name for name, value in (("baseUrl", llm.base_url), ("apiKey", llm.api_key)) if value is not None]
-    for name in given:
-        yield f'memory.llm.{name} has no effect while memory.llm.provider is "{llm.provider}"'
+    for name, value in (("baseUrl", llm.base_url), ("apiKey", llm.api_key)):
+        if value is not None:
+            yield f'memory.llm.{name} has no effect while memory.llm.provider is "{llm.provider}"'
 
 
-def misgiven_folders(config: Config, agents: Sequence[Agent]) -> Iterator[str]:
-    """Yield what is wrong with the folders of transcripts: an agent that is none, or a folder given to two."""
+def _folder_problems(config: Config, agents: Sequence[Agent]) -> Iterator[str]:
+    """Yield the problems of transcript folders: an agent that there is not, or a folder of two agents."""
     ids = [agent.id for agent in agents]
     owners = {openclaw_sessions(name).resolve(): name for name in ids}
     for number, folder in enumerate(config.memory.sessions.folders):
@@ -179,7 +179,7 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
     for agent in agents:
         search, where = agent.memory_search, f"agent {agent.id}: no transcripts are indexed"
         is_asked, is_allowed = "sessions" in search.sources, search.experimental.session_memory
-        # what is exported is found by way of qmd, whatever the index holds
+        # qmd finds exported transcripts, whatever the index holds
         is_lost = not agent.exports_transcripts
         if is_allowed and not is_asked and is_lost:
             yield f'{where}: experimental.sessionMemory has no effect without "sessions" in memorySearch.sources'

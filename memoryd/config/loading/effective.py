@@ -28,7 +28,7 @@ from memoryd.config.loading.raw import (
 from memoryd.config.root import Config
 from memoryd.config.section import Section
 from memoryd.domain.expressions import expression
-from memoryd.errors import UnknownAgent
+from memoryd.errors import InvalidRequest, UnknownAgent
 
 USER_INFO: Final = expression(r"(?<=://)[^/@\s]*@")
 """Name and password in an address."""
@@ -87,7 +87,7 @@ class Origins(Struct, frozen=True):
                 return Setting(shown, value, Origin.ENVIRONMENT, variable=variable)
             if location in self.places.of_keys:
                 place, written = self.places.of_keys[location], value_at(self.raw, location)
-                plain = _unnamed(written)
+                plain = _without_credentials(written)
                 is_other = isinstance(plain, str | int | float) and plain != value and _may_be_shown(location)
                 return Setting(shown, value, Origin.FILE, place, written=plain if is_other else None)
         return Setting(shown, value)
@@ -105,13 +105,12 @@ class Origins(Struct, frozen=True):
 
 def settings(config: Config, origins: Origins) -> list[Setting]:
     """Return all keys in the order of the reference; of agents in the list only what is said of them."""
-    given = _dumped(config, is_whole=False)
-    shown = [
-        (location, value)
-        for location, value in _leaves(_dumped(config, is_whole=True))
-        if location[:2] != ("agents", "list") or len(location) < 3 or value_at(given, location) is not None
+    explicit = _dump(config, is_whole=False)
+    return [
+        origins.of(location, value, location)
+        for location, value in _leaves(_dump(config, is_whole=True))
+        if location[:2] != ("agents", "list") or len(location) < 3 or value_at(explicit, location) is not None
     ]
-    return [origins.of(location, value, location) for location, value in shown]
 
 
 def settings_of(agent: Agent, position: int | None, origins: Origins) -> list[Setting]:
@@ -121,18 +120,18 @@ def settings_of(agent: Agent, position: int | None, origins: Origins) -> list[Se
         "id": agent.id,
         "name": agent.name,
         "workspace": str(agent.workspace),
-        "sockets": [_dumped(socket, is_whole=True) for socket in agent.sockets],
-        "memory": _dumped(agent.turns, is_whole=True),
-        "memorySearch": _dumped(agent.memory_search, is_whole=True),
+        "sockets": [_dump(socket, is_whole=True) for socket in agent.sockets],
+        "memory": _dump(agent.turns, is_whole=True),
+        "memorySearch": _dump(agent.memory_search, is_whole=True),
     }
-    found = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in _leaves(values)]
-    lies = {"index": agent.index_path, "ledger": agent.ledger_path, "conversations": agent.conversations_path}
-    return [*found, *(Setting((name,), str(path), Origin.DERIVED) for name, path in lies.items())]
+    rows = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in _leaves(values)]
+    paths = {"index": agent.index_path, "ledger": agent.ledger_path, "conversations": agent.conversations_path}
+    return [*rows, *(Setting((name,), str(path), Origin.DERIVED) for name, path in paths.items())]
 
 
-def below(key: str, found: Iterable[Setting]) -> list[Setting]:
-    """Return the settings of a key and of those in it."""
-    return [one for one in found if one.key == key or one.key.startswith((f"{key}.", f"{key}["))]
+def below(key: str, rows: Iterable[Setting]) -> list[Setting]:
+    """Return the settings of a key and of the keys below it."""
+    return [row for row in rows if row.key == key or row.key.startswith((f"{key}.", f"{key}["))]
 
 
 def _written_at(agent: Agent, own: KeyPath, at: KeyPath, overrides: Overrides) -> list[KeyPath]:
@@ -145,7 +144,7 @@ def _written_at(agent: Agent, own: KeyPath, at: KeyPath, overrides: Overrides) -
     return named
 
 
-def _dumped(section: Section, *, is_whole: bool) -> Raw:
+def _dump(section: Section, *, is_whole: bool) -> Raw:
     dumped: Raw = section.model_dump(mode="json", exclude_unset=not is_whole)
     return dumped
 
@@ -153,13 +152,13 @@ def _dumped(section: Section, *, is_whole: bool) -> Raw:
 def _leaves(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
     """Walk down to single values; a list of texts is one, and so is an object that names a secret."""
     if isinstance(value, dict) and value and not _is_secret(location):
-        for key, held in value.items():
-            yield from _leaves(held, (*location, str(key)))
-    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        for number, held in enumerate(value):
-            yield from _leaves(held, (*location, number))
+        for key, inner in value.items():
+            yield from _leaves(inner, (*location, str(key)))
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value):
+            yield from _leaves(item, (*location, number))
     else:
-        yield location, _unnamed(value)
+        yield location, _without_credentials(value)
 
 
 def _is_secret(location: KeyPath) -> bool:
@@ -171,50 +170,42 @@ def _may_be_shown(location: KeyPath) -> bool:
     return not SECRET_KEYS.intersection(map(str, location)) and location[:1] != ("models",)
 
 
-def _unnamed(value: object) -> object:
+def _without_credentials(value: object) -> object:
     """Hide who logs in at an address, and how; in lists as well."""
     if isinstance(value, list):
-        return [_unnamed(one) for one in value]
+        return list(map(_without_credentials, value))
     if not isinstance(value, str) or "://" not in value:
         return value
     return QUERY.sub("***", USER_INFO.sub("***@", value))
 
 
-class NoSuchKeyError(KeyError):
-    """The configuration has no such key; `hint` names what was probably meant."""
-
-    def __init__(self, message: str, *, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
 def shown_settings(agent: str | None, key: str) -> tuple[Path | None, list[Setting]]:
-    """Return the file and the settings of a key, else all. Raises ConfigError, UnknownAgent, NoSuchKeyError."""
+    """Return the file and the settings of a key, else all.
+
+    Raises ConfigError, UnknownAgent, and InvalidRequest for a key that there is not.
+    """
     loaded = load()
     written = read(loaded.source) if loaded.source is not None else ConfigText()
     raw = parse(written.text, loaded.source) if loaded.source is not None else {}
     origins = Origins(raw, places(written.text), from_environment(os.environ)[0])
-    found = settings(loaded.config, origins) if agent is None else _of_agent(loaded, agent, origins)
-    chosen = below(key, found) if key else found
+    rows = settings(loaded.config, origins) if agent is None else _agent_settings(loaded, agent, origins)
+    chosen = below(key, rows) if key else rows
     if not chosen:
-        raise NoSuchKeyError(f"there is no key {key}", hint=_meant(key, [one.key for one in found]))
+        raise InvalidRequest(f"there is no key {key}", hint=_similar_keys(key, [row.key for row in rows]))
     return loaded.source, chosen
 
 
-def _of_agent(loaded: Loaded, name: str, origins: Origins) -> list[Setting]:
+def _agent_settings(loaded: Loaded, name: str, origins: Origins) -> list[Setting]:
     agents = loaded.config.resolved_agents()
     for number, agent in enumerate(agents):
         if agent.id == name:
             return settings_of(agent, number if loaded.config.agents.list else None, origins)
-    raise UnknownAgent(f"no agent {name!r} is configured", hint=f"there is: {', '.join(one.id for one in agents)}")
+    raise UnknownAgent(f"no agent {name!r} is configured", hint=f"there is: {', '.join(agent.id for agent in agents)}")
 
 
-def _meant(key: str, known: Sequence[str]) -> str:
+def _similar_keys(key: str, known: Sequence[str]) -> str:
     """Return the sentence that names a key of that last name, else one that is much like it."""
     name = key.rpartition(".")[2].lower()
-    near = [one for one in known if one.rpartition(".")[2].lower() == name]
-    near = near[:3] or difflib.get_close_matches(key, known, n=3, cutoff=0.6)
-    return f"perhaps: {', '.join(near)}" if near else "all of them: memoryctl config show --all"
+    similar = [other for other in known if other.rpartition(".")[2].lower() == name]
+    similar = similar[:3] or difflib.get_close_matches(key, known, n=3, cutoff=0.6)
+    return f"perhaps: {', '.join(similar)}" if similar else "all of them: memoryctl config show --all"

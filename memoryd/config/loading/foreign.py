@@ -1,4 +1,4 @@
-"""Keys of other programs in the same file, and keys without effect: one notice for both.
+"""Keys of other programs in the same file, and keys without effect: both give a notice.
 
 A key of ours in the wrong section is a problem, not a foreign key.
 """
@@ -18,7 +18,7 @@ from memoryd.config.section import Section, SharedSection
 from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOTE
 
 TYPING_SLIP: Final = 0.8
-"""A foreign name this like one of ours (difflib ratio) is taken for a slip."""
+"""A foreign name that is so similar to one of ours (difflib ratio) is a slip."""
 
 SILENT: Final = frozenset({"$schema"})
 MISPLACED: Final[Mapping[KeyPath, str]] = {
@@ -33,14 +33,14 @@ _BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
 NOT_ASKED: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
 """Providers of OpenClaw that memoryd cannot ask."""
 COMPATIBLE: Final = "openai-compatible"
-"""OpenClaw's name for an endpoint that speaks as OpenAI's does, and gets none of its keys."""
+"""OpenClaw's name for an endpoint that speaks OpenAI's protocol, and gets none of OpenAI's keys."""
 SPOKEN: Final[Mapping[str, str]] = {
     "ollama": "ollama",
     "openai-completions": "openai",
     "openai-responses": "openai",
     "google-generative-ai": "gemini",
 }
-"""Which provider of ours speaks as an entry of `models.providers` with such an `api` does."""
+"""The `api` of an entry of `models.providers` → our provider with the same protocol."""
 
 
 RETIRED: Final[Mapping[str, str]] = {
@@ -56,7 +56,7 @@ RETIRED: Final[Mapping[str, str]] = {
 
 
 class Sorted(Struct):
-    """The file without foreign keys, the names of those, and the keys that stand in the wrong place."""
+    """The file without foreign keys, the names of those, and the keys in the wrong place."""
 
     ours: Raw
     foreign: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ def set_foreign_aside(raw: Raw) -> Sorted:
 
 
 def _read_newer_layout(raw: Raw) -> None:
-    """Put `memory.search` and `agents.entries`, by id, where they stood before; what is there already stays."""
+    """Move `memory.search` and `agents.entries`, by id, to their older places; a value that is there already stays."""
     agents, memory = raw.get("agents"), raw.get("memory")
     if isinstance(memory, dict) and isinstance(memory.get("search"), dict):
         if agents is None:
@@ -111,9 +111,9 @@ def _move_search(memory: object, holder: object) -> None:
 
 
 def _read_as_ours(raw: Raw, result: Sorted) -> None:
-    """Write what OpenClaw has come to say in another way as memoryd says it, and tell what cannot be had here."""
+    """Rewrite OpenClaw's newer spellings as memoryd's, and note what memoryd does not have."""
     searches, taken = list(_searches(raw)), set[str]()
-    asked = {str(search.get(key)) for _, search in searches for key in ("provider", "fallback")}
+    named = {str(search.get(key)) for _, search in searches for key in ("provider", "fallback")}
     for location, search in searches:
         if search.pop(key := "rememberAcrossConversations", None) is True:
             result.lost.append(
@@ -124,14 +124,13 @@ def _read_as_ours(raw: Raw, result: Sorted) -> None:
             search["extraPaths"] = list(map(_as_glob, paths))
         for key in ("provider", "fallback"):
             name = search.get(key)
-            known = _as_known(name, search, raw, asked) if isinstance(name, str) else None
-            if known is None or not isinstance(name, str):
+            if not isinstance(name, str) or (known := _as_known(name, search, raw, named)) is None:
                 continue
             search[key] = known
             if known != NONE:
                 taken.add(name)
             if known == NONE or name != COMPATIBLE:
-                result.lost.append(_masked((*location, key), name, known))
+                result.lost.append(_replaced_provider((*location, key), name, known))
     for name in taken:
         object_at(raw, PROVIDER_ENTRIES).pop(name, None)
 
@@ -150,11 +149,11 @@ def _as_glob(path: object) -> object:
     return f"{folder.rstrip('/')}/{pattern}" if isinstance(pattern, str) and pattern else folder
 
 
-def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
-    """Return the provider that one of another name is asked as, `none` if it cannot be, None if nothing is to change.
+def _as_known(name: str, search: Raw, raw: Raw, named: Set[str]) -> str | None:
+    """Return our provider for one of another name, `none` if there is no such, None if nothing is to change.
 
-    The entry of the other name takes the place of ours, so that its key goes to its own address alone; where that is
-    taken, or another part of memoryd would ask there, it is not asked.
+    The entry of the other name replaces that of ours, so that its key goes to its own address alone. It is not used
+    where the file has an entry of ours, or where another part of memoryd would use it.
     """
     if name == COMPATIBLE:
         own = value_at(search, ("remote", "baseUrl")) or value_at(raw, ("agents", "defaults", *_BASE_URL))
@@ -167,15 +166,15 @@ def _as_known(name: str, search: Raw, raw: Raw, asked: Set[str]) -> str | None:
     if known is None or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
     ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
-    there = [providers[one] for one in PROVIDERS[known].config_names if one in providers]
-    is_asked = known in asked or (AUTO in asked and known in BY_KEY)
-    if there != [ours] and (there or is_asked or value_at(raw, ("memory", "llm", "provider")) == known):
+    present = [providers[entry_name] for entry_name in PROVIDERS[known].config_names if entry_name in providers]
+    is_used = known in named or (AUTO in named and known in BY_KEY)
+    if present != [ours] and (present or is_used or value_at(raw, ("memory", "llm", "provider")) == known):
         return NONE
     providers[PROVIDERS[known].config_names[0]] = ours
     return known
 
 
-def _masked(location: KeyPath, name: str, known: str) -> str:
+def _replaced_provider(location: KeyPath, name: str, known: str) -> str:
     where = dotted(location)
     if known != NONE:
         return f"{where}: models.providers.{name} is asked as {known} is"
@@ -217,17 +216,17 @@ def _sort(section: type[Section], location: KeyPath, holder: object, result: Sor
     if issubclass(section, SharedSection):
         _set_aside(section, location, holder, result)
     for key, kind in own_keys(section).items():
-        below, held = section_in(kind), holder.get(key)
+        below, value = section_in(kind), holder.get(key)
         if below is not None:
-            for name in _entries(held, is_map(kind)):
-                _sort(below, (*location, key, *name), value_at(held, name), result)
+            for entry in _entries(value, is_map(kind)):
+                _sort(below, (*location, key, *entry), value_at(value, entry), result)
 
 
-def _entries(held: object, has_names: bool) -> list[KeyPath]:
-    """Return the ways into a list or into what has names, and the empty one into a section itself."""
-    if isinstance(held, list):
-        return [(number,) for number in range(len(held))]
-    return [(name,) for name in held] if has_names and isinstance(held, dict) else [()]
+def _entries(value: object, has_names: bool) -> list[KeyPath]:
+    """Return the locations of the items of a list or of a map, and the empty one of a section itself."""
+    if isinstance(value, list):
+        return [(number,) for number in range(len(value))]
+    return [(name,) for name in value] if has_names and isinstance(value, dict) else [()]
 
 
 def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: Sorted) -> None:
@@ -253,7 +252,7 @@ NOT_WITH_QMD: Final[Mapping[str, str]] = {
 SAME_AS_USUAL: Final[Mapping[str, tuple[object, str]]] = {
     "memory.qmd.update.startup": ("immediate", "qmd is refreshed at the start anyway, unless onBoot is false"),
 }
-"""Values that mean what holds without them."""
+"""Values that change nothing."""
 INPUT_TYPE_KEYS: Final = ("input_type", "query_input_type", "document_input_type")
 
 
@@ -278,7 +277,7 @@ def without_effect(config: Config) -> list[str]:
 
 
 def differences(config: Config) -> list[str]:
-    """Return one notice for each value that means something else than in OpenClaw, and what is meant there."""
+    """Return one notice for each value that means something else in OpenClaw."""
     return [*_denying_scope(config), *_weights_of_another_sum(config)]
 
 
@@ -307,7 +306,7 @@ def _weights_of_another_sum(config: Config) -> Iterator[str]:
 
 
 def _input_types(config: Config) -> Iterator[str]:
-    """Name the input types that no request has a place for; whom `auto` finds is not known here."""
+    """Name the input types that no request carries; the provider that `auto` finds is not known here."""
     entries = config.agents.list
     for position, agent in enumerate(config.resolved_agents()):
         search = agent.memory_search

@@ -1,6 +1,6 @@
-"""Change the text of a configuration in place: mask its secrets, put them back, or name another folder.
+"""Change the text of a configuration in place: mask its secrets, restore them, or name another folder.
 
-Every other character stays. A masked secret becomes a reference to a variable that is not set,
+All other characters stay. A masked secret becomes a reference to a variable that is not set,
 `{"env": "MEMORYD_MASKED_1"}`, or `${MEMORYD_MASKED_1}` within a text such as an address with a password. So the
 configuration stays valid, and a provider that needs the key reports it as missing.
 """
@@ -23,12 +23,13 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted, secrets_in
 
 _VARIABLE: Final = "MEMORYD_MASKED_"
+_VARIABLE_0: Final = f"{_VARIABLE}0"
 _MASKED: Final = expression(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
 _WITHIN: Final = expression(rf"\$\{{{_VARIABLE}\d+\}}")
 _TOKEN: Final = expression(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
 _COLON: Final = expression(r"\s*:")
 _KEYS: Final = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
-"""How the name of what is a key ends; `headers` holds nothing else."""
+"""How the name of a key ends; all values of `headers` are keys."""
 
 
 def masked_text(text: str) -> tuple[str, int]:
@@ -36,31 +37,31 @@ def masked_text(text: str) -> tuple[str, int]:
 
     Raises ConfigError for what is no JSON5, and ValueError where a key would be left in it.
     """
-    secrets = {value: _is_named(place) for place, value in _secrets(parse(text, Path("config")))}
-    numbers = iter(range(1, len(text) + 1))
-    taken: list[int] = []
+    secrets = {value: _is_key(place) for place, value in _secrets(parse(text, Path("config")))}
+    masked_count = 0
 
-    def without(found: re.Match[str]) -> str:
-        token = found[0]
+    def mask(match: re.Match[str]) -> str:
+        nonlocal masked_count
+        token = match[0]
         if token.startswith("/"):
             return redacted(token)
         value = str(json5.loads(token))
-        if value not in secrets or _COLON.match(text, found.end()):
+        if value not in secrets or _COLON.match(text, match.end()):
             return token
-        taken.append(next(numbers))
-        name = f"{_VARIABLE}{taken[-1]}"
-        # elsewhere a reference is no value that may stand there
+        masked_count += 1
+        name = f"{_VARIABLE}{masked_count}"
+        # a reference is a valid value of a key alone
         within = json.dumps(_without_secrets(value, name), ensure_ascii=False)
         return f'{{"env": "{name}"}}' if secrets[value] else within
 
-    masked = _TOKEN.sub(without, text)
+    masked = _TOKEN.sub(mask, text)
     if any(_secrets(parse(masked, Path("config")))):
         raise ValueError("its keys are written so that they cannot be told from the rest")
-    return masked, len(taken)
+    return masked, masked_count
 
 
 def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
-    """Return the text with the keys that stand at the same places of another one, and the places that have none there.
+    """Return the text with the keys of `present` at the same places, and the places that have no key there.
 
     Raises ConfigError for what is no JSON5.
     """
@@ -69,32 +70,31 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
     places = {name.removeprefix(_VARIABLE): place[:-1] for place, name in texts if place[-1:] == ("env",)}
     missing: list[str] = []
 
-    def filled(found: re.Match[str]) -> str:
-        place = places.get(found[1], ())
-        value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
+    def present_value(place: KeyPath) -> object:
+        return value_at(present, place) if place and _is_same_agent(raw, present, place) else None
+
+    def restore(match: re.Match[str]) -> str:
+        place = places.get(match[1], ())
+        value = present_value(place)
         if isinstance(value, (str, dict)) and value:
             return json.dumps(value, ensure_ascii=False)
         missing.append(dotted(place))
-        return found[0]
+        return match[0]
 
-    def filled_within(found: re.Match[str]) -> str:
-        token = found[0]
+    def restore_within(match: re.Match[str]) -> str:
+        token = match[0]
         if token.startswith("/") or not _WITHIN.search(token):
             return token
-        said = str(json5.loads(token))
-        place = next((place for place, value in texts if value == said), ())
-        value = value_at(present, place) if place and _is_same_agent(raw, present, place) else None
-        if isinstance(value, str) and _is_masked_of(said, value):
+        masked = str(json5.loads(token))
+        place = next((place for place, text in texts if text == masked), ())
+        value = present_value(place)
+        # the present text must be the same but for its secrets
+        if isinstance(value, str) and _WITHIN.sub("", masked) == _WITHIN.sub("", _without_secrets(value, _VARIABLE_0)):
             return json.dumps(value, ensure_ascii=False)
         missing.append(dotted(place))
         return token
 
-    return _TOKEN.sub(filled_within, _MASKED.sub(filled, text)), missing
-
-
-def _is_masked_of(said: str, value: str) -> bool:
-    """Tell whether a text is another one without its secrets."""
-    return _WITHIN.sub("", said) == _WITHIN.sub("", _without_secrets(value, f"{_VARIABLE}0"))
+    return _TOKEN.sub(restore_within, _MASKED.sub(restore, text)), missing
 
 
 def _without_secrets(value: str, name: str) -> str:
@@ -106,27 +106,23 @@ def _without_secrets(value: str, name: str) -> str:
 
 
 def _secrets(raw: object) -> Iterator[tuple[KeyPath, str]]:
-    """Yield all that is, or looks like, a key, with its place; a reference to one is none."""
+    """Yield all texts that are, or look like, keys, with their places; not the references to keys."""
     for place, value in texts_in(raw):
-        is_said = bool(value.strip()) and not VARIABLE.fullmatch(value.strip())
-        if (_is_named(place) and is_said) or secrets_in(value):
+        is_explicit = bool(value.strip()) and not VARIABLE.fullmatch(value.strip())
+        if (_is_key(place) and is_explicit) or secrets_in(value):
             yield place, value
 
 
-def _is_named(place: KeyPath) -> bool:
-    """Tell whether what stands at a place is a key by its name, so that a reference may stand there."""
+def _is_key(place: KeyPath) -> bool:
+    """Tell whether the value at a place is a key by its name, and may be a reference."""
     names = [name for name in place if isinstance(name, str)]
     return bool(names) and (_KEYS.search(names[-1]) is not None or "headers" in names[-2:-1])
 
 
 def _is_same_agent(one: Raw, other: Raw, place: KeyPath) -> bool:
     """Tell whether the items of lists on the way have the same ids: the second agent may be another one by now."""
-    above = [place[: at + 1] for at, part in enumerate(place) if isinstance(part, int)]
-    return all(_id(value_at(one, way)) == _id(value_at(other, way)) for way in above)
-
-
-def _id(value: object) -> object:
-    return value.get("id") if isinstance(value, dict) else None
+    ids = [(*place[: at + 1], "id") for at, part in enumerate(place) if isinstance(part, int)]
+    return all(value_at(one, at) == value_at(other, at) for at in ids)
 
 
 class FolderNaming(Struct, frozen=True):
