@@ -19,12 +19,22 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.documents import CORE_FILES, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
-from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, StableBlock, bundle, encoded, stable_block
+from memoryd.domain.memories.bundle import (
+    Bundle,
+    BundlePart,
+    Encoding,
+    StableBlock,
+    StableLines,
+    StableParts,
+    bundle,
+    encoded,
+    stable_block,
+    stable_parts,
+)
 from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
 from memoryd.domain.memories.scopes import GLOBAL, Visibility, is_scope
-from memoryd.domain.memories.standing import StableLines, StableParts, stable_parts
 from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question

@@ -89,14 +89,14 @@ def boosts_of(
     aliases: Mapping[EntitySlug, EntitySlug],
 ) -> dict[str, float]:
     """Return what lifts a memory, by arm; `sources` are those that may answer, `aliases` other names of entities."""
-    found: dict[str, float] = {}
+    lifts: dict[str, float] = {}
     if shared := asking.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
-        found[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
+        lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
     if (nearness := max((nearness_of(source, asking.span) for source in sources), default=Nearness.OUTSIDE)) > 0:
-        found[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
+        lifts[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
     if asking.is_of_opinion and is_belief(memory.kind):
-        found[Boosts.OPINION] = OPINION_LIFT
-    return found
+        lifts[Boosts.OPINION] = OPINION_LIFT
+    return lifts
 
 
 def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:

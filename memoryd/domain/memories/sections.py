@@ -71,7 +71,7 @@ def scoped_spans(
 ) -> tuple[ScopedSpan, ...]:
     """Return what is under a scope in a document, UTF-8 that ends in `PADDING`, in order.
 
-    `usual` is the kind that its page gives to bullets; what was `generated` (bytes) is under none. Of an item within
+    `default` is the kind that its page gives to bullets; what was `generated` (bytes) is under none. Of an item within
     another the inner scope holds, if it can be read.
     """
     if _SIGN not in data.lower():
@@ -85,7 +85,7 @@ class _Spans:
     """Goes over the lines of one document."""
 
     def __init__(self, lines: list[bytes], default: Kind | None, generated: Sequence[tuple[int, int]]) -> None:
-        self._lines, self._usual = lines, default
+        self._lines, self._default = lines, default
         self._ranges = iter((*generated, (1 << 62, 1 << 62)))
         self._range = next(self._ranges)
         self._open: list[_Item] = []
@@ -140,8 +140,8 @@ class _Spans:
         first = self._lines[at][text:].decode("utf-8", "surrogatepass")
         if mark and head[:1] in b"-*+":
             read = parse_line(first)
-            if self._usual is not None and not isinstance(read, RetainedLine):
-                default = parse_line(first, default_kind=self._usual)
+            if self._default is not None and not isinstance(read, RetainedLine):
+                default = parse_line(first, default_kind=self._default)
                 read = default if isinstance(default, RetainedLine) and default.attributes.scope else read
             if isinstance(read, RetainedLine):
                 return read.attributes.scope or None
@@ -321,7 +321,7 @@ class _Reader:
     """Goes over the lines of one document."""
 
     def __init__(self, lines: Lines, front: int, generated: Generated, default: Kind | None) -> None:
-        self._lines, self._usual = lines, default
+        self._lines, self._default = lines, default
         self._structure = analyse(lines, front)
         self._doubtful = generated.doubtful
         self.heads: frozenset[int] = frozenset()
@@ -349,7 +349,7 @@ class _Reader:
         """Return the rows of the table where bullets may be memories."""
         table = self._structure
         open_to = np.zeros(len(table.lines.starts), np.bool_)
-        if self._usual is not None:
+        if self._default is not None:
             open_to[:] = True
         else:
             for start, end in self._sections():
@@ -386,21 +386,21 @@ class _Reader:
 
     def _is_memory(self, row: int) -> bool:
         """Tell whether a bullet is meant for a memory, by its first line: then what is indented below it is its own."""
-        found = parse_line(self._text(row, row), default_kind=self._usual)
+        found = parse_line(self._text(row, row), default_kind=self._default)
         return isinstance(found, RetainedLine) or (found is not None and found.is_meant)
 
     def _misses(self, row: int, is_bullet: bool) -> Iterator[MalformedLine]:
         """Yield what is wrong with a line that states no memory of its own."""
         miss = None
         if is_bullet:
-            miss = parse_line(self._text(row, row), default_kind=self._usual)
-        elif self._usual is None and _UNMARKED.match(self._lines.data, int(self._lines.text[row])):
+            miss = parse_line(self._text(row, row), default_kind=self._default)
+        elif self._default is None and _UNMARKED.match(self._lines.data, int(self._lines.text[row])):
             miss = MalformedLine(self._text(row, row)[:SHOWN].rstrip(), _NO_MARK)
         if isinstance(miss, MalformedLine):
             yield replace(miss, line=self._number(row))
 
     def _read(self, first: int, last: int) -> Iterator[PlacedLine | MalformedLine]:
-        found = parse_line(self._text(first, last), default_kind=self._usual)
+        found = parse_line(self._text(first, last), default_kind=self._default)
         line = self._number(first)
         if isinstance(found, RetainedLine):
             yield PlacedLine(line, self._number(last), *self._place(first, last), found)

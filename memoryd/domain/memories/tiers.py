@@ -194,7 +194,10 @@ def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Ti
     if tier is Tier.CORE and (facts.starts_core or not _is_unused(facts, settings)):
         return Tier.CORE, TierReason.STAYS
     if tier is Tier.PERIPHERAL:
-        return (Tier.WORKING, TierReason.AGAIN) if _is_used_again(facts, settings) else (tier, TierReason.STAYS)
+        promotion = settings.promotion
+        is_accessed = facts.access_count >= promotion.working_access
+        is_used_again = is_accessed and composite(facts, tier, settings) >= promotion.working_relevance
+        return (Tier.WORKING, TierReason.AGAIN) if is_used_again else (tier, TierReason.STAYS)
     if (reason := _fading_reason(facts, settings)) is not None:
         return Tier.PERIPHERAL, reason
     was_core = tier is Tier.CORE or _use_reason(facts, settings.promotion) is not None
@@ -252,13 +255,6 @@ def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | Non
         return TierReason.LOW
     is_old = facts.age_days > demotion.age_days and facts.access_count < demotion.access
     return TierReason.OLD if is_old else None
-
-
-def _is_used_again(facts: TierFacts, settings: TierSettings) -> bool:
-    promotion = settings.promotion
-    if facts.access_count < promotion.working_access:
-        return False
-    return composite(facts, Tier.PERIPHERAL, settings) >= promotion.working_relevance
 
 
 SLACK_SECONDS: Final = 3600.0

@@ -116,12 +116,7 @@ class PageSummaries:
             log.info("no summaries from the text model", reason=str(exc))
             self._left = 0
             return ""
-        return "" if summary is None else as_text_of(summary.model, summary.text)
-
-
-def as_text_of(model: str, text: str) -> str:
-    """Return the paragraph: who wrote it, and what."""
-    return f"{SUMMARY}{as_text(model)}: {' '.join(text.split())}"
+        return "" if summary is None else f"{SUMMARY}{as_text(summary.model)}: {' '.join(summary.text.split())}"
 
 
 def without_summary(block: str) -> str:

@@ -235,8 +235,8 @@ def _count(match: re.Match[str]) -> int:
     return eastern_number(match["count"].replace("两", "二").replace("兩", "二"))
 
 
-def _number(said: str | None) -> int | None:
-    return None if said is None else eastern_number(said)
+def _number(text: str | None) -> int | None:
+    return None if text is None else eastern_number(text)
 
 
 _COUNTED: Final = expression("[0-9一二两兩三四五六七八九十半几]")
