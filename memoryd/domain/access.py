@@ -187,8 +187,8 @@ def one_spelling(text: str, agent: str) -> str:
         return key.raw
     parts = key.normalised.split(":")
     places = _CHAT_PLACES if len(parts) > _CHAT_PLACES else _CHAT_PLACES - 1
-    told = ["direct" if at < places and part in _DIRECT_WORDS else part for at, part in enumerate(parts)]
-    return ":".join(["agent", folded_id(key.agent or agent), *told])
+    spelled = ["direct" if at < places and part in _DIRECT_WORDS else part for at, part in enumerate(parts)]
+    return ":".join(["agent", folded_id(key.agent or agent), *spelled])
 
 
 def why_not_call(binding: Binding, who: Who) -> str:

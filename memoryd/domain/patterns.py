@@ -97,16 +97,16 @@ class Places:
         return (self.end - 1) & ~self.at("/")
 
 
-Matcher = Callable[[int, Places], int]
+PatternStep = Callable[[int, Places], int]
 """A piece of a pattern: takes the places reached before it, as bits, and returns those reached behind it."""
 
 
-def literal(character: str) -> Matcher:
+def literal(character: str) -> PatternStep:
     """Match this character."""
     return lambda reached, text: (reached & text.at(character)) << 1
 
 
-def one_of(ranges: Sequence[tuple[str, str]], *, is_negated: bool) -> Matcher:
+def one_of(ranges: Sequence[tuple[str, str]], *, is_negated: bool) -> PatternStep:
     """Match one character in (or, negated, outside) the ranges, but never a `/`."""
 
     def step(reached: int, text: Places) -> int:
@@ -132,7 +132,7 @@ def folders(reached: int, text: Places) -> int:
     return reached | (anything(reached, text) & text.at("/")) << 1
 
 
-def reaches_end(steps: Sequence[Matcher], text: Places, *, start: int = 0) -> bool:
+def reaches_end(steps: Sequence[PatternStep], text: Places, *, start: int = 0) -> bool:
     """Tell whether a pattern matches the text from this place on to its end."""
     reached = 1 << start
     for step in steps:
@@ -192,7 +192,7 @@ class _Pattern(Struct, frozen=True):
     """One line: the characters that must lead, then the steps of the rest."""
 
     lead: str
-    steps: tuple[Matcher, ...]
+    steps: tuple[PatternStep, ...]
     is_negated: bool
     is_folder: bool
     is_name: bool
@@ -373,7 +373,7 @@ class _Scanner:
         self._at = 0
         self._is_name = is_name
 
-    def steps(self) -> Iterator[Matcher]:
+    def steps(self) -> Iterator[PatternStep]:
         while self._at < len(self._text):
             character = self._text[self._at]
             if character == "*":
@@ -396,7 +396,7 @@ class _Scanner:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _star(self) -> Matcher:
+    def _star(self) -> PatternStep:
         begin = self._at
         while self._peek() == "*":
             self._at += 1
@@ -408,7 +408,7 @@ class _Scanner:
         self._at += 1
         return folders
 
-    def _class(self) -> Matcher:
+    def _class(self) -> PatternStep:
         """Read behind `[`. A `]` that comes first is a member, and so is a `-` at either end."""
         is_negated = self._peek() in ("!", "^")
         self._at += is_negated

@@ -25,7 +25,7 @@ from memoryd.config.qmd import QmdPathSection
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
-from memoryd.domain.patterns import Matcher, Places, any_run, anything, folders, literal, one_of, reaches_end
+from memoryd.domain.patterns import PatternStep, Places, any_run, anything, folders, literal, one_of, reaches_end
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
@@ -38,7 +38,7 @@ _NOT_IN_NAMES: Final = expression(r"[^a-z0-9-]+")
 _BRACES: Final = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
 _PIECES: Final = expression(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
 _RANGES: Final = expression(r"(.)-(.)|(.)", re.DOTALL)
-_WILD: Final[Mapping[str, Matcher]] = {
+_WILD: Final[Mapping[str, PatternStep]] = {
     "**/": folders,
     "**": anything,
     "*": any_run,
@@ -135,7 +135,7 @@ def _alternatives(pattern: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(glob: str) -> tuple[str, tuple[Matcher, ...]]:
+def _compiled(glob: str) -> tuple[str, tuple[PatternStep, ...]]:
     """Return the characters that must lead, by which most paths are told apart at once, and the rest of a glob."""
     pieces = _PIECES.findall(glob.removeprefix("./"))
     lead = "".join(piece[-1] for piece in takewhile(lambda piece: piece not in _WILD and not _is_class(piece), pieces))
@@ -146,7 +146,7 @@ def _is_class(piece: str) -> bool:
     return len(piece) > 2 and piece[0] == "["
 
 
-def _step(piece: str) -> Matcher:
+def _step(piece: str) -> PatternStep:
     if piece in _WILD:
         return _WILD[piece]
     if not _is_class(piece):

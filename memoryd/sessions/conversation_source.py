@@ -118,7 +118,7 @@ class QaConversations(Struct, eq=False):
         if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self.sessions.workspace.is_dir():
-            # not mounted, perhaps: its sessions are not taken for deleted; status says that it is missing
+            # not mounted, perhaps: its sessions are not taken for deleted; the notes' status says that it is missing
             return SourceListing(set(read), ())
         if is_forced:
             # what another process wrote is seen now and then anyway

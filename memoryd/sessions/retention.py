@@ -74,8 +74,8 @@ class SessionArchive:
     def stubs(self, agent: str) -> list[SessionStub]:
         """Return the sessions of an agent in the archive, the newest first, without their turns."""
         with unavailable():
-            found = self._sessions.archived.look()
-        return [stub for stub in reversed(found) if stub.session.agent == agent]
+            stubs = self._sessions.archived.look()
+        return [stub for stub in reversed(stubs) if stub.session.agent == agent]
 
     def put_away(self, now: datetime) -> list[SessionId]:
         """Move the sessions that have grown old to the archive, and return them."""
@@ -111,8 +111,8 @@ class SessionArchive:
             for answer_retention, drops_marked in ((self._usual, False), (nothing, False), (nothing, True)):
                 is_wanted = self.usage.is_full and not self._sessions.is_read_only
                 for stub in self._sessions.archived.look() if is_wanted else ():
-                    if stub.answers and (lost := self._prune(stub.session.id, answer_retention, drops_marked)):
-                        self.usage = replace(self.usage, pruned=self.usage.pruned + lost)
+                    if stub.answers and (dropped := self._prune(stub.session.id, answer_retention, drops_marked)):
+                        self.usage = replace(self.usage, pruned=self.usage.pruned + dropped)
                         self._measure(others)
                         return True
         return False
@@ -122,15 +122,15 @@ class SessionArchive:
         self.usage = replace(self.usage, bytes=others + self._sessions.archive.size())
 
     def _prune(self, name: SessionId, answer_retention: AnswerRetention, drops_marked: bool) -> int:
-        lost = 0
+        dropped = 0
 
-        def pruned(session: Session) -> Session | None:
-            nonlocal lost
+        def prune(session: Session) -> Session | None:
+            nonlocal dropped
             after = answer_retention.pruned(session, drops_marked=drops_marked)
-            lost = session.answers - after.answers
-            return after if lost else None
+            dropped = session.answers - after.answers
+            return after if dropped else None
 
-        return lost if self._sessions.changes.change_archived(name, pruned) else 0
+        return dropped if self._sessions.changes.change_archived(name, prune) else 0
 
 
 def _questions_alone(answer_retention: AnswerRetention) -> AnswerRetention:

@@ -224,9 +224,8 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             return True
         ended, buffer.pending = buffer.pending, []
         buffer.taken_chars += sum(turn.chars for turn in ended)
-        place = self._place(transcript, buffer, ended[-1].line)
         buffer.taken_open = None
-        return await self._take(buffer, ended, place)
+        return await self._take(transcript, buffer, ended, ended[-1].line)
 
     async def _at_end(self, transcript: TranscriptFile, buffer: TranscriptBuffer) -> bool:
         """Take the question in mind if nothing was said for a while; return whether there is nothing to wait for."""
@@ -236,17 +235,21 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         # a file from the future is not idle before its time comes
         if self.now() - transcript.stat.mtime_ns / 1e9 < self.idle_seconds:
             return False
-        place = self._place(transcript, buffer, buffer.line)
-        if await self._take(buffer, [turn], place, goes_on=True):
+        if await self._take(transcript, buffer, [turn], buffer.line, goes_on=True):
             buffer.taken_open = turn
         return True
 
-    def _place(self, transcript: TranscriptFile, buffer: TranscriptBuffer, line: int) -> TranscriptPlace:
-        return TranscriptPlace(transcript.name, buffer.anchor, buffer.tail, line, is_again=buffer.is_again)
-
     async def _take(
-        self, buffer: TranscriptBuffer, found: list[FoundTurn], place: TranscriptPlace, *, goes_on: bool = False
+        self,
+        transcript: TranscriptFile,
+        buffer: TranscriptBuffer,
+        found: list[FoundTurn],
+        line: int,
+        *,
+        goes_on: bool = False,
     ) -> bool:
+        """Store turns, which are taken up to this line; return False if they are not to be remembered."""
+        place = TranscriptPlace(transcript.name, buffer.anchor, buffer.tail, line, is_again=buffer.is_again)
         before, open_seq = buffer.stored, buffer.open_seq
 
         def take(store: QaStore) -> TakenTurns | None:

@@ -243,9 +243,16 @@ def _render_index(entries: Sequence[Entry]) -> Mapping[str, str]:
                 by_topic[topic].append(place)
             if mark.question_hash:
                 by_hash[mark.question_hash].append(place)
+    newest_first = sorted(entries, key=lambda entry: entry.last_activity, reverse=True)
+    # the last turn of each session that has one
+    recent = (
+        {"session": entry.head.id, "seq": marks[-1].seq, "timestamp": rfc3339(entry.last_activity)}
+        for entry in newest_first
+        if (marks := entry.turns if isinstance(entry, Session) else entry.marks)
+    )
     return {
         "by_topic": _render_map((topic, _render_list(places)) for topic, places in sorted(by_topic.items())),
-        "by_recency": _render_list(_recent(entries)),
+        "by_recency": _render_list(map(dumps, recent)),
         # the reference has an object for a hash of one turn
         "by_semantic_hash": _render_map(
             (name, places[0] if len(places) == 1 else _render_list(places)) for name, places in by_hash.items()
@@ -260,15 +267,6 @@ def _render_map(rows: Iterable[tuple[str, str]]) -> str:
 
 def _render_list(places: Iterable[str]) -> str:
     return f"[{', '.join(places)}]"
-
-
-def _recent(entries: Sequence[Entry]) -> Iterable[str]:
-    """Yield the last turn of each session that has one, the newest first."""
-    for entry in sorted(entries, key=lambda entry: entry.last_activity, reverse=True):
-        marks = entry.turns if isinstance(entry, Session) else entry.marks
-        if marks:
-            place = {"session": entry.head.id, "seq": marks[-1].seq, "timestamp": rfc3339(entry.last_activity)}
-            yield dumps(place)
 
 
 def _render_metadata(entries: Sequence[Entry]) -> Mapping[str, object]:
