@@ -15,8 +15,8 @@ from memoryd.agents.workspace import qa, settings
 from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_lock
 from memoryd.daemon.main import main
-from memoryd.embed import choice
-from memoryd.embed.embedding import FallbackEmbedding, RemoteEmbedding
+from memoryd.embed import choice, embedding
+from memoryd.embed.embedding import RemoteEmbedding
 from memoryd.embed.local import local_model
 from memoryd.llm import writing
 from memoryd.models.fetching import DownloadTimeouts
@@ -59,7 +59,7 @@ def hurry() -> None:
     pauses = tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3))
     shorten(ModelStore.__init__, timeouts=DownloadTimeouts(pauses=pauses))
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
-    shorten(FallbackEmbedding.__init__, poll_seconds=0.1)
+    lower(embedding, FALLBACK_POLL_SECONDS=0.1)
     shorten(RemoteEmbedding.__init__, poll_seconds=0.2)
     lower(local_model, POLL_SECONDS=0.2)
     lower(settings, ON_SEARCH_SECONDS=0.5)

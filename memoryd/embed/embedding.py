@@ -237,6 +237,7 @@ def build(
         slot=slot,
         names=(plan.choice.provider, plan.choice.fallback or NONE),
         news=news,
+        poll_seconds=FALLBACK_POLL_SECONDS,
     )
     return Embedding(plan, slot, both)
 
