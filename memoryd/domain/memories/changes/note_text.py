@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, lines_of, matched, places_of, taken_back
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import PlacedLine, holds_memories, memory_sections
 from memoryd.domain.text.lines import padded
 
@@ -83,17 +84,25 @@ def undone_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
     if not holds_memories(path):
         return after
     places = places_of(text, hunks)
-    others = Counter(
-        one.line for one in memory_sections(padded(text), path).lines if not any(_touches(one, *at) for at in places)
-    )
-    lost = others - Counter(one.line for one in memory_sections(padded(after), path).lines)
+    others, heads = Counter[RetainedLine](), Counter[str]()
+    for one in memory_sections(padded(text), path).lines:
+        if not any(_touches(one, *at) for at in places):
+            others[one.line] += 1
+        elif not any(begin < one.start_line <= end for begin, end in places):
+            # the change wrote only lines below its first: without them it says less, and is still there
+            heads[_head(one.line)] += 1
+    stated = [one.line for one in memory_sections(padded(after), path).lines]
+    lost = (others - Counter(stated)).total() + (heads - Counter(map(_head, stated))).total()
     if lost:
-        number = lost.total()
         raise MovedOnError(
-            f"without it {number} {'memory that came' if number == 1 else 'memories that came'} from elsewhere would "
+            f"without it {lost} {'memory that came' if lost == 1 else 'memories that came'} from elsewhere would "
             "not be read as such any more"
         )
     return after
+
+
+def _head(line: RetainedLine) -> str:
+    return line.text.split("\n", 1)[0]
 
 
 def _touches(one: PlacedLine, begin: int, end: int) -> bool:

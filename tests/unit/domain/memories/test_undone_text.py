@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
@@ -21,6 +21,7 @@ def said(text: str) -> Counter[str]:
     return Counter(one.line.text for one in memory_sections(padded(text), LOG).lines)
 
 
+@example("  and more\n## Retain", "## Retain\n## Retain\n## Retain\n  and more", 3, "- B: mine")
 @given(TEXTS, TEXTS, st.integers(0, 8), st.sampled_from(["- B: mine", "- W @Ada: yours\n  with a tail"]))
 def test_what_came_since_is_stated_after_the_undo(before: str, after: str, at: int, added: str) -> None:
     lines = after.split("\n")
