@@ -1,6 +1,7 @@
-"""Why something was not found, recalled, captured or indexed: one row for each reason that a reply may give.
+"""Why one thing was not found, recalled, captured or indexed: a row for each reason.
 
-The texts are part of the API, and stand nowhere else; `{}` is filled in where the reason is given.
+The texts are part of the API, and are written nowhere else; `{}` is filled in where the reason is given. Why an answer
+as a whole is empty says `memory/recall/answer.py:why_nothing`.
 """
 
 from enum import StrEnum

@@ -165,7 +165,7 @@ LONGEST_HOLD: Final = 86_400.0
 def seconds_until(retry_after: str, now: datetime) -> float | None:
     """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
     text = retry_after.strip()
-    if re.fullmatch(r"[0-9]{1,99}(\.[0-9]+)?", text):
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
         return min(float(text), LONGEST_HOLD)
     try:
         at = parsedate_to_datetime(text)

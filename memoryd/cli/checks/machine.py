@@ -209,8 +209,9 @@ def ours(examination: Examination) -> Iterator[Finding]:
         hint = f"chmod go-rwx {path}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         # one that others share, such as /tmp, was not made for us
-        is_shared = bool(state.stat().st_mode & stat.S_ISVTX)
-        is_ours = path != state or (not is_shared and (lock_file().exists() or (state / "workspaces").is_dir()))
+        is_ours = path != state or (
+            (lock_file().exists() or (state / "workspaces").is_dir()) and not state.stat().st_mode & stat.S_ISVTX
+        )
         yield Finding("open", message, hint, chmod(path, 0o700, hint) if is_ours else None)
     if not open_to_others and ours:
         yield Finding("ok", f"{state} is yours alone")

@@ -138,7 +138,7 @@ def best_of(items: Sequence[RecalledItem]) -> Verdict:
     return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
 
 
-_LIFTED = {
+LIFTED: Final = {
     Boosts.ENTITY: "the question names its entity",
     Boosts.TEMPORAL: "it is of the days that are asked about, which come first",
     Boosts.OPINION: "an opinion is asked for",
@@ -150,7 +150,7 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
     ranks, terms = item.evidence.ranks, item.evidence.terms
     reasons = [f"{ranks.words}. by words ({', '.join(terms)})"] if ranks.words else []
     reasons += [f"{ranks.vector}. by meaning"] if ranks.vector else []
-    reasons += [f"{_LIFTED[arm]} (+{lift:.2f})" for arm, lift in item.placed.lifts.items()]
+    reasons += [f"{LIFTED[arm]} (+{lift:.2f})" for arm, lift in item.placed.lifts.items()]
     if draft.asking.is_bare:
         reasons.append(_bare_reason(item, "best" if draft.asking.is_of_opinion else "newest"))
     elif item.placed.is_noise:

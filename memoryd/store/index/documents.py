@@ -217,7 +217,8 @@ def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     """Drop files and everything that hangs on them, save vectors; return how many there were."""
     removed = 0
     for path in paths:
-        _delete_chunks(db, [row[0] for row in db.execute(_SELECT_CHUNKS, (path,))])
+        ids = db.execute("SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?", (path,))
+        _delete_chunks(db, [row[0] for row in ids])
         db.execute("DELETE FROM files WHERE path = ?", (path,))
         removed += db.changes()
     return removed

@@ -19,7 +19,7 @@ from memoryd.domain.text.words import UNSPACED_RUN, normalised
 
 MAX_CHARS: Final = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
-SHORTEST: Final = 3
+TOO_SHORT: Final = 3
 """Signs of a script without spaces."""
 MAX_PARTS: Final = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
@@ -136,7 +136,7 @@ _PASTED_LINE: Final = expression(
     re.MULTILINE | re.IGNORECASE,
 )
 _CLAUSE: Final = expression(r"[,，;；:：、](?=\s|[^\x00-\x7f])|\s+[-–—]+\s+|\n+|(?<=[。！？!?…])")
-_SPOKEN: Final = caseless(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
+_SPOKEN: Final = caseless(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LETTER: Final = expression(r"[^\W_]")
 _PRAISE: Final = expression(r"\byou(?:'re|re| are| were)\s(?:\w+\s){0,3}\w+\s*[.!]*\Z")
 _FIRST_PERSON: Final = caseless(
@@ -239,10 +239,10 @@ def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
 def _is_idle(text: str) -> bool:
     """Tell whether a text has only words that say nothing to a memory, or praises whoever is spoken to."""
     small = text.lower().replace("’", "'")
-    words = _SPOKEN.findall(small)
-    rest = _IDLE_CHINESE.sub("", small) if UNSPACED_RUN.search(small) else ""
+    rest = _IDLE_CHINESE.sub("", small) if UNSPACED_RUN.search(small) else small
     if UNSPACED_RUN.search(rest):
         return False
+    words = _SPOKEN.findall(rest)
     first = next((at for at, word in enumerate(words) if word in ("you", "you're", "youre", "ur")), None)
     is_praise = first is not None and len(words) - first <= 5 and all(map(_is_idle_word, words[:first]))
     return all(map(_is_idle_word, words)) or (is_praise and _PRAISE.search(small) is not None)
@@ -255,7 +255,7 @@ def _is_idle_word(word: str) -> bool:
 def _is_too_short(text: str) -> bool:
     """Tell whether a text is one word, and no question: whoever wants something says more."""
     signs = sum(len(run) for run in UNSPACED_RUN.findall(text))
-    return "?" not in text and (signs <= SHORTEST if signs else len(_SPOKEN.findall(text)) < 2)
+    return "?" not in text and (signs <= TOO_SHORT if signs else len(_SPOKEN.findall(text)) < 2)
 
 
 def _is_about_style(text: str) -> bool:

@@ -22,6 +22,7 @@ from memoryd.domain.memories.recall_order import (
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
+from memoryd.memory.recall.answer import LIFTED
 
 SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))
 
@@ -141,3 +142,7 @@ def test_only_what_may_retell_is_held_against_the_others() -> None:
 
     assert facts_first(range(1000), retells, may_retell=lambda item: item == 500) == list(range(1000))
     assert {item for item, _ in asked} == {500}
+
+
+def test_each_boost_has_its_words() -> None:
+    assert LIFTED.keys() == {name for key, name in vars(Boosts).items() if key.isupper()}

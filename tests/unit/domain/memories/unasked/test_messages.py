@@ -170,3 +170,10 @@ def test_code_is_about_the_world_unless_it_is_ours() -> None:
     assert read_message("excel formula that sums B2:B90", names_entity=False).aim is Aim.GENERAL
     assert read_message("Excel函数怎么用，我忘了", names_entity=False).aim is Aim.GENERAL
     assert read_message("which python do we run in our services", names_entity=False).aim is Aim.OWN
+
+
+@pytest.mark.parametrize(
+    "text", ["Где мой паспорт?", "Мой паспорт лежит в ящике", "أين جواز سفري؟", "여권이 어디 있어?"]
+)
+def test_message_in_a_script_without_a_list_of_idle_words_is_asked(text: str) -> None:
+    assert read_message(text, names_entity=False).parts == (text,)
