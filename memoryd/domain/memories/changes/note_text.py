@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, lines_of, matched, places_of, taken_back
-from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PlacedLine, holds_memories, memory_sections
 from memoryd.domain.text.lines import padded
 
@@ -84,25 +84,26 @@ def undone_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
     if not holds_memories(path):
         return after
     places = places_of(text, hunks)
-    others, heads = Counter[RetainedLine](), Counter[str]()
+    rows, others, heads = text.split("\n"), Counter[RetainedLine](), Counter[str]()
     for one in memory_sections(padded(text), path).lines:
         if not any(_touches(one, *at) for at in places):
             others[one.line] += 1
+            heads[rows[one.start_line - 1]] += 1
         elif not any(begin < one.start_line <= end for begin, end in places):
             # the change wrote only lines below its first: without them it says less, and is still there
-            heads[_head(one.line)] += 1
-    stated = [one.line for one in memory_sections(padded(after), path).lines]
-    lost = (others - Counter(stated)).total() + (heads - Counter(map(_head, stated))).total()
+            head = rows[one.start_line - 1]
+            heads[head] += isinstance(parse_line(head.strip()), RetainedLine)
+    stated, rows = memory_sections(padded(after), path).lines, after.split("\n")
+    lost = max(
+        (others - Counter(one.line for one in stated)).total(),
+        (heads - Counter(rows[one.start_line - 1] for one in stated)).total(),
+    )
     if lost:
         raise MovedOnError(
             f"without it {lost} {'memory that came' if lost == 1 else 'memories that came'} from elsewhere would "
             "not be read as such any more"
         )
     return after
-
-
-def _head(line: RetainedLine) -> str:
-    return line.text.split("\n", 1)[0]
 
 
 def _touches(one: PlacedLine, begin: int, end: int) -> bool:

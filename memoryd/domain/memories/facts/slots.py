@@ -231,9 +231,9 @@ def _english(plain: str) -> FactKey | None:
     relation = _RELATION.match(plain)
     if relation is None or _FINITE_WITHIN.search(relation["subject"]):
         return None
-    subject, verb, rest = relation["subject"], relation["verb"].lower(), relation["rest"]
-    if verb not in ("is", "are"):
-        return _of_light_verb(subject, verb, rest)
+    subject, verb, rest = relation["subject"], relation["verb"], relation["rest"]
+    if verb.lower() not in ("is", "are"):
+        return _of_light_verb(subject, verb.lower(), rest)
     for pattern in (_CALLED, _PASSIVE, _PLACED):
         if (match := pattern.match(rest)) is not None:
             named = match.groupdict(default="")

@@ -270,15 +270,16 @@ def _is_about_style(text: str) -> bool:
 def _without_pasted(text: str) -> str:
     """Return the lines that somebody said, without logs, errors and code."""
     lines = text.split("\n")
-    pasted = [at for at, line in enumerate(lines) if _PASTED_LINE.search(line)]
-    if not pasted:
+    is_pasted = [_PASTED_LINE.search(line) is not None for line in lines]
+    if True not in is_pasted:
         return text
+    first, last = is_pasted.index(True), len(lines) - 1 - is_pasted[::-1].index(True)
     # a line between two that are pasted is output, too, whatever it looks like
     spoken = [
         line
         for at, line in enumerate(lines)
-        if (at not in pasted or len(lines) == 1)
-        and not pasted[0] < at < pasted[-1]
+        if (not is_pasted[at] or len(lines) == 1)
+        and not first < at < last
         and (_ASKS.match(line) or _FIRST_PERSON.search(line) or "?" in line or "？" in line)
     ]
     return "\n".join(spoken).strip()

@@ -47,3 +47,16 @@ def test_the_lines_of_the_change_itself_go() -> None:
     hunks = hunks_between("## Retain\n", "## Retain\n- W: tea\n  with milk\n")
 
     assert undone_text("## Retain\n- W: tea\n  with milk\n- W: figs\n", LOG, hunks) == "## Retain\n- W: figs\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("## Retain\n- W @NAS: foo\n", "## Retain\n- W @NAS: foo\n    <!-- bar -->\n"),
+        ("## Retain\n- W @NAS: foo\n    abc\n", "## Retain\n- W @NAS: foo\n    <!-- bar -->\n"),
+        ("## Retain\n- W @NAS:\n", "## Retain\n- W @NAS:\n    foo\n"),
+        ("## Retain\n- W @NAS: foo\n", "## Retain\n- W @NAS: foo\n  with a tail\n"),
+    ],
+)
+def test_lines_below_the_first_one_of_another_go(before: str, after: str) -> None:
+    assert undone_text(after, LOG, hunks_between(before, after)) == before
