@@ -21,13 +21,14 @@ from memoryd.agents.workspace.settings import (
     search_settings,
 )
 from memoryd.config.agents import Agent
+from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
-from memoryd.index.pending import EmbeddingLoopLinks, Spaces
+from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings
 from memoryd.sessions.conversation_source import QaConversations
@@ -84,20 +85,7 @@ class AgentConversations:
             on_purge=self._on_purge,
             trouble=lambda: self.keeper.trouble,
         )
-        self.embedding_loop = EmbeddingLoop(
-            database=self.database,
-            spaces=spaces,
-            slot=embedding.slot,
-            settings=embedding_loop_settings(settings, embedding.plan.choice),
-            links=EmbeddingLoopLinks(
-                lookup=around.lookup,
-                # whoever follows the vectors of notes would take these for theirs
-                publish=lambda _event, _data: None,
-                on_removed=lambda: self.search.forget_vectors(),
-                hold=self._why_waiting,
-                obstacle=embedding.obstacle,
-            ),
-        )
+        self.embedding_loop = self._embedding_loop(embedding, spaces, settings, around.lookup)
         self.search = BuiltinSearch(
             database=self.database,
             spaces=spaces,
@@ -121,6 +109,24 @@ class AgentConversations:
         self._qa = None if shared is None else QaFeed(agent.id, shared, self.withheld, made)
         wants_transcripts = bool(indexed_folders(agent))
         self._transcripts = TranscriptFeed(agent, self.withheld, made, self._watch) if wants_transcripts else None
+
+    def _embedding_loop(
+        self, embedding: Embedding, spaces: Spaces, settings: MemorySearchSection, lookup: Lookup
+    ) -> EmbeddingLoop:
+        return EmbeddingLoop(
+            database=self.database,
+            spaces=spaces,
+            slot=embedding.slot,
+            settings=embedding_loop_settings(settings, embedding.plan.choice),
+            links=EmbeddingLoopLinks(
+                lookup=lookup,
+                # whoever follows the vectors of notes would take these for theirs
+                publish=lambda _event, _data: None,
+                on_removed=lambda: self.search.forget_vectors(),
+                hold=self._why_waiting,
+                obstacle=embedding.obstacle,
+            ),
+        )
 
     @property
     def feeders(self) -> list[ConversationFeeder]:
