@@ -165,8 +165,10 @@ LONGEST_HOLD: Final = 86_400.0
 def seconds_until(retry_after: str, now: datetime) -> float | None:
     """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
     text = retry_after.strip()
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
-        return min(float(text), LONGEST_HOLD)
+    if re.fullmatch(r"[0-9]{1,99}(\.[0-9]+)?", text):
+        # some send the moment, as Unix time: nobody means 30 years
+        wait = float(text) - (now.timestamp() if float(text) > 1e9 else 0.0)
+        return min(max(0.0, wait), LONGEST_HOLD)
     try:
         at = parsedate_to_datetime(text)
     except ValueError:
