@@ -137,17 +137,17 @@ async def test_a_large_one_is_read_in_steps_that_each_say_where_the_next_begins(
     write(file, lines)
     assert file.stat().st_size > 5 * STEP_BYTES
     async with talking(tmp_path, transcripts=NEVER) as talk:
-        ending_rules = set()
+        tails = set()
 
         async def is_read() -> bool:
             if not talk.conversations.database.is_open:
                 return False
             row = await talk.conversations.database.conversations.row(LOG)
-            ending_rules.add("" if row is None else row.tail)
+            tails.add("" if row is None else row.tail)
             return row is not None and bool(row.stamp)
 
         await eventually_async(is_read, step=0.001)
-        assert len(ending_rules) > 2
+        assert len(tails) > 2
         stepwise = await talk.dump()
         assert (await talk.conversations.lines(LOG, 1, 10**6)).keys() == {2 * number + 2 for number in range(150)}
     for index in tmp_path.glob("conversations-main.sqlite*"):

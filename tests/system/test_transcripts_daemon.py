@@ -205,13 +205,13 @@ def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: La
         for number in range(1000):
             stream.write(spoken(f"question {number} about the quetzal", number=number) + noise)
     daemon = launch(BOTH)
-    ending_rules = {""}
+    tails = {""}
     for _ in range(3):
-        eventually(lambda: _tail(daemon) not in ending_rules)
+        eventually(lambda: _tail(daemon) not in tails)
         daemon.kill()
-        ending_rules.add(_tail(daemon))
+        tails.add(_tail(daemon))
         daemon.start()
-    assert len(ending_rules) == 4
+    assert len(tails) == 4
     daemon.client().sync()
     daemon.stop()
     stepwise = _dump(daemon)

@@ -28,7 +28,7 @@ REPLACED = {
     "demands": "ScanTriggers",
     "upkeep": "maintenance",
     "footprint": "disk_usage",
-    "tails": "ending_rules",
+    "tails": "url_endings",
     "measures": "counters",
     "standin": "fallback",
     "dealt": "reassigned",

@@ -43,7 +43,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         visibility, book = self.documents.recall.visibility(admitted), await self.documents.now()
 
         def admits(one: Memory) -> bool:
-            return visibility.admits(one.line.attributes.scope) and (not scope or self._scope_reply(one.line) == scope)
+            return visibility.admits(one.line.attributes.scope) and (not scope or self._shown_scope(one.line) == scope)
 
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
@@ -120,7 +120,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                     reply["outcome"] = "known"
         return changes
 
-    def _scope_reply(self, line: RetainedLine) -> str:
+    def _shown_scope(self, line: RetainedLine) -> str:
         return shown_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)
 
 

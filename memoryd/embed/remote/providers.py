@@ -155,7 +155,7 @@ class OpenAiWire:
     """
 
     path = "/embeddings"
-    ending_rules: tuple[str, ...] = ("/embeddings",)
+    url_endings: tuple[str, ...] = ("/embeddings",)
     """Ends of an address that people copy along."""
     fixed: Mapping[str, object] = {}
     """Stands in each request."""
@@ -164,7 +164,7 @@ class OpenAiWire:
 
     def __init__(self, given: WireOptions) -> None:
         self.base_url = given.base_url
-        for tail in self.ending_rules:
+        for tail in self.url_endings:
             self.base_url = self.base_url.removesuffix(tail)
         self.auth: Mapping[str, str] = bearer(given.key)
         self.prompts = given.prompts
@@ -209,7 +209,7 @@ class GeminiWire(OpenAiWire):
     a preview may change. Its prompts are those of the guide.
     """
 
-    ending_rules = ("/openai",)
+    url_endings = ("/openai",)
 
     def __init__(self, given: WireOptions) -> None:
         super().__init__(given)
@@ -304,7 +304,7 @@ class OllamaWire(OpenAiWire):
     """
 
     path = "/api/embed"
-    ending_rules = ("/api/embeddings", "/api/embed", "/api", "/v1")
+    url_endings = ("/api/embeddings", "/api/embed", "/api", "/v1")
     fixed: Mapping[str, object] = {"truncate": True}
 
     def __init__(self, given: WireOptions) -> None:
@@ -323,7 +323,7 @@ class OlderOllamaWire(OpenAiWire):
     """
 
     path = "/api/embeddings"
-    ending_rules = ()
+    url_endings = ()
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
         """Return the request for the only text."""
