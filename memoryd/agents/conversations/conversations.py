@@ -236,12 +236,16 @@ class AgentConversations:
             raise StoreUnavailable("the index of conversations is still being opened") from exc
 
     async def parts(self, path: RelativePath) -> int:
-        """Count the parts that the index has of a conversation; raises StoreError."""
-        return await self.database.conversations.parts(path) if self.is_wanted else 0
+        """Count the parts that the index has of a conversation, once it is open; raises StoreError."""
+        if not self.is_wanted:
+            return 0
+        await self._until_open()
+        return await self.database.conversations.parts(path)
 
     async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
         """Return lines of a conversation as they are indexed, clean and redacted, by number; those that say nothing
         are left out. Raises NotFound, StoreError."""
+        await self._until_open()
         if path not in await self.writer.known() or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
         return await self.database.conversations.lines(path, first, last)
