@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -75,13 +76,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def clean_environment(request: pytest.FixtureRequest, homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the files or settings of the person who runs it, nor what another one set of the log."""
     structlog.reset_defaults()
     for name in list(os.environ):
         if name.startswith(("MEMORYD_", "XDG_", "HF_", "LISTEN_", "WATCHDOG_")) or name == "NOTIFY_SOCKET":
             monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    has_folder = "tmp_path" in request.fixturenames
+    monkeypatch.setenv("HOME", str(request.getfixturevalue("tmp_path") / "home" if has_folder else next(homes)))
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Homes of tests without a folder of their own: to make one, pytest looks through those of all other tests."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
 
 
 @pytest.fixture(scope="session", autouse=True)

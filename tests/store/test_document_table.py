@@ -250,7 +250,7 @@ class TestDocuments:
 async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more(database: Database) -> None:
     await put_note(database, A, note(*(f"topic{number}" for number in range(2500))))
     removal = asyncio.create_task(database.documents.remove([A]))
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.005)
     removal.cancel()
     with pytest.raises(asyncio.CancelledError):
         await removal
