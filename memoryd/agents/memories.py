@@ -17,7 +17,7 @@ from memoryd.agents.read import AgentFiles
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Counters, measured
-from memoryd.agents.status.status import AgentSources, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
+from memoryd.agents.status.status import AgentParts, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, reindex, sync
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
@@ -42,7 +42,7 @@ class AgentMemory(Struct, frozen=True):
     conversations: StoredConversations
     retained: Retained
     turns: AgentTurns
-    parts: AgentSources
+    parts: AgentParts
     """Of which status tells."""
 
 

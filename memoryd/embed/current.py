@@ -45,10 +45,10 @@ class PhaseRecord(Struct, frozen=True):
 
 
 class ProviderFallback(Struct, frozen=True):
-    """Why another provider (`right`) than the configured one (`left`) embeds, and since when."""
+    """Why another provider (`substitute`) than the configured one (`failed`) embeds, and since when."""
 
-    left: str
-    right: str
+    failed: str
+    substitute: str
     reason: str
     since: datetime
 

@@ -21,7 +21,7 @@ from memoryd.embed.choice import EmbedderPlan, ProviderSettings
 from memoryd.embed.current import CurrentEmbedder, EmbedderSource, ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
 from memoryd.embed.protocol import Embedder, Purpose
-from memoryd.embed.remote.gate import EndpointBreaker, MeteredEmbedder, TokenBudget
+from memoryd.embed.remote.breaker import EndpointBreaker, MeteredEmbedder, TokenBudget
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS: Final = 2.0
-"""How often a provider that was given up is tried; its own gate lets few of these tries through to the network."""
+"""How often a provider that was given up is tried; its own breaker lets few of these tries through to the network."""
 PROBE_TEXT: Final = "Is anybody there?"
 
 
@@ -46,7 +46,7 @@ class RemoteEmbedding:
         settings: RemoteSettings,
         keys: KeySources,
         slot: CurrentEmbedder,
-        book: TokenBudget,
+        budget: TokenBudget,
         jobs: Path,
         retry: Retry | None = None,
         poll_seconds: float = POLL_SECONDS,
@@ -54,21 +54,21 @@ class RemoteEmbedding:
         self.slot = slot
         self.settings = settings
         self._keys = keys
-        self._book = book
+        self._budget = budget
         self._jobs = jobs
         self._poll_seconds = poll_seconds
-        self._gate = EndpointBreaker(retry, hold=settings.timeouts.hold)
+        self._breaker = EndpointBreaker(retry, longest_wait=settings.timeouts.hold)
         self._asked_with: Credentials | None = None
         self._refusal: str | None = None
         """Why it cannot even be asked, where only its owner can change that."""
 
     def spent(self) -> int:
         """Return the tokens sent there today."""
-        return self._book.spent(self.settings.destination)
+        return self._budget.spent(self.settings.destination)
 
     def trouble(self) -> str | None:
         """Return why it is given up: calls fail, or it could not even be asked for the first vector."""
-        return self._refusal or self._gate.trouble
+        return self._refusal or self._breaker.trouble
 
     async def run(self) -> None:
         """Open the provider, offer it, and look after it; open it anew when its key or a header was changed."""
@@ -79,7 +79,7 @@ class RemoteEmbedding:
         while True:
             try:
                 credentials = self._asked_with = await self._credentials()
-                embedder = await open_remote(self.settings, credentials, self._gate)
+                embedder = await open_remote(self.settings, credentials, self._breaker)
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -97,9 +97,9 @@ class RemoteEmbedding:
         advice = exc.hint if isinstance(exc, MemorydError) else ""
         # what comes with advice is for its owner to change: a refused key, an unknown model
         self._refusal = str(exc) if is_ours or advice else self._refusal
-        held = 0.0 if is_ours else self._gate.wait(Purpose.DOCUMENT)
-        wait = held or self._gate.opening_failed(str(exc))
-        reason = f"{self._gate.reason}; next try in {wait:.0f} s"
+        held = 0.0 if is_ours else self._breaker.wait(Purpose.DOCUMENT)
+        wait = held or self._breaker.note_failed_opening(str(exc))
+        reason = f"{self._breaker.reason}; next try in {wait:.0f} s"
         if advice:
             reason += f" ({advice})"
         provider = self.settings.provider
@@ -116,24 +116,24 @@ class RemoteEmbedding:
 
     async def _serve(self, embedder: "RemoteEmbedder") -> None:
         """Offer the embedder until its key or a header is another one."""
-        settings, gate = self.settings, self._gate
+        settings, breaker = self.settings, self._breaker
         metered = MeteredEmbedder(
             self._with_batches(embedder),
-            book=self._book,
+            budget=self._budget,
             destination=settings.destination,
             limit=settings.tokens_per_day,
         )
         log.info("remote provider", provider=settings.provider, host=embedder.destination, model=settings.model_name)
         while True:
             await self.slot.become(ModelPhase.READY, embedder=metered)
-            await gate.given_up()
-            log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=gate.reason)
-            await self.slot.become(ModelPhase.FAILED, gate.reason, embedder=metered)
-            while gate.trouble is not None:
+            await breaker.given_up()
+            log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=breaker.reason)
+            await self.slot.become(ModelPhase.FAILED, breaker.reason, embedder=metered)
+            while breaker.trouble is not None:
                 await asyncio.sleep(self._poll_seconds)
                 if await self._is_changed():
                     return
-                # most of these never leave the machine: the gate lets one through when its time has come
+                # most of these never leave the machine: the breaker lets one through when its time has come
                 with contextlib.suppress(EmbeddingError):
                     await embedder.embed_query(PROBE_TEXT)
             log.info("the provider works again", host=embedder.destination)
@@ -213,7 +213,7 @@ def build(
     *,
     store: ModelStore,
     slot: CurrentEmbedder,
-    book: TokenBudget,
+    budget: TokenBudget,
     jobs: Path,
 ) -> Embedding:
     """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
@@ -222,7 +222,7 @@ def build(
     def source_of(settings: ProviderSettings, its: CurrentEmbedder) -> EmbedderSource:
         if isinstance(settings, LocalSettings):
             return LocalEmbedding(settings=settings, store=store, slot=its)
-        return RemoteEmbedding(settings=settings, keys=keys, slot=its, book=book, jobs=jobs)
+        return RemoteEmbedding(settings=settings, keys=keys, slot=its, budget=budget, jobs=jobs)
 
     if plan.first is None:
         slot.state = PhaseRecord(ModelPhase.OFF, NO_PROVIDER)

@@ -31,8 +31,8 @@ from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
 from memoryd.embed.local.worker_process import WorkerKeeper, WorkerRun, module_command
 from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.breaker import EndpointBreaker, TokenBudget
 from memoryd.embed.remote.failures import CallError, FailureKind
-from memoryd.embed.remote.gate import EndpointBreaker, TokenBudget
 from memoryd.embed.remote.providers import bearer
 from memoryd.embed.remote.settings import (
     AddressOwner,
@@ -288,16 +288,16 @@ class RemoteWriting:
     """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
 
     def __init__(
-        self, *, settings: RemoteWritingSettings, keys: KeySources, book: TokenBudget, retry: Retry | None = None
+        self, *, settings: RemoteWritingSettings, keys: KeySources, budget: TokenBudget, retry: Retry | None = None
     ) -> None:
         self.settings = settings
         self._keys = keys
-        self._book = book
+        self._budget = budget
         self._record = PhaseRecord(ModelPhase.WARMING, "starting")
         self._dialect = ChatDialect()
         self._turns = Turns()
         self._misfits = 0
-        self._gate = EndpointBreaker(retry)
+        self._breaker = EndpointBreaker(retry)
         """Remembers how long the endpoint asked to be left alone."""
         self._open: tuple[Credentials, Endpoint] | None = None
 
@@ -326,7 +326,7 @@ class RemoteWriting:
             reason=record.reason,
             since=record.since,
             destination=settings.access.destination,
-            calls=CallCount(today=self._book.spent(self._account), per_day=settings.calls_per_day),
+            calls=CallCount(today=self._budget.spent(self._account), per_day=settings.calls_per_day),
         )
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
@@ -379,13 +379,13 @@ class RemoteWriting:
 
     async def _spend(self) -> None:
         """Count a question before it is sent: one that was lost on the way may have been paid for."""
-        limit, spent = self.settings.calls_per_day, self._book.spent(self._account)
+        limit, spent = self.settings.calls_per_day, self._budget.spent(self._account)
         if limit is not None and spent >= limit:
             reason = f"{spent:,} questions were sent to {self.settings.access.destination} today, and"
             reason = f"{reason} memory.llm.maxCallsPerDay is {limit:,}: the next are asked tomorrow (UTC)"
             self._become(ModelPhase.FAILED, reason)
             raise TextModelUnavailable(reason)
-        await self._book.add(self._account, 1)
+        await self._budget.add(self._account, 1)
 
     def _parse_answer(self, text: str, shape: type[Answer]) -> Answer:
         try:
@@ -422,9 +422,9 @@ class RemoteWriting:
         from memoryd.embed.remote.http import Endpoint, tls
 
         await asyncio.to_thread(tls)
-        self._gate.enter(credentials)
+        self._breaker.start_with(credentials)
         # what is refused is the fault of what was asked, from the first question on
-        self._gate.admit()
+        self._breaker.admit()
         return Endpoint(
             whose="memory.llm",
             base_url=self.settings.access.base_url.removesuffix(PATH),
@@ -432,7 +432,7 @@ class RemoteWriting:
             credentials=credentials,
             concurrency=1,
             timeouts=CallTimeouts(query=self.settings.answer, attempts=ATTEMPTS),
-            gate=self._gate,
+            breaker=self._breaker,
             answer_bytes=ANSWER_BYTES,
         )
 

@@ -257,7 +257,7 @@ class BuiltinSearch:
             terms=query.question.terms,
             fallback=None
             if fallback_in_use is None
-            else Fallback(fallback_in_use.left, fallback_in_use.reason, fallback_in_use.since),
+            else Fallback(fallback_in_use.failed, fallback_in_use.reason, fallback_in_use.since),
             floors=ranking.floors,
         )
 

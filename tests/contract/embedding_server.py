@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from memoryd.domain.embedding import PROVIDERS
+from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.embedder import RemoteEmbedder
 from memoryd.embed.remote.endpoint import open_remote
-from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.settings import Credentials, EndpointAccess, RemoteSettings
 
 DIMENSIONS = 8
@@ -28,13 +28,13 @@ async def opened_at(
     *,
     api_key: str = "",
     headers: Mapping[str, str] | None = None,
-    gate: EndpointBreaker | None = None,
+    breaker: EndpointBreaker | None = None,
     **fields: Any,
 ) -> RemoteEmbedder:
     """Open a provider with a key and headers that are known already."""
     settings = RemoteSettings(provider, access=EndpointAccess(base_url), **fields)
     credentials = Credentials(api_key, tuple((headers or {}).items()))
-    return await open_remote(settings, credentials, gate or EndpointBreaker())
+    return await open_remote(settings, credentials, breaker or EndpointBreaker())
 
 
 def numbers_for(text: str, dimensions: int = DIMENSIONS) -> list[float]:

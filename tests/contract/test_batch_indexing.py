@@ -15,7 +15,7 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
-from memoryd.embed.remote.gate import EndpointBreaker
+from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
 from memoryd.retry import Retry
@@ -43,9 +43,9 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[BatchBackend]
 @contextlib.asynccontextmanager
 async def opened(backend: BatchBackend, folder: Path, **changes: Any) -> AsyncIterator[BatchEmbedder]:
     provider = backend.server.dialect.provider
-    gate = changes.pop("gate", None) or EndpointBreaker(Retry(RULE))
+    breaker = changes.pop("breaker", None) or EndpointBreaker(Retry(RULE))
     inner = await opened_at(
-        provider, backend.server.url, api_key=KEY, model=MODELS[provider], timeouts=QUICK, gate=gate
+        provider, backend.server.url, api_key=KEY, model=MODELS[provider], timeouts=QUICK, breaker=breaker
     )
     embedder = BatchEmbedder(inner, folder, replace(SETTINGS, **changes))
     backend.server.asked.clear()
@@ -181,12 +181,12 @@ async def test_job_that_takes_too_long_is_cancelled_and_the_rest_asked_for(
 
 async def test_without_waiting_the_call_says_that_jobs_run(backend: BatchBackend, tmp_path: Path) -> None:
     backend.polls = 3
-    gate = EndpointBreaker(Retry(replace(RULE, failures_to_open=1)))
-    async with opened(backend, tmp_path, wait=False, gate=gate) as embedder:
+    breaker = EndpointBreaker(Retry(replace(RULE, failures_to_open=1)))
+    async with opened(backend, tmp_path, wait=False, breaker=breaker) as embedder:
         for _ in range(2):
             with pytest.raises(EmbedderUnavailable, match="8 texts in batch jobs"):
                 await embedder.embed_documents(PASSAGES)
-            assert gate.trouble is None, "work that is still under way is no failure"
+            assert breaker.trouble is None, "work that is still under way is no failure"
         assert are_right(await embedder.embed_documents(PASSAGES), NOTES)
     assert (submissions(backend), backend.direct) == (1, [])
 

@@ -21,8 +21,8 @@ from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
+from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.embedder import RemoteEmbedder
-from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.providers import WIRES, PromptOverride
 from memoryd.embed.remote.settings import (
     AddressOwner,
@@ -69,7 +69,7 @@ def settings_for(server: EmbeddingServer, **changes: Any) -> dict[str, Any]:
     for purpose in ("query", "document"):
         words = (changes.pop(f"{purpose}_instruction", None), changes.pop(f"{purpose}_input_type", None))
         fields[purpose] = PromptOverride(*words)
-    return fields | {"timeouts": QUICK, "gate": EndpointBreaker(Retry(rule))} | changes
+    return fields | {"timeouts": QUICK, "breaker": EndpointBreaker(Retry(rule))} | changes
 
 
 @contextlib.asynccontextmanager

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.current import ModelPhase
-from memoryd.embed.remote.gate import TokenBudget
+from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import EndpointAccess, KeySources, opened
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import Prompt
@@ -53,8 +53,8 @@ async def running(
         calls_per_day=per_day,
         answer=timedelta(seconds=seconds),
     )
-    book = TokenBudget(folder / "calls.json", clock=today)
-    model = RemoteWriting(settings=settings, keys=KeySources(ModelsSection(), {}), book=book)
+    budget = TokenBudget(folder / "calls.json", clock=today)
+    model = RemoteWriting(settings=settings, keys=KeySources(ModelsSection(), {}), budget=budget)
     task = asyncio.create_task(model.run())
     try:
         await eventually_async(lambda: model.state().phase is not ModelPhase.WARMING)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.current import ModelPhase
-from memoryd.embed.remote.gate import TokenBudget
+from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
@@ -67,7 +67,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
         answer=timedelta(seconds=60),
     )
     return RemoteWriting(
-        settings=settings, keys=KeySources(ModelsSection(), {}), book=TokenBudget(folder / "calls.json")
+        settings=settings, keys=KeySources(ModelsSection(), {}), budget=TokenBudget(folder / "calls.json")
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from memoryd.config.loading.foreign import NEVER, RETIRED
+from memoryd.config.loading.foreign import RETIRED, WITHOUT_EFFECT
 from memoryd.config.reload_effects import EFFECTS
 from memoryd.config.root import Config
 from memoryd.config.section import Effect, docstrings
@@ -25,7 +25,7 @@ One JSON5 file, `~/.config/memoryd/config.json5` or `$MEMORYD_CONFIG`; see [conf
 `memorySearch.…` stands for `agents.defaults.memorySearch.…`; every such key can also be given for one agent, under
 `agents.list[].memorySearch`. Sizes are in bytes; 0 turns an interval off; "–" means unset.
 """
-WITHOUT_EFFECT: Final = """
+IDLE_KEYS: Final = """
 ## Without effect
 
 These keys are accepted, so that an existing file loads, and have no effect; the daemon says so when one is set.
@@ -57,10 +57,10 @@ def page() -> str:
     parts = [
         f"\n## {name}\n\n{table(('key', 'default', 'meaning'), map(_row, rows))}" for name, rows in sections.items()
     ]
-    idle = [(f"`{name}`", why) for name, why in sorted({**NEVER, **RETIRED}.items())]
+    idle = [(f"`{name}`", why) for name, why in sorted({**WITHOUT_EFFECT, **RETIRED}.items())]
     effects = [(_effect(effect), _all_of(effect)) for effect in Effect]
     reloads = [AT_A_RELOAD, "\n", table(("holds", "keys"), effects)]
-    return "".join([HEAD, *parts, *reloads, WITHOUT_EFFECT, "\n", table(("key", "why"), idle)])
+    return "".join([HEAD, *parts, *reloads, IDLE_KEYS, "\n", table(("key", "why"), idle)])
 
 
 def _effect(effect: Effect) -> str:

@@ -20,7 +20,7 @@ from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.embed.embedding import Embedding, FallbackEmbedding, RemoteEmbedding
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.gate import TokenBudget
+from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
 from memoryd.errors import EmbedderUnavailable
 from memoryd.models.fetching import Progress
@@ -91,7 +91,7 @@ class Scene:
             settings=settings_for(endpoint.url, folder),
             keys=KeySources(ModelsSection(), {}),
             slot=CurrentEmbedder(lambda _: news.set()),
-            book=TokenBudget(folder / "spending.json"),
+            budget=TokenBudget(folder / "spending.json"),
             jobs=folder / "batches",
             retry=retry or Retry(QUICK),
             poll_seconds=LOOK,
@@ -145,7 +145,7 @@ async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[Remote
         settings=settings_for(server.url, folder),
         keys=KeySources(ModelsSection(), {}),
         slot=CurrentEmbedder(lambda _: None),
-        book=TokenBudget(folder / "spending.json"),
+        budget=TokenBudget(folder / "spending.json"),
         jobs=folder / "batches",
         retry=Retry(QUICK),
         poll_seconds=LOOK,
@@ -254,7 +254,7 @@ async def test_second_stands_in_and_the_first_returns_with_its_own_space(tmp_pat
             assert scene.slot.embedder.identity.fingerprint != before
             fallback_in_use = scene.slot.fallback_in_use
             assert fallback_in_use is not None
-            assert (fallback_in_use.left, fallback_in_use.right) == ("openai", "spare")
+            assert (fallback_in_use.failed, fallback_in_use.substitute) == ("openai", "spare")
             assert str(endpoint.port) in fallback_in_use.reason
             endpoint.start()
             await eventually_async(lambda: scene.provider() == "openai")

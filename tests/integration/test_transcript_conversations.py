@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.citations import transcript_path
-from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.transcripts.conversations import STEP_BYTES, visible_transcripts
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
+from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 from tests.integration.conversing import Talk, talking
 from tests.waiting import eventually_async
@@ -287,7 +287,7 @@ async def test_transcript_whose_twin_was_forgotten_is_handed_to_nobody(tmp_path:
     (other / "0d9f.jsonl").write_text(HEAD.replace("0d9f", "ffff") + spoken("The secret of the heron."))
     with ThreadPoolExecutor(1) as pool:
         ledger = Ledger(tmp_path / "ledger.sqlite", pool)
-        withheld = ExcludedConversations("main", ledger)
+        withheld = WithheldConversations("main", ledger)
         await withheld.load()
         await withheld.withhold_transcript(
             transcript_path("main", "forgotten.jsonl"), other / "0d9f.jsonl", is_forgotten=True

@@ -11,8 +11,8 @@ import pytest
 
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.sessions.excluded import ExcludedConversations
-from memoryd.store.ledger.conversations import ExcludedKind, read_marks
+from memoryd.sessions.withheld import WithheldConversations
+from memoryd.store.ledger.conversations import WithheldKind, read_marks
 from memoryd.store.ledger.file import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, new_database
@@ -44,8 +44,8 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-async def loaded(ledger: Ledger, agent: str = "main") -> ExcludedConversations:
-    made = ExcludedConversations(agent, ledger)
+async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
+    made = WithheldConversations(agent, ledger)
     await made.load()
     return made
 
@@ -65,10 +65,10 @@ async def fill(ledger: Ledger, transcript: Path) -> None:
 async def require_marks(ledger: Ledger, transcript: Path) -> None:
     marks = await loaded(ledger)
     assert marks.has_key(KEY)
-    found = marks.transcript(PATH)
+    found = marks.withheld_transcript(PATH)
     assert found is not None
     assert found.is_forgotten
-    assert marks.transcript_like(transcript) is not None
+    assert marks.forgotten_transcript_in(transcript) is not None
     assert [one.name for one in marks.unfinished()] == ["session:s1"]
     other = await loaded(ledger, "other")
     assert other.has_key("agent:other:main")
@@ -175,7 +175,7 @@ async def test_marks_outlast_a_damage_elsewhere(
     again = await loaded(make())
     assert again.has_key("cli:a")
     assert again.has_key(KEY)
-    assert again.transcript(PATH) is None, "what is taken back does not come again with the damaged one"
+    assert again.withheld_transcript(PATH) is None, "what is taken back does not come again with the damaged one"
 
 
 @pytest.mark.parametrize("harm", LOST)
@@ -187,12 +187,12 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
     harm(path)
     for _ in range(2):
         ledger = make()
-        marks = ExcludedConversations("main", ledger)
+        marks = WithheldConversations("main", ledger)
         for _ in range(2):
             with pytest.raises(StoreUnavailable, match="until you delete it or move it away"):
                 await marks.load()
         with pytest.raises(StoreUnavailable):
-            marks.names(PATH)
+            marks.withholds_path(PATH)
         with pytest.raises(StoreUnavailable):
             await marks.withhold_key(KEY)
         # answers are held all the same
@@ -202,7 +202,7 @@ async def test_where_marks_cannot_be_read_nobody_knows_them_until_the_owner_has_
         assert "delete it or move it away" in (ledger.trouble or "")
         await ledger.close()
     ledger = make()
-    marks = ExcludedConversations("main", ledger)
+    marks = WithheldConversations("main", ledger)
     with pytest.raises(StoreUnavailable):
         await marks.load()
     kept.unlink()
@@ -234,7 +234,7 @@ async def test_marks_in_its_log_count_and_a_log_that_was_lost_is_told(tmp_path: 
         (elsewhere / one.name).write_bytes(one.read_bytes())
     killed = elsewhere / path.name
     found = read_marks(killed)
-    assert [one.kind for _, one in found.rows] == [ExcludedKind.KEY]
+    assert [one.kind for _, one in found.rows] == [WithheldKind.KEY]
     assert len(found.key) == 32
     # as it is while its log is moved into it
     log_of(killed).unlink()

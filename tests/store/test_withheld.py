@@ -8,8 +8,8 @@ import pytest
 
 from memoryd.domain.citations import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
-from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.transcripts.reading import begins_alike, is_one
+from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger import conversations
 from memoryd.store.ledger.ledger import Ledger
 
@@ -25,8 +25,8 @@ async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[
     await made.close()
 
 
-async def loaded(ledger: Ledger, agent: str = "main") -> ExcludedConversations:
-    made = ExcludedConversations(agent, ledger)
+async def loaded(ledger: Ledger, agent: str = "main") -> WithheldConversations:
+    made = WithheldConversations(agent, ledger)
     await made.load()
     return made
 
@@ -45,7 +45,7 @@ def transcript(tmp_path: Path) -> Path:
 async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, transcript: Path) -> None:
     first = await loaded(ledger)
     assert not first.has_key(KEY)
-    assert first.transcript_like(transcript) is None
+    assert first.forgotten_transcript_in(transcript) is None
     assert not ledger.path.parent.exists()
     await first.withhold_key(KEY)
     await first.withhold_transcript(PATH, transcript, is_forgotten=True)
@@ -54,7 +54,7 @@ async def test_marks_outlast_a_restart_and_make_no_file_before(ledger: Ledger, t
         assert one.has_key(KEY)
         assert one.has_key(KEY.upper().replace("AGENT", " Agent "))
         assert not one.has_key("agent:main:telegram:direct:other")
-        found = one.transcript(PATH)
+        found = one.withheld_transcript(PATH)
         assert found is not None
         assert found.is_forgotten
         assert [row.name for row in one.unfinished()] == ["session:s1"]
@@ -67,8 +67,8 @@ async def test_another_agent_has_marks_of_its_own(ledger: Ledger, transcript: Pa
     again = await loaded(ledger, "other")
     for one in (other, again):
         assert not one.has_key(KEY)
-        assert one.transcript(PATH) is None
-        assert one.transcript_like(transcript) is None
+        assert one.withheld_transcript(PATH) is None
+        assert one.forgotten_transcript_in(transcript) is None
 
 
 async def test_what_was_forgotten_is_known_under_another_name_and_grown(ledger: Ledger, transcript: Path) -> None:
@@ -76,11 +76,11 @@ async def test_what_was_forgotten_is_known_under_another_name_and_grown(ledger: 
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
     copy = transcript.with_name("copy.jsonl")
     copy.write_text(transcript.read_text() + '{"type":"message"}\n')
-    assert marks.transcript_like(copy) is not None
+    assert marks.forgotten_transcript_in(copy) is not None
     copy.write_text('{"type":"session","id":"another"}\n')
-    assert marks.transcript_like(copy) is None
+    assert marks.forgotten_transcript_in(copy) is None
     copy.write_text("{")
-    assert marks.transcript_like(copy) is None
+    assert marks.forgotten_transcript_in(copy) is None
 
 
 @pytest.mark.parametrize("beginning", ["", "{", "{}\n", '{"type":"summary","text":"said by many"}\n'])
@@ -92,8 +92,8 @@ async def test_beginning_that_names_nothing_stands_for_no_other(
     transcript.write_text(beginning)
     marks = await loaded(ledger)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
-    assert marks.transcript(PATH) is not None
-    assert marks.transcript_like(other) is None
+    assert marks.withheld_transcript(PATH) is not None
+    assert marks.forgotten_transcript_in(other) is None
 
 
 @pytest.mark.parametrize("shared", [100, 4096, 3 << 20])
@@ -106,8 +106,8 @@ async def test_fork_is_another_conversation(ledger: Ledger, transcript: Path, sh
     fork.write_text(f"{begun}\nanother end that is longer than the first one\n")
     grown.write_text(f"{transcript.read_text()}and more\n")
     for one in (marks, await loaded(ledger)):
-        assert one.transcript_like(fork) is None
-        assert one.transcript_like(grown) is not None
+        assert one.forgotten_transcript_in(fork) is None
+        assert one.forgotten_transcript_in(grown) is not None
     assert not is_one(transcript, fork)
     assert begins_alike(transcript, fork) is (shared >= 4096)
     assert is_one(grown, transcript)
@@ -117,10 +117,10 @@ async def test_fork_is_another_conversation(ledger: Ledger, transcript: Path, sh
 async def test_what_is_only_marked_is_known_by_its_name_alone(ledger: Ledger, transcript: Path) -> None:
     marks = await loaded(ledger)
     await marks.withhold_transcript(PATH, transcript, is_forgotten=False)
-    assert marks.transcript(PATH) is not None
-    assert marks.transcript_like(transcript) is None
+    assert marks.withheld_transcript(PATH) is not None
+    assert marks.forgotten_transcript_in(transcript) is None
     assert await marks.release_transcript(PATH)
-    assert marks.transcript(PATH) is None
+    assert marks.withheld_transcript(PATH) is None
     assert not await marks.release_transcript(PATH)
 
 
@@ -129,10 +129,10 @@ async def test_mark_does_not_take_a_forgetting_back(ledger: Ledger, transcript: 
     await marks.withhold_transcript(PATH, transcript, is_forgotten=True)
     await marks.withhold_transcript(PATH, None, is_forgotten=False)
     for one in (marks, await loaded(ledger)):
-        found = one.transcript(PATH)
+        found = one.withheld_transcript(PATH)
         assert found is not None
         assert found.is_forgotten
-        assert one.transcript_like(transcript) is not None
+        assert one.forgotten_transcript_in(transcript) is not None
 
 
 async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten(
@@ -147,7 +147,7 @@ async def test_nothing_of_key_or_content_is_on_disk_nor_a_session_once_forgotten
     await marks.end_forgetting(turns_path("telegram-peer-20260130"))
     assert on_disk(ledger.path.parent, "telegram-peer") == []
     assert marks.unfinished() == []
-    assert await ExcludedConversations("main", ledger).release_key(KEY)
+    assert await WithheldConversations("main", ledger).release_key(KEY)
     assert not (await loaded(ledger)).has_key(KEY)
 
 
@@ -166,14 +166,14 @@ async def test_mark_of_a_key_is_one_of_all_its_spellings(ledger: Ledger, marked:
 async def test_until_the_ledger_was_read_nobody_knows(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     path = tmp_path / "ledger.sqlite"
     path.mkdir()
-    marks = ExcludedConversations("main", Ledger(path, executor))
+    marks = WithheldConversations("main", Ledger(path, executor))
     with pytest.raises(StoreUnavailable):
         marks.has_key(KEY)
     with pytest.raises(StoreUnavailable):
         await marks.load()
     assert "nobody knows" in marks.trouble
     with pytest.raises(StoreUnavailable):
-        marks.transcript(PATH)
+        marks.withheld_transcript(PATH)
 
 
 async def test_where_nothing_may_be_written_nothing_is_marked(tmp_path: Path, executor: ThreadPoolExecutor) -> None:

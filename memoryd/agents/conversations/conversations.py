@@ -32,9 +32,9 @@ from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings
 from memoryd.sessions.conversation_source import QaConversations
-from memoryd.sessions.excluded import ExcludedConversations, RememberedSource
 from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
+from memoryd.sessions.withheld import SourceWithoutWithheld, WithheldConversations
 from memoryd.store.index.schema import delete_set_aside, discard
 
 NOTES_FIRST: Final = "the passages of notes come first"
@@ -97,7 +97,7 @@ class AgentConversations:
         self.near_turns = SimilarTurnSearch(
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
-        self.withheld = ExcludedConversations(agent.id, around.ledgers.of(agent))
+        self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
         made = partial(
             ConversationFeeder,
             writer=self.writer,
@@ -289,19 +289,20 @@ class AgentConversations:
 class QaFeed:
     """Feeds the questions and answers of one agent."""
 
-    def __init__(self, agent: str, shared: WorkspaceQa, withheld: ExcludedConversations, made: MadeFeeder) -> None:
+    def __init__(self, agent: str, shared: WorkspaceQa, withheld: WithheldConversations, made: MadeFeeder) -> None:
         self._shared = shared
         self._withheld = withheld
         self._loop: asyncio.AbstractEventLoop | None = None
         self.feeder = made(
-            source=RememberedSource(QaConversations(shared.store.sessions, agent), withheld), settings=FeedSettings()
+            source=SourceWithoutWithheld(QaConversations(shared.store.sessions, agent), withheld),
+            settings=FeedSettings(),
         )
         shared.store.sessions.subscribe(self._note_turns)
 
     async def run(self) -> None:
         """Feed until cancelled, once the files of sessions were looked at."""
         self._loop = asyncio.get_running_loop()
-        await _load_exclusions(self._withheld)
+        await _load_withheld(self._withheld)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(OPEN_SECONDS):
                 await self._shared.until_open()
@@ -320,7 +321,7 @@ class TranscriptFeed:
     """Feeds the transcripts of one agent, and follows the events of their folders."""
 
     def __init__(
-        self, agent: Agent, withheld: ExcludedConversations, made: MadeFeeder, watch: Callable[[], None]
+        self, agent: Agent, withheld: WithheldConversations, made: MadeFeeder, watch: Callable[[], None]
     ) -> None:
         settings = agent.memory_search
         self.transcripts = TranscriptConversations(
@@ -333,16 +334,16 @@ class TranscriptFeed:
         )
         self._withheld = withheld
         self.feeder = made(
-            source=RememberedSource(self.transcripts, withheld), settings=feed_settings(settings), on_look=watch
+            source=SourceWithoutWithheld(self.transcripts, withheld), settings=feed_settings(settings), on_look=watch
         )
 
     async def run(self) -> None:
         """Feed until cancelled."""
-        await _load_exclusions(self._withheld)
+        await _load_withheld(self._withheld)
         await self.feeder.run()
 
 
-async def _load_exclusions(withheld: ExcludedConversations) -> None:
+async def _load_withheld(withheld: WithheldConversations) -> None:
     # until that is known nothing may be read; where it cannot be known, the loop says so
     with contextlib.suppress(StoreError):
         await withheld.load()

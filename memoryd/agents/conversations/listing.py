@@ -55,9 +55,9 @@ class ConversationList(Struct, frozen=True):
         """Return all, that in which something was said last first; raises StoreError, NotNow."""
         indexed = await self._snapshot()
         await self.index.withheld.load()
-        names = self.index.withheld.names
+        is_withheld = self.index.withheld.withholds_path
         listed = [
-            _session(one, indexed, is_archived=is_archived, is_pending_forget=names(turns_path(one.head.id)))
+            _session(one, indexed, is_archived=is_archived, is_pending_forget=is_withheld(turns_path(one.head.id)))
             for one, is_archived in await self.qa.all()
         ]
         listed += await self._transcripts(indexed)
@@ -89,13 +89,13 @@ class ConversationList(Struct, frozen=True):
     def _copy_of(self, path: RelativePath, file: Path) -> str | None:
         # one that cannot be read is not read by anybody
         with contextlib.suppress(OSError):
-            like = self.index.withheld.transcript_like(file, but=path)
+            like = self.index.withheld.forgotten_transcript_in(file, other_than=path)
             return None if like is None else like.name
         return None
 
     def _alike(self, path: RelativePath, file: Path | None) -> tuple[list[RelativePath], list[RelativePath]]:
         withheld = self.index.withheld
-        forgotten = withheld.transcript(path)
+        forgotten = withheld.withheld_transcript(path)
         copies, forks = list[RelativePath](), list[RelativePath]()
         for other, found in self.folders.look().transcripts.items():
             # one that cannot be read is not read by anybody
@@ -103,7 +103,7 @@ class ConversationList(Struct, frozen=True):
                 if other == path:
                     continue
                 is_copy = file is not None and is_one(file, found.path)
-                if is_copy or (forgotten is not None and withheld.is_like(found.path, forgotten)):
+                if is_copy or (forgotten is not None and withheld.begins_with(found.path, forgotten)):
                     copies.append(other)
                 elif file is not None and begins_alike(file, found.path):
                     forks.append(other)
@@ -127,7 +127,7 @@ class ConversationList(Struct, frozen=True):
         found = await self.transcripts()
         await self.index.withheld.load()
         unread = {path: one for path, one in found.items() if path not in indexed.extents}
-        named = {RelativePath(one.name): one.is_forgotten for one in self.index.withheld.transcripts()}
+        named = {RelativePath(one.name): one.is_forgotten for one in self.index.withheld.withheld_transcripts()}
         # those, too, that were forgotten under another name
         copies = await asyncio.to_thread(
             lambda: [path for path, one in unread.items() if self._copy_of(path, one.path)]

@@ -34,10 +34,10 @@ from memoryd.replies.conversations import (
     QaTurnReply,
 )
 from memoryd.search.ranking import commonness
-from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_remembered
+from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
@@ -85,7 +85,7 @@ class AgentQa(Struct, frozen=True):
     agent: Agent
     shared: WorkspaceQa | None
     ledger: Ledger
-    withheld: ExcludedConversations
+    withheld: WithheldConversations
     meaning: SimilarTurnSearch | None = None
 
     @property

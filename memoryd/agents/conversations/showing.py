@@ -82,7 +82,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
     async def withheld_keys(self) -> int:
         """Count the session keys that are marked; raises StoreUnavailable."""
         await self.index.withheld.load()
-        return self.index.withheld.keys()
+        return self.index.withheld.count_keys()
 
     async def show(self, citation: str, *, around: int) -> SessionLinesReply:
         """Return the lines of a citation, or of a bare name all; raises InvalidRequest, NotFound, StoreError."""
@@ -247,12 +247,12 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
             is_known = await self.qa.knows(session_of(path)) or self._is_pending_forget(path)
         else:
             await self.index.withheld.load()
-            is_known = self.index.withheld.transcript(path) is not None
+            is_known = self.index.withheld.withheld_transcript(path) is not None
             is_known = is_known or await self.listing.file_of(path) is not None
         return is_known or await self.index.parts(path) > 0
 
     def _is_pending_forget(self, path: RelativePath) -> bool:
-        return self.index.withheld.is_known and self.index.withheld.names(path)
+        return self.index.withheld.is_known and self.index.withheld.withholds_path(path)
 
 
 def _remember_reply(path: str | None, is_remembered: bool, rows: int = 0, marks: int = 0) -> SessionRememberReply:

@@ -45,7 +45,7 @@ _WITHOUT_MEDIA: Final = f"pictures and sounds are left out, only {MODELS[0]} tak
 
 
 class AgentState(Struct, frozen=True, kw_only=True):
-    """What the parts of one agent's memory say of themselves at one moment; nothing of it is asked of the index."""
+    """What the parts of one agent's memory say of themselves at one moment, read without querying the index."""
 
     id: str
     workspace: Path
@@ -114,7 +114,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
         if self.qmd is not None and self.qmd.fallback is not None:
             return self.qmd.fallback
         out = self.provider_fallback
-        return None if out is None else Fallback(out.left, out.reason, out.since)
+        return None if out is None else Fallback(out.failed, out.reason, out.since)
 
 
 def _watcher_reply(watcher: FileWatcher | None, remote: str) -> WatcherReply:
@@ -140,7 +140,7 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         "index": state.index_trouble or state.sync.trouble,
         "privacy": _doubt_about_privacy(state),
         "embedder": _model_trouble(state.embedder, *_FINE),
-        "provider": out and f"{out.right} stands in for {out.left}: {out.reason}",
+        "provider": out and f"{out.substitute} stands in for {out.failed}: {out.reason}",
         "reranker": state.reranker and _model_trouble(state.reranker, *_FINE, ModelPhase.WARMING),
         "text model": state.text and _model_trouble(state.text, *_FINE, ModelPhase.WARMING),
         "embedding": state.embedding_trouble,
@@ -195,20 +195,20 @@ class Degradations:
         self._since: dict[tuple[str, str], datetime] = {}
         self._publish = publish
         self._clock = clock
-        self._no_end_before = 0.0
+        self._no_recovery_before = 0.0
 
-    def go_on(self, agents: Collection[str]) -> None:
-        """Go on with these agents, whose parts are made anew: what they do not tell for a while is not over."""
-        self._no_end_before = self._clock() + NEW_PARTS_SECONDS
+    def keep_for(self, agents: Collection[str]) -> None:
+        """Keep what is known of these agents, whose parts are made anew: until those report, silence is no recovery."""
+        self._no_recovery_before = self._clock() + NEW_PARTS_SECONDS
         self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
-    def of(self, agent: str, found: Sequence[Shortfall]) -> list[DegradedReply]:
-        """Return what an agent's memory falls short of now, each with the time it began."""
-        # without an await: the loop that looks and everybody who asks for the status come by here, and each beginning
+    def update(self, agent: str, found: Sequence[Shortfall]) -> list[DegradedReply]:
+        """Return what an agent's memory falls short of now, each with the time it began; publish what changed."""
+        # without an await: the loop that looks and everybody who asks for the status call this, and each beginning
         # and end is to be published once
         now = datetime.now(UTC)
         present = {(agent, one.part): one.reason for one in found}
-        is_over = self._clock() >= self._no_end_before
+        is_over = self._clock() >= self._no_recovery_before
         for key in [key for key in self._since if is_over and key[0] == agent and key not in present]:
             since = self._since.pop(key)
             self._publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
@@ -246,7 +246,7 @@ class MemoryStatus(Struct, frozen=True):
         """Return how many passages have a vector in the space of the present embedder; 0 without one."""
         if self.state.identity is None:
             return 0
-        # the figures are counted one after the other, beside a lane that goes on: their difference may be below 0
+        # the figures are counted one after the other, while the embedding loop goes on: their difference may be below 0
         return max(0, self.figures.held.passages - self.figures.lacking - len(self.figures.unseen))
 
     @property
@@ -256,11 +256,11 @@ class MemoryStatus(Struct, frozen=True):
 
     @property
     def all_skipped(self) -> tuple[SkippedFile, ...]:
-        """Return the documents that are not indexed, or found by less than all of them, and why."""
+        """Return the documents that are not indexed, or found by only some arms, and why."""
         return (*self.state.sync.skipped, *self.figures.unseen)
 
 
-class AgentSources(Struct, frozen=True, kw_only=True):
+class AgentParts(Struct, frozen=True, kw_only=True):
     """The parts of one agent's memory, of which status tells."""
 
     id: str
@@ -272,7 +272,7 @@ class AgentSources(Struct, frozen=True, kw_only=True):
     text: Writing | None
     qmd: AgentQmd | None
     qa: QaCensus
-    taking: TurnTaking | None
+    turn_taking: TurnTaking | None
     census: Census
     """Shared by the agents that share the index."""
     ledger: Ledger
@@ -311,7 +311,9 @@ class AgentSources(Struct, frozen=True, kw_only=True):
             qmd=None if self.qmd is None else self.qmd.state(),
             troubles={
                 "ledger": self.ledger.trouble or "",
-                "qa": "; ".join([*self.qa.problems.sentences, *(self.taking.sentences if self.taking else [])]),
+                "qa": "; ".join(
+                    [*self.qa.problems.sentences, *(self.turn_taking.sentences if self.turn_taking else [])]
+                ),
                 "sessions": self.conversations.trouble,
                 "memories": self.memories_trouble(),
             },
@@ -363,11 +365,11 @@ class StatusBoard:
     `outside` says what else falls short for an agent, beyond the parts of its memory.
     """
 
-    def __init__(self, *, agents: Sequence[AgentSources], degradations: Degradations, outside: ShortfallsOf) -> None:
+    def __init__(self, *, agents: Sequence[AgentParts], degradations: Degradations, outside: ShortfallsOf) -> None:
         self._agents = list(agents)
         self._outside = outside
         self._degradations = degradations
-        degradations.go_on({parts.id for parts in agents})
+        degradations.keep_for({parts.id for parts in agents})
 
     async def run(self, poll_seconds: float = POLL_SECONDS) -> None:
         """Look again and again what is degraded, so that whoever listens hears of it without asking."""
@@ -376,23 +378,23 @@ class StatusBoard:
                 self._degradations_of(parts.state())
             await asyncio.sleep(poll_seconds)
 
-    async def describe(self, agents: Sequence[AgentSources]) -> list[MemoryStatus]:
+    async def describe(self, agents: Sequence[AgentParts]) -> list[MemoryStatus]:
         """Describe the memories of these agents now; each index is counted once."""
         # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
         counted = [await parts.ledger.count(parts.id, str(parts.index.rules.workspace)) for parts in agents]
         qas = [await parts.qa.known() for parts in agents]
-        talks = [await parts.conversations.take() for parts in agents]
+        conversations = [await parts.conversations.take() for parts in agents]
         described = []
-        for parts, ledger, qa, talk in zip(agents, counted, qas, talks, strict=True):
+        for parts, ledger, qa, said in zip(agents, counted, qas, conversations, strict=True):
             state, embedding, counts = parts.state(), parts.embedding, figures[parts.census]
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
             ledger_reply = _ledger_reply(parts.ledger, ledger)
-            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger_reply, qa, talk))
+            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger_reply, qa, said))
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:
-        return self._degradations.of(state.id, [*shortfalls(state), *self._outside(state.id)])
+        return self._degradations.update(state.id, [*shortfalls(state), *self._outside(state.id)])

@@ -21,7 +21,7 @@ from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.current import CurrentEmbedder, PhaseRecord
 from memoryd.embed.embedding import Embedding, build
 from memoryd.embed.local.local_model import LocalSettings
-from memoryd.embed.remote.gate import TokenBudget
+from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import KeySources, RemoteSettings
 from memoryd.index.state import Publish
 from memoryd.llm.writing import LocalWriting, RemoteWriting, RemoteWritingSettings, access_of
@@ -101,7 +101,7 @@ class Embedders(SharedModels[Embedding]):
 
     def _built(self, plan: EmbedderPlan, store: ModelStore, agent: str) -> Embedding:
         slot, jobs = CurrentEmbedder(self._model_news(agent), self._strangers), batch_jobs_dir()
-        return build(plan, self.models, store=store, slot=slot, book=self._spending, jobs=jobs)
+        return build(plan, self.models, store=store, slot=slot, budget=self._spending, jobs=jobs)
 
     def loops(self) -> list[NamedLoop]:
         """Name what keeps the embedders at work."""
@@ -176,7 +176,9 @@ class TextModels(SharedModels[Writing]):
             answer=timedelta(milliseconds=llm.timeout_ms),
         )
         keys = KeySources(self.models, os.environ)
-        return self.share(settings, self.models, lambda: RemoteWriting(settings=settings, keys=keys, book=self._calls))
+        return self.share(
+            settings, self.models, lambda: RemoteWriting(settings=settings, keys=keys, budget=self._calls)
+        )
 
 
 class ModelParts:

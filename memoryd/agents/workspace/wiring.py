@@ -15,7 +15,7 @@ from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
 from memoryd.agents.status.figures import ConversationCensus
-from memoryd.agents.status.status import AgentSources
+from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
@@ -60,9 +60,9 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     )
 
 
-def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained) -> AgentSources:
+def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained) -> AgentParts:
     embedding, kept = shared.embedding, own.kept
-    return AgentSources(
+    return AgentParts(
         id=agent.id,
         path=own.path,
         settings=agent.memory_search,
@@ -72,7 +72,7 @@ def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, 
         text=shared.around.text_models.of(agent),
         qmd=own.qmd,
         qa=own.qa.census,
-        taking=own.taking,
+        turn_taking=own.taking,
         census=shared.census,
         ledger=shared.around.ledgers.of(agent),
         conversations=ConversationCensus(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),

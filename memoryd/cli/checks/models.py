@@ -25,7 +25,7 @@ from memoryd.embed.calibration import Verification, verify
 from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
-from memoryd.embed.remote.gate import EndpointBreaker
+from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of, opened
 from memoryd.errors import ConfigError, MemorydError, ModelError, SidecarError
 from memoryd.llm.writing import OWN_KEY, PROVIDER, access_of, why_unopened

@@ -18,7 +18,7 @@ from memoryd.config.section import Section, SharedSection
 from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOTE
 
 TYPING_SLIP: Final = 0.8
-"""A foreign name that is so similar to one of ours (difflib ratio) is a slip."""
+"""A foreign name that is so similar to one of ours (difflib ratio) is reported as a typing error."""
 
 SILENT: Final = frozenset({"$schema"})
 MISPLACED: Final[Mapping[KeyPath, str]] = {
@@ -26,15 +26,15 @@ MISPLACED: Final[Mapping[KeyPath, str]] = {
     ("memory", "search"): "agents.defaults.memorySearch says the same: leave one of them out",
     ("agents", "entries"): "agents.list says the same: leave one of them out",
 }
-"""Of the last two OpenClaw's newer layout is read, where it stands alone."""
+"""The last two are OpenClaw's newer layout: read where the older place is empty, otherwise a problem."""
 
 PROVIDER_ENTRIES: Final = ("models", "providers")
 _BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
-NOT_ASKED: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
+UNSUPPORTED_PROVIDERS: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
 """Providers of OpenClaw that memoryd cannot ask."""
 COMPATIBLE: Final = "openai-compatible"
 """OpenClaw's name for an endpoint that speaks OpenAI's protocol, and gets none of OpenAI's keys."""
-SPOKEN: Final[Mapping[str, str]] = {
+PROVIDER_OF_API: Final[Mapping[str, str]] = {
     "ollama": "ollama",
     "openai-completions": "openai",
     "openai-responses": "openai",
@@ -55,24 +55,24 @@ RETIRED: Final[Mapping[str, str]] = {
 """Keys of earlier versions, and what holds now."""
 
 
-class Sorted(Struct):
+class SeparatedKeys(Struct):
     """The file without foreign keys, the names of those, and the keys in the wrong place."""
 
     ours: Raw
     foreign: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
+    ineffective: list[str] = field(default_factory=list)
     """Notices for keys in the spelling of another program or of an earlier version that have no effect."""
 
     @property
     def notices(self) -> list[str]:
-        """One line for all foreign keys, and one for each loss."""
-        return [*([f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []), *self.lost]
+        """One line for all foreign keys, and one for each without effect."""
+        return [*([f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []), *self.ineffective]
 
 
-def set_foreign_aside(raw: Raw) -> Sorted:
+def set_foreign_aside(raw: Raw) -> SeparatedKeys:
     """Take the keys that are not ours out of the sections that memoryd shares with others; `raw` is changed."""
-    result = Sorted(ours=raw)
+    result = SeparatedKeys(ours=raw)
     _read_newer_layout(raw)
     for location, wrong_place in MISPLACED.items():
         if object_at(raw, location[:-1]).pop(str(location[-1]), None) is not None:
@@ -80,10 +80,10 @@ def set_foreign_aside(raw: Raw) -> Sorted:
     for key, holds in RETIRED.items():
         *above, name = key.split(".")
         if object_at(raw, tuple(above)).pop(name, None) is not None:
-            result.lost.append(f"{key} has no effect any more: {holds}")
+            result.ineffective.append(f"{key} has no effect any more: {holds}")
     _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
-    _sort(Config, (), raw, result)
+    _separate(Config, (), raw, result)
     return result
 
 
@@ -110,13 +110,13 @@ def _move_search(memory: object, holder: object) -> None:
         holder["memorySearch"] = memory.pop("search")
 
 
-def _read_as_ours(raw: Raw, result: Sorted) -> None:
+def _read_as_ours(raw: Raw, result: SeparatedKeys) -> None:
     """Rewrite OpenClaw's newer spellings as memoryd's, and note what memoryd does not have."""
     searches, taken = list(_searches(raw)), set[str]()
     named = {str(search.get(key)) for _, search in searches for key in ("provider", "fallback")}
     for location, search in searches:
         if search.pop(key := "rememberAcrossConversations", None) is True:
-            result.lost.append(
+            result.ineffective.append(
                 f'{dotted((*location, key))} has no effect: to search conversations, put "sessions" into '
                 "memorySearch.sources and set experimental.sessionMemory: true"
             )
@@ -124,13 +124,13 @@ def _read_as_ours(raw: Raw, result: Sorted) -> None:
             search["extraPaths"] = list(map(_as_glob, paths))
         for key in ("provider", "fallback"):
             name = search.get(key)
-            if not isinstance(name, str) or (known := _as_known(name, search, raw, named)) is None:
+            if not isinstance(name, str) or (known := _our_provider_for(name, search, raw, named)) is None:
                 continue
             search[key] = known
             if known != NONE:
                 taken.add(name)
             if known == NONE or name != COMPATIBLE:
-                result.lost.append(_replaced_provider((*location, key), name, known))
+                result.ineffective.append(_replaced_provider((*location, key), name, known))
     for name in taken:
         object_at(raw, PROVIDER_ENTRIES).pop(name, None)
 
@@ -149,20 +149,20 @@ def _as_glob(path: object) -> object:
     return f"{folder.rstrip('/')}/{pattern}" if isinstance(pattern, str) and pattern else folder
 
 
-def _as_known(name: str, search: Raw, raw: Raw, named: Set[str]) -> str | None:
+def _our_provider_for(name: str, search: Raw, raw: Raw, named: Set[str]) -> str | None:
     """Return our provider for one of another name, `none` if there is no such, None if nothing is to change.
 
-    The entry of the other name replaces that of ours, so that its key goes to its own address alone. It is not used
-    where the file has an entry of ours, or where another part of memoryd would use it.
+    The entry of the other name replaces that of ours, so that its key goes to its own address alone. The rewrite is not
+    made where the file has an entry of ours, or where another part of memoryd would use it.
     """
     if name == COMPATIBLE:
         own = value_at(search, ("remote", "baseUrl")) or value_at(raw, ("agents", "defaults", *_BASE_URL))
         return "openai" if own else NONE
     providers = object_at(raw, PROVIDER_ENTRIES)
     entry = providers.get(name)
-    if name in {LOCAL, NONE, AUTO, *REMOTE} or not (isinstance(entry, dict) or name in NOT_ASKED):
+    if name in {LOCAL, NONE, AUTO, *REMOTE} or not (isinstance(entry, dict) or name in UNSUPPORTED_PROVIDERS):
         return None
-    known = SPOKEN.get(str(entry.get("api"))) if isinstance(entry, dict) else None
+    known = PROVIDER_OF_API.get(str(entry.get("api"))) if isinstance(entry, dict) else None
     if known is None or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
     ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
@@ -184,7 +184,7 @@ def _replaced_provider(location: KeyPath, name: str, known: str) -> str:
     return f'{where}: memoryd cannot ask "{name}", so that search is by words alone; it can ask {choices}'
 
 
-def _set_providers_aside(raw: Raw, result: Sorted) -> None:
+def _set_providers_aside(raw: Raw, result: SeparatedKeys) -> None:
     """Take out a section of providers of a wrong type, and the providers that memoryd cannot ask."""
     _mark_included(raw)
     for location in (PROVIDER_ENTRIES[:1], PROVIDER_ENTRIES):
@@ -199,7 +199,10 @@ def _set_providers_aside(raw: Raw, result: Sorted) -> None:
 
 
 def _mark_included(raw: Raw) -> None:
-    """Replace providers that another file describes, so that the use of one reports it: it may hold an address."""
+    """Replace providers that another file describes, so that using one is an error: that file is not read here.
+
+    It may name another address.
+    """
     models, providers = object_at(raw, PROVIDER_ENTRIES[:1]), object_at(raw, PROVIDER_ENTRIES)
     if INCLUDE in models or INCLUDE in providers:
         models.pop(INCLUDE, None)
@@ -209,8 +212,8 @@ def _mark_included(raw: Raw) -> None:
             providers[name] = NOT_AN_ENTRY
 
 
-def _sort(section: type[Section], location: KeyPath, holder: object, result: Sorted) -> None:
-    """Sort the keys of a section and of all below it; one that memoryd has alone keeps them, for validation."""
+def _separate(section: type[Section], location: KeyPath, holder: object, result: SeparatedKeys) -> None:
+    """Take foreign keys out of a section and of all below it; what only memoryd uses keeps them, for validation."""
     if not isinstance(holder, dict):
         return
     if issubclass(section, SharedSection):
@@ -219,7 +222,7 @@ def _sort(section: type[Section], location: KeyPath, holder: object, result: Sor
         below, value = section_in(kind), holder.get(key)
         if below is not None:
             for entry in _entries(value, is_map(kind)):
-                _sort(below, (*location, key, *entry), value_at(value, entry), result)
+                _separate(below, (*location, key, *entry), value_at(value, entry), result)
 
 
 def _entries(value: object, has_names: bool) -> list[KeyPath]:
@@ -229,7 +232,7 @@ def _entries(value: object, has_names: bool) -> list[KeyPath]:
     return [(name,) for name in value] if has_names and isinstance(value, dict) else [()]
 
 
-def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: Sorted) -> None:
+def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: SeparatedKeys) -> None:
     known = own_keys(section)
     for key in [key for key in holder if key not in known and key != INCLUDE]:
         here = (*location, key)
@@ -240,16 +243,16 @@ def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: S
             result.foreign.append(dotted(here))
 
 
-NEVER: Final[Mapping[str, str]] = {
+WITHOUT_EFFECT: Final[Mapping[str, str]] = {
     "memory.qmd.searchTool": "qmd is asked directly, not through mcporter",
     "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
-"""`memorySearch.*` stands for the defaults and for every agent of the list."""
+"""Keys without effect, and why; `memorySearch.*` stands for the defaults and for every agent of the list."""
 NOT_WITH_QMD: Final[Mapping[str, str]] = {
     "memorySearch.query.hybrid": "qmd ranks by itself, and this holds while the builtin index answers for it",
 }
-SAME_AS_USUAL: Final[Mapping[str, tuple[object, str]]] = {
+VALUES_WITHOUT_EFFECT: Final[Mapping[str, tuple[object, str]]] = {
     "memory.qmd.update.startup": ("immediate", "qmd is refreshed at the start anyway, unless onBoot is false"),
 }
 """Values that change nothing."""
@@ -261,7 +264,7 @@ def without_effect(config: Config) -> list[str]:
     present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
     with_qmd = NOT_WITH_QMD if config.memory.backend == "qmd" else {}
-    tables = (("has no effect", NEVER), ("has no effect on answers of qmd", with_qmd))
+    tables = (("has no effect", WITHOUT_EFFECT), ("has no effect on answers of qmd", with_qmd))
     notices = []
     for what, keys in tables:
         for location, reason in ((at, why) for key, why in keys.items() for at in _locations(key, config)):
@@ -270,7 +273,7 @@ def without_effect(config: Config) -> list[str]:
                 notices.append(f"{dotted(location)} {what}: {reason}")
     notices += [
         f'{key} has no effect as "{value}": {reason}'
-        for key, (value, reason) in SAME_AS_USUAL.items()
+        for key, (value, reason) in VALUES_WITHOUT_EFFECT.items()
         if value_at(present, tuple(key.split("."))) == value
     ]
     return [*notices, *dict.fromkeys(_input_types(config))]
@@ -294,11 +297,11 @@ def _denying_scope(config: Config) -> list[str]:
 
 def _weights_of_another_sum(config: Config) -> Iterator[str]:
     """Name weights that are written without the `fusion` that says what they weigh."""
-    is_usual = "fusion" in config.agents.defaults.memory_search.query.hybrid.model_fields_set
+    defaults_name_fusion = "fusion" in config.agents.defaults.memory_search.query.hybrid.model_fields_set
     for location in _locations("memorySearch.query.hybrid", config):
-        of = config.agents.list[int(location[2])] if location[1] == "list" else config.agents.defaults
-        given = of.memory_search.query.hybrid.model_fields_set
-        if {"vector_weight", "text_weight"} & given and "fusion" not in given and not is_usual:
+        section = config.agents.list[int(location[2])] if location[1] == "list" else config.agents.defaults
+        given = section.memory_search.query.hybrid.model_fields_set
+        if {"vector_weight", "text_weight"} & given and "fusion" not in given and not defaults_name_fusion:
             yield (
                 f"{dotted(location)} weighs words and meaning, each measured against itself, where OpenClaw adds the "
                 'raw scores: to have that, set its fusion to "weighted", else to "relative"'

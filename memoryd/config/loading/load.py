@@ -237,7 +237,10 @@ NEAREST: Final = _keys("""
     memorySearch.remote.batch.concurrency memorySearch.remote.batch.pollIntervalMs
     memorySearch.remote.batch.timeoutMinutes
 """)
-"""`memorySearch` stands for the defaults and for every agent of the list."""
+"""Keys of OpenClaw, which takes the nearest value that is allowed; a key of memoryd's own is refused out of its range.
+
+`memorySearch` stands for the defaults and for every agent of the list.
+"""
 USUAL_IF_LESS: Final = _keys("""
     memory.qmd.limits.maxResults memory.qmd.limits.maxSnippetChars
     memory.qmd.limits.maxInjectedChars memory.qmd.limits.timeoutMs

@@ -99,7 +99,7 @@ class Channel(Struct):
         """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
         rows = wire.rows(decode_json(body), count)
         for row in rows:
-            # told while the answer is read, so that the gate counts it: vectors of two models are never mixed
+            # told while the answer is read, so that the breaker counts it: vectors of two models are never mixed
             if self.dimensions not in {None, len(row)}:
                 raise CallError(
                     FailureKind.CHANGED,

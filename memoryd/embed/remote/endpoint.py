@@ -7,33 +7,33 @@ from msgspec.structs import replace
 
 from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.embed.protocol import EmbedderIdentity, Purpose
+from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
-from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.http import Endpoint, tls
 from memoryd.embed.remote.providers import CONTEXTS, SIZES, WIRES, OpenAiWire, PromptTemplates, WireOptions, overridden
 from memoryd.embed.remote.settings import OWN_KEY, Credentials, RemoteSettings
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
-async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: EndpointBreaker) -> RemoteEmbedder:
+async def open_remote(settings: RemoteSettings, credentials: Credentials, breaker: EndpointBreaker) -> RemoteEmbedder:
     """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
 
-    A `gate` that outlives the try remembers how long the endpoint asked to be left alone.
+    A `breaker` that outlives the try remembers how long the endpoint asked to be left alone.
 
     Raises ModelError for settings that cannot work, and EmbedderUnavailable, with a hint where one is known, when
     the endpoint does not answer, refuses the key or does not know the model.
     """
-    gate.enter(credentials)
+    breaker.start_with(credentials)
     wire = wire_of(settings, credentials.api_key)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, credentials, wire, gate), wire)
+    channel = Channel(_endpoint(settings, credentials, wire, breaker), wire)
     try:
         dimensions = channel.dimensions = await _dimensions(channel, settings)
     except BaseException:
         await channel.endpoint.aclose()
         raise
-    gate.admit()
+    breaker.admit()
     return RemoteEmbedder(
         channel,
         identity_of(settings, channel.wire, dimensions),
@@ -42,7 +42,9 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, gate: 
     )
 
 
-def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: OpenAiWire, gate: EndpointBreaker) -> Endpoint:
+def _endpoint(
+    settings: RemoteSettings, credentials: Credentials, wire: OpenAiWire, breaker: EndpointBreaker
+) -> Endpoint:
     if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint=f"set {OWN_KEY}")
     return Endpoint(
@@ -52,7 +54,7 @@ def _endpoint(settings: RemoteSettings, credentials: Credentials, wire: OpenAiWi
         credentials=credentials,
         concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
         timeouts=settings.timeouts,
-        gate=gate,
+        breaker=breaker,
     )
 
 

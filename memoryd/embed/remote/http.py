@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from memoryd import __version__
 from memoryd.embed.protocol import Purpose
+from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.failures import CallError, FailureKind, meaning, redacted
-from memoryd.embed.remote.gate import EndpointBreaker
 from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK
@@ -69,7 +69,7 @@ class Endpoint:
         credentials: Credentials,
         concurrency: int,
         timeouts: CallTimeouts,
-        gate: EndpointBreaker,
+        breaker: EndpointBreaker,
         answer_bytes: int | None = None,
     ) -> None:
         # names in one case, so that a configured header replaces ours instead of standing beside it
@@ -82,7 +82,7 @@ class Endpoint:
             raise ModelError(f"the address of {whose} cannot be used: {exc}") from exc
         self._secrets = (credentials.api_key, *(value for _, value in credentials.headers), self.base.password)
         self._timeouts = timeouts
-        self._gate = gate
+        self._breaker = breaker
         self._answer_bytes = answer_bytes or ANSWER_BYTES
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
@@ -134,13 +134,13 @@ class Endpoint:
         try:
             return await self._ask_with_retries(call, attempts or self._timeouts.attempts)
         except CallError as error:
-            self._gate.gives_up(error)
+            self._breaker.note_exhausted(error)
             raise
 
     async def _ask_with_retries(self, call: _Call[Decoded], attempts: int) -> Decoded:
         # while it backs off after a call that failed for good, nobody waits with a question for the next try
-        if call.purpose is Purpose.QUERY and self._gate.refuses_questions:
-            raise self._not_now(self._gate.wait(call.purpose))
+        if call.purpose is Purpose.QUERY and self._breaker.refuses_questions:
+            raise self._not_now(self._breaker.wait(call.purpose))
         while True:
             await self._wait_at_gate(call)
             try:
@@ -151,8 +151,8 @@ class Endpoint:
                     raise
 
     async def _wait_at_gate(self, call: _Call[Decoded]) -> None:
-        """Wait until the gate opens, if that is soon enough."""
-        wait = self._gate.wait(call.purpose)
+        """Wait until the breaker lets a call through, if that is soon enough."""
+        wait = self._breaker.wait(call.purpose)
         bound = self._timeouts.hold.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
         if wait > bound:
             raise self._not_now(wait)
@@ -161,12 +161,12 @@ class Endpoint:
 
     def _not_now(self, wait: float) -> CallError:
         later = f"; next try in {wait:.0f} s" if wait >= 1 else ""
-        return CallError(FailureKind.UNAVAILABLE, f"{self._gate.reason}{later}")
+        return CallError(FailureKind.UNAVAILABLE, f"{self._breaker.reason}{later}")
 
     async def _attempt(self, call: _Call[Decoded]) -> Decoded:
         # documents share `concurrency` requests; a question needs no slot
         async with nullcontext() if call.purpose is Purpose.QUERY else self._slots:
-            started = self._gate.starts()
+            started = self._breaker.note_start()
             limit = self._timeouts.bulk.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
             is_late = False
             try:
@@ -181,10 +181,10 @@ class Endpoint:
             except CallError as exc:
                 error = exc
             else:
-                self._gate.answered()
+                self._breaker.note_answer()
                 return answer
         error.reason = f"{self.host}: {redacted(error.reason, self._secrets, call.texts)}"
-        self._gate.fails(error, call.purpose, started=started, is_late=is_late)
+        self._breaker.note_failure(error, call.purpose, started=started, is_late=is_late)
         raise error
 
     async def _exchange(self, request: httpx.Request, decode: Decode[Decoded]) -> Decoded:
@@ -204,7 +204,7 @@ class Endpoint:
         """Yield the answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
         for _ in range(REDIRECTS):
             if self._client.is_closed:
-                # a question may have waited at the gate while the provider was opened anew, with another key
+                # a question may have waited while the provider was opened anew, with another key
                 raise CallError(FailureKind.UNAVAILABLE, "it is being opened anew")
             response = await self._client.send(request, stream=True)
             try:

@@ -179,7 +179,7 @@ class CallTimeouts(Struct, frozen=True):
     """How long to wait for the endpoint.
 
     `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait at
-    the gate (back-off, Retry-After) before the caller hears that the endpoint is unavailable.
+    the breaker (back-off, Retry-After) before the caller hears that the endpoint is unavailable.
     """
 
     query: timedelta = timedelta(seconds=3)

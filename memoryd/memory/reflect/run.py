@@ -47,7 +47,7 @@ from memoryd.domain.memories.reflect.pages import (
     SharedMemories,
     pages_of,
     shared_memories,
-    stated_by,
+    source_paths,
     why_refused,
 )
 from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
@@ -356,7 +356,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
             texts = await self._read(page.path for page in pages)
             states = [(page, texts.get(page.path)) for page in pages]
             files = await cited_files(self.journal, states, self.known())
-            stated = await asyncio.to_thread(stated_by, shared)
+            stated = await asyncio.to_thread(source_paths, shared)
             self.tell("pages", len(states))
             writer = PageWriter(self.journal, stated, files, options.allows_loss, self.summaries)
             done = await writer.write(states, run, is_dry=options.is_dry)

@@ -24,7 +24,6 @@ from memoryd.errors import StoreUnavailable
 from memoryd.files.reading import open_below
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.conversation_source import ReadStep, SourceListing
-from memoryd.sessions.excluded import ExcludedConversations
 from memoryd.sessions.transcripts.folders import (
     GRACE_SECONDS,
     AgentTranscripts,
@@ -38,6 +37,7 @@ from memoryd.sessions.transcripts.folders import (
     state_of,
 )
 from memoryd.sessions.transcripts.reading import read_on
+from memoryd.sessions.withheld import WithheldConversations
 
 STEP_BYTES: Final = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
@@ -72,7 +72,7 @@ class TranscriptConversations:
         folders: Sequence[TranscriptFolder],
         *,
         rule: ReadingRule,
-        withheld: ExcludedConversations,
+        withheld: WithheldConversations,
         grace: float = GRACE_SECONDS,
         max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.monotonic,
@@ -187,7 +187,7 @@ def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]
         yield ConversationLine(line.number, line.utterance.line, at_ns)
 
 
-def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: ExcludedConversations) -> AgentTranscripts:
+def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: WithheldConversations) -> AgentTranscripts:
     """Return the transcripts of an agent that are not withheld, to be exported or read for their turns.
 
     None while it is not known which are withheld. Blocks, and never raises.
@@ -209,7 +209,7 @@ def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: Exclud
     return AgentTranscripts(
         tuple(files.values()),
         "; ".join(found.troubles),
-        lambda name: name in hidden or withheld.names(transcript_path(agent, name)),
+        lambda name: name in hidden or withheld.withholds_path(transcript_path(agent, name)),
         marks,
     )
 

@@ -101,7 +101,7 @@ MAX_AGENTS_KEYS: Final = 100
 """Session keys that the agent itself may have marked; they take no room of the owner's."""
 
 
-class ExcludedKind(StrEnum):
+class WithheldKind(StrEnum):
     """What a row names."""
 
     TRANSCRIPT = "transcript"
@@ -113,14 +113,14 @@ class ExcludedKind(StrEnum):
     """A conversation whose forgetting is not finished."""
 
 
-class Exclusion(Struct, frozen=True):
+class WithheldName(Struct, frozen=True):
     """A conversation that is not to be remembered; `since` is in seconds since 1970.
 
     `is_forgotten`: somebody wanted it forgotten; else it is marked. A transcript is known under another name by the
     keyed hash of its first `head_bytes` bytes.
     """
 
-    kind: ExcludedKind
+    kind: WithheldKind
     name: str
     since: float
     is_forgotten: bool = False
@@ -141,17 +141,17 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
     head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
-_KEYS: Final = (ExcludedKind.KEY, ExcludedKind.AGENTS_KEY)
+_KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
 _COUNT_OTHERS = "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?"
 _DROP_EXCLUSION = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
-def withhold(db: apsw.Connection, agent: str, one: Exclusion, key: bytes) -> bool:
+def withhold(db: apsw.Connection, agent: str, one: WithheldName, key: bytes) -> bool:
     """Note a conversation, hashed with a key; return False where as many keys are marked as may be.
 
     Raises StoreUnavailable where there are hashes that are keyed otherwise.
     """
-    most = {ExcludedKind.KEY: MAX_KEYS, ExcludedKind.AGENTS_KEY: MAX_AGENTS_KEYS}.get(one.kind)
+    most = {WithheldKind.KEY: MAX_KEYS, WithheldKind.AGENTS_KEY: MAX_AGENTS_KEYS}.get(one.kind)
     if most is not None and db.execute(_COUNT_OTHERS, (agent, one.kind, one.name)).get >= most:
         return False
     if hash_key(db) != key:
@@ -159,26 +159,26 @@ def withhold(db: apsw.Connection, agent: str, one: Exclusion, key: bytes) -> boo
         if has_hashes(db):
             raise StoreUnavailable("the ledger was replaced by another one", hint="restart memoryd")
         set_hash_key(db, key)
-    put_exclusion(db, agent, one)
+    put_withheld(db, agent, one)
     return True
 
 
-def put_exclusion(db: apsw.Connection, agent: str, one: Exclusion) -> None:
+def put_withheld(db: apsw.Connection, agent: str, one: WithheldName) -> None:
     """Put a row; a mark does not make what was forgotten a mere mark."""
     given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
     db.execute(_PUT, given)
 
 
-def release(db: apsw.Connection, agent: str, kind: ExcludedKind, name: str) -> bool:
+def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> bool:
     """Drop a row, and return whether there was one."""
     db.execute(_DROP_EXCLUSION, (agent, kind, name))
     return db.changes() > 0
 
 
-def all_exclusions(db: apsw.Connection, agent: str) -> list[Exclusion]:
+def all_withheld(db: apsw.Connection, agent: str) -> list[WithheldName]:
     """Return all of an agent."""
     rows = db.execute(_ALL, (agent,))
-    return [Exclusion(ExcludedKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
+    return [WithheldName(WithheldKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
 
 
 def hash_key(db: apsw.Connection) -> bytes:
@@ -209,7 +209,7 @@ class Marks(Struct, frozen=True):
     """All rows of all agents, and what their hashes are keyed with: no bytes where there is none yet."""
 
     key: bytes = b""
-    rows: tuple[tuple[str, Exclusion], ...] = ()
+    rows: tuple[tuple[str, WithheldName], ...] = ()
 
 
 def read_marks(path: Path) -> Marks:
@@ -234,7 +234,7 @@ def take_over(db: apsw.Connection, name: str, marks: Marks) -> None:
         elif any(one.is_hashed for _, one in marks.rows):
             raise StoreUnavailable("other conversations were marked since, and hashed with another key")
     for agent, one in marks.rows:
-        put_exclusion(db, agent, one)
+        put_withheld(db, agent, one)
     db.execute("INSERT INTO taken_over VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
 
@@ -279,8 +279,8 @@ def _connected(path: Path) -> apsw.Connection:
 
 def _mark(
     agent: str, kind: str, name: str, since: float, is_forgotten: int, head_bytes: int, head_hash: bytes
-) -> tuple[str, Exclusion]:
+) -> tuple[str, WithheldName]:
     is_sound = is_forgotten in (0, 1) and head_bytes >= 0 and len(head_hash) == (_HASH_BYTES if head_bytes else 0)
     if not (agent and name and is_sound):
         raise DamagedDatabase("a row of it is damaged")
-    return agent, Exclusion(ExcludedKind(kind), name, since, bool(is_forgotten), head_bytes, head_hash)
+    return agent, WithheldName(WithheldKind(kind), name, since, bool(is_forgotten), head_bytes, head_hash)

@@ -23,11 +23,11 @@ from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
 from memoryd.store.database_file import Injected, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
     PENDING_FOR,
-    ExcludedKind,
-    Exclusion,
     HoldingLimits,
     PendingAnswerCount,
-    all_exclusions,
+    WithheldKind,
+    WithheldName,
+    all_withheld,
     count_pending_answers,
     expire_pending_answers,
     hash_key,
@@ -226,7 +226,7 @@ class Ledger:
         counted: int = await self.read(lambda db: db.execute(_OF_SESSION, (agent, session)).get)
         return counted
 
-    async def withhold(self, agent: str, one: Exclusion, key: bytes) -> bool:
+    async def withhold(self, agent: str, one: WithheldName, key: bytes) -> bool:
         """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
 
         Raises Denied where nothing may be written, and StoreUnavailable where other hashes are keyed otherwise.
@@ -234,7 +234,7 @@ class Ledger:
         self._allow_writing()
         return await self._use_marks(self._file.write, lambda db: withhold(db, agent, one, key), makes_file=True)
 
-    async def release(self, agent: str, kind: ExcludedKind, name: str) -> bool:
+    async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
         """Drop such a note, of which no byte is left in file or log; return whether there was one.
 
         Raises Denied where nothing may be written.
@@ -244,10 +244,10 @@ class Ledger:
             lambda step: self._file.erase(step, keeps_copies=True), lambda db: release(db, agent, kind, name)
         )
 
-    async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[Exclusion]]:
+    async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[WithheldName]]:
         """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
         return await self._use_marks(
-            self._file.read, lambda db: (hash_key(db), all_exclusions(db, agent)), makes_file=makes_file
+            self._file.read, lambda db: (hash_key(db), all_withheld(db, agent)), makes_file=makes_file
         )
 
     async def sweep(self) -> int:

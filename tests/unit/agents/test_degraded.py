@@ -183,12 +183,12 @@ def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
 def test_each_beginning_and_end_is_published_once() -> None:
     told: list[tuple[Event, object, object]] = []
     book = Degradations(lambda event, data: told.append((event, data["agent"], data["part"])))
-    (first,) = book.of("a", [Shortfall("watcher", "no inotify")])
-    (second,) = book.of("a", [Shortfall("watcher", "still none")])
+    (first,) = book.update("a", [Shortfall("watcher", "no inotify")])
+    (second,) = book.update("a", [Shortfall("watcher", "still none")])
     assert (first["since"], second["reason"]) == (second["since"], "still none")
-    book.of("b", [])
+    book.update("b", [])
     assert told == [(Event.DEGRADED, "a", "watcher")]
-    assert book.of("a", []) == []
+    assert book.update("a", []) == []
     assert told[1:] == [(Event.RECOVERED, "a", "watcher")]
 
 
@@ -196,13 +196,13 @@ def test_parts_that_are_made_anew_have_been_degraded_since_before() -> None:
     now, told = [0.0], list[Event]()
     book = Degradations(lambda event, _data: told.append(event), lambda: now[0])
     lost = [Shortfall("watcher", "no inotify")]
-    (before,) = book.of("a", lost)
-    book.of("b", lost)
-    book.go_on({"a"})
-    assert book.of("a", []) == [], "the new part has not found out yet"
+    (before,) = book.update("a", lost)
+    book.update("b", lost)
+    book.keep_for({"a"})
+    assert book.update("a", []) == [], "the new part has not found out yet"
     now[0] += NEW_PARTS_SECONDS - 1
-    (after,) = book.of("a", lost)
+    (after,) = book.update("a", lost)
     assert (after["since"], told) == (before["since"], [Event.DEGRADED, Event.DEGRADED])
     now[0] += 2
-    book.of("a", [])
+    book.update("a", [])
     assert told[2:] == [Event.RECOVERED]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memoryd.config.loading.foreign import NEVER
+from memoryd.config.loading.foreign import WITHOUT_EFFECT
 from memoryd.config.loading.keys import own_keys, section_at
 from memoryd.config.root import Config
 from memoryd.config.section import Section
@@ -29,7 +29,7 @@ def fields(section: type[Section], path: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def test_every_key_is_read_or_listed_as_one_without_effect() -> None:
-    listed = tuple(key.replace("memorySearch.", SEARCH, 1) for key in NEVER)
+    listed = tuple(key.replace("memorySearch.", SEARCH, 1) for key in WITHOUT_EFFECT)
     known = dict(fields(Config))
     unread = {key for key, name in known.items() if name not in READ}
     assert len(known) > 120

@@ -12,7 +12,7 @@ import pytest
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
-from memoryd.embed.remote.gate import MeteredEmbedder, TokenBudget
+from memoryd.embed.remote.breaker import MeteredEmbedder, TokenBudget
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 
 HOST = "api.example.com"
@@ -60,31 +60,31 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def book(tmp_path: Path, clock: Clock) -> TokenBudget:
+def budget(tmp_path: Path, clock: Clock) -> TokenBudget:
     return TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
 
 
-def metered(book: TokenBudget, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
-    return MeteredEmbedder(inner or Counting(), book=book, destination=HOST, limit=limit)
+def metered(budget: TokenBudget, limit: int | None, inner: Counting | None = None) -> MeteredEmbedder:
+    return MeteredEmbedder(inner or Counting(), budget=budget, destination=HOST, limit=limit)
 
 
-async def test_what_was_answered_is_counted_by_destination(book: TokenBudget) -> None:
-    embedder = metered(book, None)
+async def test_what_was_answered_is_counted_by_destination(budget: TokenBudget) -> None:
+    embedder = metered(budget, None)
     await embedder.embed_documents([TEN, TEN])
     await embedder.embed_query("three more words")
-    assert book.spent(HOST) == 2 * COST + estimate("three more words")
-    assert book.spent("other.example.com") == 0
+    assert budget.spent(HOST) == 2 * COST + estimate("three more words")
+    assert budget.spent("other.example.com") == 0
 
 
-async def test_what_failed_costs_nothing(book: TokenBudget) -> None:
+async def test_what_failed_costs_nothing(budget: TokenBudget) -> None:
     with pytest.raises(EmbedderUnavailable):
-        await metered(book, None, Counting(is_away=True)).embed_documents([TEN])
-    assert book.spent(HOST) == 0
+        await metered(budget, None, Counting(is_away=True)).embed_documents([TEN])
+    assert budget.spent(HOST) == 0
 
 
-async def test_batch_beyond_the_limit_says_how_much_of_it_fits(book: TokenBudget) -> None:
+async def test_batch_beyond_the_limit_says_how_much_of_it_fits(budget: TokenBudget) -> None:
     inner = Counting()
-    embedder = metered(book, 3 * COST, inner)
+    embedder = metered(budget, 3 * COST, inner)
     with pytest.raises(BudgetSpent, match="tokensPerDay") as caught:
         await embedder.embed_documents([TEN] * 5)
     assert caught.value.fits == 3
@@ -96,18 +96,18 @@ async def test_batch_beyond_the_limit_says_how_much_of_it_fits(book: TokenBudget
     assert np.allclose(await embedder.embed_query("still asked"), [1, 0])
 
 
-async def test_limit_below_one_passage_still_sends_one_a_day(book: TokenBudget) -> None:
+async def test_limit_below_one_passage_still_sends_one_a_day(budget: TokenBudget) -> None:
     with pytest.raises(BudgetSpent) as caught:
-        await metered(book, 1).embed_documents([TEN, TEN])
+        await metered(budget, 1).embed_documents([TEN, TEN])
     assert caught.value.fits == 1
-    await metered(book, 1).embed_documents([TEN])
+    await metered(budget, 1).embed_documents([TEN])
     with pytest.raises(BudgetSpent) as caught:
-        await metered(book, 1).embed_documents([TEN])
+        await metered(budget, 1).embed_documents([TEN])
     assert caught.value.fits == 0
 
 
-async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, book: TokenBudget, clock: Clock) -> None:
-    await metered(book, None).embed_documents([TEN])
+async def test_restart_is_no_new_day_and_midnight_is(tmp_path: Path, budget: TokenBudget, clock: Clock) -> None:
+    await metered(budget, None).embed_documents([TEN])
     again = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
     assert again.spent(HOST) == COST
     clock.now = datetime(2026, 11, 21, 0, 1, tzinfo=UTC)
@@ -124,36 +124,36 @@ async def test_rubbish_in_the_file_counts_as_nothing(tmp_path: Path, clock: Cloc
 
 async def test_file_that_cannot_be_written_stops_nobody(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
-    book = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
-    await metered(book, None).embed_documents([TEN])
-    assert book.spent(HOST) == COST
+    budget = TokenBudget(tmp_path / "state" / "spending.json", clock=clock)
+    await metered(budget, None).embed_documents([TEN])
+    assert budget.spent(HOST) == COST
 
 
-async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(book: TokenBudget) -> None:
+async def test_what_is_being_sent_is_no_longer_free_and_comes_back_if_it_fails(budget: TokenBudget) -> None:
     slow = Counting(is_away=True)
     slow.goes_on.clear()
-    first = asyncio.ensure_future(metered(book, 3 * COST, slow).embed_documents([TEN] * 2))
+    first = asyncio.ensure_future(metered(budget, 3 * COST, slow).embed_documents([TEN] * 2))
     await slow.asked.wait()
     with pytest.raises(BudgetSpent) as caught:
-        await metered(book, 3 * COST).embed_documents([TEN] * 2)
+        await metered(budget, 3 * COST).embed_documents([TEN] * 2)
     assert caught.value.fits == 1
-    assert book.spent(HOST) == 0
+    assert budget.spent(HOST) == 0
     slow.goes_on.set()
     with pytest.raises(EmbedderUnavailable, match="away"):
         await first
-    await metered(book, 3 * COST).embed_documents([TEN] * 3)
-    assert book.spent(HOST) == 3 * COST
+    await metered(budget, 3 * COST).embed_documents([TEN] * 3)
+    assert budget.spent(HOST) == 3 * COST
 
 
-async def test_budget_that_others_may_yet_give_back_is_not_spent(book: TokenBudget) -> None:
+async def test_budget_that_others_may_yet_give_back_is_not_spent(budget: TokenBudget) -> None:
     slow = Counting()
     slow.goes_on.clear()
-    first = asyncio.ensure_future(metered(book, 2 * COST, slow).embed_documents([TEN] * 2))
+    first = asyncio.ensure_future(metered(budget, 2 * COST, slow).embed_documents([TEN] * 2))
     await slow.asked.wait()
     with pytest.raises(EmbedderUnavailable, match="being sent") as caught:
-        await metered(book, 2 * COST).embed_documents([TEN])
+        await metered(budget, 2 * COST).embed_documents([TEN])
     assert not isinstance(caught.value, BudgetSpent)
     slow.goes_on.set()
     await first
     with pytest.raises(BudgetSpent, match="next day"):
-        await metered(book, 2 * COST).embed_documents([TEN])
+        await metered(budget, 2 * COST).embed_documents([TEN])

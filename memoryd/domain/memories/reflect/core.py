@@ -207,14 +207,14 @@ _Pair = tuple[Memory, Memory]
 
 def _outdated_pairs(shared: SharedMemories) -> Iterator[_Pair]:
     """Yield each memory that is out of date with the newest of its line, however many lie between them."""
-    for newest in sorted(shared.before.keys() - shared.outdated):
+    for newest in sorted(shared.predecessors.keys() - shared.outdated):
         seen: set[MemoryId] = set()
-        waiting = list(shared.before[newest])
+        waiting = list(shared.predecessors[newest])
         while waiting:
             older = waiting.pop()
             if older not in seen:
                 seen.add(older)
-                waiting += shared.before.get(older, ())
+                waiting += shared.predecessors.get(older, ())
                 yield shared.memories[older], shared.memories[newest]
 
 

@@ -4,8 +4,8 @@ The same memories give the same pages: their order is canonical, and no clock is
 all agents of the workspace may see, since all of them can read the files.
 
 An entry is lost when no line states its memory any more; too many losses stop the write, for some memories may merely
-be unreadable today. An entry that a line of the same file replaced was edited. One whose file is private by now has to
-go and is no loss.
+be unreadable today. A lost entry counts as edited where the same file states a new one. One whose file is private by
+now has to go and is no loss.
 """
 
 from collections import Counter, defaultdict
@@ -44,7 +44,7 @@ class SharedMemories(Struct, frozen=True):
     """The memories that are for all agents of a workspace, the newest first, and which of them are out of date."""
 
     memories: Mapping[MemoryId, Memory]
-    before: Mapping[MemoryId, tuple[MemoryId, ...]]
+    predecessors: Mapping[MemoryId, tuple[MemoryId, ...]]
     """What each supersedes, newer to older."""
     outdated: frozenset[MemoryId]
     beliefs: Mapping[MemoryId, OpinionState]
@@ -135,12 +135,12 @@ def _section(
 
 
 def _entry(shared: SharedMemories, memory: Memory) -> PageEntry:
-    earlier = [shared.memories[one] for one in shared.before.get(memory.id, ())]
+    earlier = [shared.memories[one] for one in shared.predecessors.get(memory.id, ())]
     label = _day_suffix(memory)
     if is_belief(memory.kind):
         label = f"{label}, confidence {shared.confidence(memory):.2f}"
-    below = tuple(_plain(one, f"until then{_day_suffix(one)}") for one in earlier[:MAX_BEFORE])
-    return _plain(memory, label.removeprefix(", "), below)
+    below = tuple(_page_entry(one, f"until then{_day_suffix(one)}") for one in earlier[:MAX_BEFORE])
+    return _page_entry(memory, label.removeprefix(", "), below)
 
 
 def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
@@ -152,18 +152,18 @@ def _opinion(shared: SharedMemories, memory: Memory) -> PageEntry:
     if belief is not None:
         below += _evidence(shared, "for", belief.supporting, memory.id)
         below += _evidence(shared, "against", belief.opposing, memory.id)
-    return _plain(memory, label, tuple(below))
+    return _page_entry(memory, label, tuple(below))
 
 
-def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], but: MemoryId) -> Iterable[PageEntry]:
+def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], except_id: MemoryId) -> Iterable[PageEntry]:
     ids = dict.fromkeys(step.evidence for step in steps)
     # a memory of one agent alone moves the opinion, and is not shown to the others
-    memories = [shared.memories[one] for one in ids if one in shared.memories and one != but]
+    memories = [shared.memories[one] for one in ids if one in shared.memories and one != except_id]
     for memory in sorted(memories, key=_newest_first)[:MAX_EVIDENCE]:
-        yield _plain(memory, f"{word}{_day_suffix(memory)}")
+        yield _page_entry(memory, f"{word}{_day_suffix(memory)}")
 
 
-def _plain(memory: Memory, label: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
+def _page_entry(memory: Memory, label: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
     sources = tuple(Citation(source.path, source.start_line, source.end_line) for source in memory.sources)
     return PageEntry(memory.id, label, memory.line.text, sources, below)
 
@@ -179,7 +179,7 @@ def _describe(memories: Sequence[Memory]) -> str:
 def _day(memory: Memory) -> date | None:
     """Return the newest day in the name of a document that states a memory; None where none has one.
 
-    When a line without a date was first seen is known to the ledger alone, and pages do not hang on that.
+    When a line without a date was first seen is known to the ledger alone, and pages must not depend on it.
     """
     return max((source.day for source in memory.sources if date_in_name(source.path)), default=None)
 
@@ -205,7 +205,7 @@ _HEADINGS: Final = {
 
 MAX_LOST_SHARE: Final = 0.25
 """Share of the entries of a page that one run may take away."""
-FEW: Final = 2
+LOSSES_ALWAYS_ALLOWED: Final = 2
 """Entries that may go, whatever their share: of a small page a person takes one line out, and that is its half."""
 
 
@@ -216,20 +216,20 @@ class CitedFiles(Struct, frozen=True):
     private: frozenset[str] = frozenset()
 
 
-def stated_by(shared: SharedMemories) -> dict[ShortId, frozenset[str]]:
+def source_paths(shared: SharedMemories) -> dict[ShortId, frozenset[str]]:
     """Return the short ids of all memories that pages may hold, with the paths of the lines that state each."""
     return {short_id(one.id): frozenset(source.path for source in one.sources) for one in shared.memories.values()}
 
 
 def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozenset[str]], files: CitedFiles) -> str:
-    """Return why a block may not make way for what the page is to say now; empty if it may."""
+    """Return why the old block of a page may not be overwritten; empty if it may."""
     cited: defaultdict[ShortId, set[str]] = defaultdict(set)
     for memory, path in citations_in(block):
         cited[memory].add(path)
     gone = set[str]()
     for memory, paths in cited.items():
         missing, moved = paths & files.gone, stated.get(memory, frozenset()) - paths
-        # another file may have taken the place of one, as a renamed one does
+        # the memory may be stated in another file now, as after a rename
         if len(missing) > len(moved):
             gone |= missing
     if gone:
@@ -237,7 +237,7 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
         return f"it cites {min(gone)}{others}, which is no longer there"
     lost = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
     count = len(lost) - _count_edited(lost, cited, page)
-    if count > max(FEW, MAX_LOST_SHARE * len(cited)):
+    if count > max(LOSSES_ALWAYS_ALLOWED, MAX_LOST_SHARE * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 

@@ -18,7 +18,7 @@ from memoryd.domain.memories.generated import (
     generated_in,
     with_block,
 )
-from memoryd.domain.memories.reflect.pages import CitedFiles, pages_of, shared_memories, stated_by, why_refused
+from memoryd.domain.memories.reflect.pages import CitedFiles, pages_of, shared_memories, source_paths, why_refused
 from memoryd.domain.text.lines import PADDING
 from tests.unit.domain.memories.books import book_from
 
@@ -122,7 +122,7 @@ def eight(*, without: int = 0, day: str = "2025-11-20") -> Book:
 def refusal(old: Book, new: Book, files: CitedFiles) -> str:
     block = text_of(old, "bank/entities/x.md")
     page = page_named(new, "bank/entities/x.md") if new.by_entity else PAGE
-    return why_refused(block, page, stated_by(shared_memories(new, {})), files)
+    return why_refused(block, page, source_paths(shared_memories(new, {})), files)
 
 
 def test_losing_more_than_a_quarter_is_refused() -> None:

@@ -1,8 +1,8 @@
-"""The conversations of one agent that are not to be remembered: the marks in its ledger, and a source without them.
+"""The conversations of one agent that are not to be remembered: what the ledger withholds, and a source without that.
 
 Until the ledger was read, reading or storing a conversation has to wait. A transcript is excluded by its name, and so
-is one of another name that has all of what was forgotten. Session keys and contents are stored as hashes that are keyed
-with a number of the ledger's own.
+is one of another name that begins with all of what was forgotten. Session keys and contents are stored as hashes,
+keyed with a secret of the ledger.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from memoryd.domain.documents import RelativePath
 from memoryd.errors import InvalidRequest, StoreError, StoreUnavailable
 from memoryd.sessions.conversation_source import ConversationSource, ReadStep, SourceListing
 from memoryd.sessions.transcripts.reading import Beginning, beginning_of
-from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS, MAX_KEYS, ExcludedKind, Exclusion
+from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS, MAX_KEYS, WithheldKind, WithheldName
 from memoryd.store.ledger.ledger import Ledger
 
 RETRY_SECONDS: Final = 10.0
 
-_Known = Mapping[tuple[ExcludedKind, str], Exclusion]
+_Known = Mapping[tuple[WithheldKind, str], WithheldName]
 
 
-class ExcludedConversations:
-    """The marks of one agent. What asks may come from any thread; what changes them comes from the event loop."""
+class WithheldConversations:
+    """What one agent's ledger withholds: asked from any thread, changed on the event loop alone."""
 
     def __init__(self, agent: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> None:
         self.trouble = ""
@@ -67,22 +67,24 @@ class ExcludedConversations:
                 await self.load()
             await asyncio.sleep(retry_seconds)
 
-    def transcript(self, path: RelativePath) -> Exclusion | None:
+    def withheld_transcript(self, path: RelativePath) -> WithheldName | None:
         """Return why a transcript is withheld by its name, None if it is not; raises StoreUnavailable."""
-        return self._all().get((ExcludedKind.TRANSCRIPT, path))
+        return self._all().get((WithheldKind.TRANSCRIPT, path))
 
-    def names(self, path: RelativePath) -> bool:
+    def withholds_path(self, path: RelativePath) -> bool:
         """Tell whether nothing of a conversation may be read, by its path; raises StoreUnavailable."""
         known = self._all()
-        return (ExcludedKind.TRANSCRIPT, path) in known or (ExcludedKind.PENDING, path) in known
+        return (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
 
-    def transcript_like(self, file: Path, *, but: str = "") -> Exclusion | None:
-        """Return what was forgotten, under another name than `but`, and is what this file begins with.
+    def forgotten_transcript_in(self, file: Path, *, other_than: str = "") -> WithheldName | None:
+        """Return the forgotten transcript, of another name than `other_than`, with which this file begins.
 
         Blocks; raises OSError, StoreUnavailable.
         """
-        forgotten = (one for one in self._all().values() if one.is_forgotten and one.head_bytes and one.name != but)
-        return next((one for one in forgotten if self.is_like(file, one)), None)
+        forgotten = (
+            one for one in self._all().values() if one.is_forgotten and one.head_bytes and one.name != other_than
+        )
+        return next((one for one in forgotten if self.begins_with(file, one)), None)
 
     def withholds(self, path: RelativePath, file: Path | None) -> bool:
         """Tell whether nothing of a transcript may be read, by its path or what its file says; in doubt nothing may.
@@ -90,18 +92,18 @@ class ExcludedConversations:
         Blocks; raises StoreUnavailable.
         """
         try:
-            return self.names(path) or (file is not None and self.transcript_like(file) is not None)
+            return self.withholds_path(path) or (file is not None and self.forgotten_transcript_in(file) is not None)
         except OSError:
             # in doubt; the next look may know
             return True
 
-    def is_like(self, file: Path, one: Exclusion) -> bool:
+    def begins_with(self, file: Path, one: WithheldName) -> bool:
         """Tell whether a file begins with what was forgotten. Blocks; raises OSError."""
         return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)
 
-    def transcripts(self) -> list[Exclusion]:
+    def withheld_transcripts(self) -> list[WithheldName]:
         """Return all transcripts that are withheld by name."""
-        return [one for one in self._all().values() if one.kind is ExcludedKind.TRANSCRIPT]
+        return [one for one in self._all().values() if one.kind is WithheldKind.TRANSCRIPT]
 
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
@@ -112,19 +114,19 @@ class ExcludedConversations:
         await self.load()
         return self.has_key(key)
 
-    def keys(self) -> int:
-        """Return how many session keys are marked."""
-        kinds = (ExcludedKind.KEY, ExcludedKind.AGENTS_KEY)
+    def count_keys(self) -> int:
+        """Return how many session keys are withheld."""
+        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
         return len({one.name for one in self._all().values() if one.kind in kinds})
 
-    def marked_by_agent(self) -> list[Exclusion]:
+    def marked_by_agent(self) -> list[WithheldName]:
         """Return the marks of session keys that the agent made itself, the newest first."""
-        marks = (one for one in self._all().values() if one.kind is ExcludedKind.AGENTS_KEY)
+        marks = (one for one in self._all().values() if one.kind is WithheldKind.AGENTS_KEY)
         return sorted(marks, key=lambda one: one.since, reverse=True)
 
-    def unfinished(self) -> list[Exclusion]:
+    def unfinished(self) -> list[WithheldName]:
         """Return the conversations whose forgetting began and did not end."""
-        return [one for one in self._all().values() if one.kind is ExcludedKind.PENDING]
+        return [one for one in self._all().values() if one.kind is WithheldKind.PENDING]
 
     async def withhold_transcript(self, path: RelativePath, file: Path | None, *, is_forgotten: bool) -> None:
         """Have a transcript never be read again; if it is forgotten under any name, by what its file says.
@@ -138,23 +140,23 @@ class ExcludedConversations:
             with contextlib.suppress(OSError):
                 begins = await asyncio.to_thread(beginning_of, file, self._content_key)
         await self._put(
-            Exclusion(ExcludedKind.TRANSCRIPT, path, self._clock(), is_forgotten, begins.size, begins.digests)
+            WithheldName(WithheldKind.TRANSCRIPT, path, self._clock(), is_forgotten, begins.size, begins.digests)
         )
 
     async def release_transcript(self, path: RelativePath) -> bool:
         """Have a transcript be read again; return whether it was withheld. Raises StoreError, Denied."""
-        return await self._release(ExcludedKind.TRANSCRIPT, path)
+        return await self._release(WithheldKind.TRANSCRIPT, path)
 
     async def withhold_key(self, key: str, *, is_owners: bool = True) -> None:
         """Have nothing be remembered of what is said under a session key; raises StoreError, Denied, InvalidRequest.
 
-        What the owner does not want an agent needs not mark again; and of marks of its own it has few.
+        A key that the owner withholds is not stored again for the agent, whose own are limited in number.
         """
         await self._ready()
         if not is_owners and self.has_key(key):
             return
-        kind = ExcludedKind.KEY if is_owners else ExcludedKind.AGENTS_KEY
-        if not await self._put(Exclusion(kind, self._hashed_key(key), self._clock())):
+        kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
+        if not await self._put(WithheldName(kind, self._hashed_key(key), self._clock())):
             most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
@@ -179,18 +181,18 @@ class ExcludedConversations:
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(Exclusion(ExcludedKind.PENDING, path, self._clock(), True))
+        await self._put(WithheldName(WithheldKind.PENDING, path, self._clock(), True))
 
     async def end_forgetting(self, path: RelativePath) -> None:
-        """Drop that note: of a session not even this is left; raises StoreError, Denied."""
-        await self._release(ExcludedKind.PENDING, path)
+        """Drop that note, so that no trace of the session stays; raises StoreError, Denied."""
+        await self._release(WithheldKind.PENDING, path)
 
     async def _ready(self) -> None:
         await self.load()
         if not self._key:
             self._key, _ = await self._ledger.withheld(self._agent, makes_file=True)
 
-    async def _put(self, one: Exclusion) -> bool:
+    async def _put(self, one: WithheldName) -> bool:
         if not await self._ledger.withhold(self._agent, one, self._key):
             return False
         before = self._all().get((one.kind, one.name))
@@ -201,14 +203,14 @@ class ExcludedConversations:
         self._keep({**self._all(), (one.kind, one.name): one})
         return True
 
-    async def _release(self, kind: ExcludedKind, name: str) -> bool:
+    async def _release(self, kind: WithheldKind, name: str) -> bool:
         await self.load()
         is_released = await self._ledger.release(self._agent, kind, name)
         self._keep({key: one for key, one in self._all().items() if key != (kind, name)})
         return is_released
 
     def _keep(self, known: _Known) -> None:
-        # as a whole, for other threads read it; the count after it, for they look at that first
+        # as a whole, since other threads read it; `version` last: they compare it before they read
         self._known = MappingProxyType(dict(known))
         self.version += 1
 
@@ -217,10 +219,10 @@ class ExcludedConversations:
             raise StoreUnavailable(self.trouble or "it is not known yet which conversations are not to be remembered")
         return self._known
 
-    def _marks_of(self, key: str) -> list[tuple[ExcludedKind, str]]:
-        # as it was written, too: so marks were kept before all spellings were one
+    def _marks_of(self, key: str) -> list[tuple[WithheldKind, str]]:
+        # the spelling as written, too: older versions stored that
         names = dict.fromkeys([self._hashed_key(key), self._hashed(read_key(key).raw)])
-        kinds = (ExcludedKind.KEY, ExcludedKind.AGENTS_KEY)
+        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
         known = self._all()
         return [(kind, name) for name in names for kind in kinds if (kind, name) in known]
 
@@ -240,11 +242,11 @@ class ExcludedConversations:
         return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
 
 
-class RememberedSource(Struct, frozen=True):
-    """What `inner` has, less what is withheld; raises StoreUnavailable until that is known."""
+class SourceWithoutWithheld(Struct, frozen=True):
+    """A source without what is withheld; raises StoreUnavailable until that is known."""
 
     inner: ConversationSource
-    withheld: ExcludedConversations
+    withheld: WithheldConversations
 
     @property
     def prefix(self) -> str:
@@ -252,11 +254,11 @@ class RememberedSource(Struct, frozen=True):
         return self.inner.prefix
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
-        """Say what there is; what was read and is withheld by now is not, so that its rows go."""
+        """List the source without what is withheld, so that its rows are deleted."""
         found = self.inner.look(read, is_forced=is_forced)
-        hidden = {path for path in found.present if self.withheld.names(path)}
+        hidden = {path for path in found.present if self.withheld.withholds_path(path)}
         return replace(found, present=found.present - hidden, due=[path for path in found.due if path not in hidden])
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
         """Read on what may be read; nothing of what is withheld since the look."""
-        return None if self.withheld.names(path) else self.inner.read_on(path, tail)
+        return None if self.withheld.withholds_path(path) else self.inner.read_on(path, tail)

@@ -1,6 +1,6 @@
 """When an endpoint may be called: its one circuit breaker, and the bound on the tokens that are sent in a day.
 
-A gate outlives the embedders that are opened over it, so that a wait that the endpoint asked for is always kept.
+A breaker outlives the embedders that are opened over it, so that a wait that the endpoint asked for is always kept.
 """
 
 import asyncio
@@ -30,25 +30,25 @@ from memoryd.retry import Retry
 log = structlog.get_logger(__name__)
 
 NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
-"""An endpoint that answers so works: the text, its length or the hurry is to blame."""
+"""An endpoint that answers so works: the text, its length or our rate of requests is the cause."""
 
 
 class EndpointBreaker:
-    """The memory of one endpoint. Times are seconds on the clock of `retry`.
+    """What is known of the health of one endpoint. Times are seconds on the clock of `retry`.
 
-    A wait above `hold` counts as an outage: somebody else may stand in.
+    A wait above `longest_wait` counts as a failure: another provider may stand in.
     """
 
-    def __init__(self, retry: Retry | None = None, *, hold: timedelta = HOLD) -> None:
+    def __init__(self, retry: Retry | None = None, *, longest_wait: timedelta = HOLD) -> None:
         self.reason = ""
         """What the last call that failed was told."""
         self._retry = retry or Retry()
-        self._hold_seconds = hold.total_seconds()
+        self._longest_wait = longest_wait.total_seconds()
         self._caller = Credentials()
         self._entered_at = float("-inf")
         self._is_admitted = False
         self._is_down = False
-        self._holds: dict[tuple[Hashable, Purpose], float] = {}
+        self._paused_until: dict[tuple[Hashable, Purpose], float] = {}
         self._left_alone_until = float("-inf")
         self._failed_at = float("-inf")
         self._answered_at = float("-inf")
@@ -59,8 +59,8 @@ class EndpointBreaker:
         """Why the endpoint is given up, None while it is not: calls keep failing, or it asked for a long rest."""
         # before it is admitted nothing but a document was ever sent, and nothing else can be held back
         purpose = Purpose.QUERY if self._is_admitted else Purpose.DOCUMENT
-        asked_for = max(self._held_until(purpose), self._left_alone_until) - self._retry.now()
-        return self.reason if self._retry.is_open or asked_for > self._hold_seconds else None
+        asked_for = max(self._pause_end(purpose), self._left_alone_until) - self._retry.now()
+        return self.reason if self._retry.is_open or asked_for > self._longest_wait else None
 
     @property
     def refuses_questions(self) -> bool:
@@ -73,8 +73,8 @@ class EndpointBreaker:
             self._news.clear()
             await self._news.wait()
 
-    def enter(self, caller: Credentials) -> None:
-        """Let somebody come who will ask for the first vector.
+    def start_with(self, caller: Credentials) -> None:
+        """Begin with these credentials, of which no vector came yet.
 
         With another key or header what failed before tells nothing, and of another account the endpoint has asked
         nothing; what it asks of everybody (503 with Retry-After) stays.
@@ -95,31 +95,31 @@ class EndpointBreaker:
 
         A question is not held back by a limit that documents ran into; a limit that it ran into holds both.
         """
-        return max(self._retry.wait(), self._held_until(purpose) - self._retry.now(), 0.0)
+        return max(self._retry.wait(), self._pause_end(purpose) - self._retry.now(), 0.0)
 
-    def starts(self) -> float:
-        """Note that a call starts; the time, which `fails` wants to know."""
+    def note_start(self) -> float:
+        """Note that a call starts; return its start time, for `note_failure`."""
         self._retry.tried()
         return self._retry.now()
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note that the endpoint works, whatever it said."""
         self._answered_at = self._retry.now()
         self._is_down = False
         if self._is_admitted:
             self._retry.succeeded()
 
-    def fails(self, error: CallError, purpose: Purpose, *, started: float, is_late: bool) -> None:
+    def note_failure(self, error: CallError, purpose: Purpose, *, started: float, is_late: bool) -> None:
         """Note that a call failed. `is_late`: no answer in time, rather than an answer that says no."""
         # a call that was under way with the key before: what it is told is nothing to this one
         if started < self._entered_at:
             return
         self.reason = error.reason
         if error.kind is FailureKind.BUSY:
-            self._hold(purpose, error.retry_after)
+            self._pause(purpose, error.retry_after)
         if self._is_admitted and error.kind in NOT_ITS_FAULT:
-            self.answered()
-        elif not self._is_load(purpose, is_late=is_late):
+            self.note_answer()
+        elif not self._is_merely_busy(purpose, is_late=is_late):
             # calls that were under way together fail together: that is one failure
             if started >= self._failed_at:
                 self._retry.failed()
@@ -129,34 +129,34 @@ class EndpointBreaker:
                 self._retry.hold(error.retry_after)
         self._news.set()
 
-    def gives_up(self, error: CallError) -> None:
+    def note_exhausted(self, error: CallError) -> None:
         """Note that a call has used up its tries."""
         self._is_down = error.kind not in NOT_ITS_FAULT
 
-    def opening_failed(self, reason: str) -> float:
+    def note_failed_opening(self, reason: str) -> float:
         """Note that it could not even be asked, and return the seconds until the next try."""
         self.reason = reason
         self._news.set()
         return self._retry.failed()
 
-    def _is_load(self, purpose: Purpose, *, is_late: bool) -> bool:
+    def _is_merely_busy(self, purpose: Purpose, *, is_late: bool) -> bool:
         # a question without an answer in its few seconds, while documents get theirs: busy, not gone
         return is_late and purpose is Purpose.QUERY and self._retry.now() - self._answered_at < self._retry.rule.window
 
-    def _held_until(self, purpose: Purpose) -> float:
-        return self._holds.get((self._caller.account, purpose), float("-inf"))
+    def _pause_end(self, purpose: Purpose) -> float:
+        return self._paused_until.get((self._caller.account, purpose), float("-inf"))
 
-    def _hold(self, purpose: Purpose, seconds: float | None) -> None:
+    def _pause(self, purpose: Purpose, seconds: float | None) -> None:
         pause = self._retry.rule.first_delay if seconds is None else seconds
         until = self._retry.now() + pause * self._retry.jitter()
         for affected in {purpose, Purpose.DOCUMENT}:
-            self._holds[self._caller.account, affected] = max(self._held_until(affected), until)
+            self._paused_until[self._caller.account, affected] = max(self._pause_end(affected), until)
 
 
 class TokenBudget:
     """Tokens (estimated) sent to each destination on the current day (UTC), in a small file.
 
-    A file that cannot be read counts as empty; one that cannot be written costs the memory of it, not the work.
+    A file that cannot be read counts as empty; one that cannot be written is counted in memory alone, until a restart.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -169,7 +169,7 @@ class TokenBudget:
 
     def spent(self, destination: str) -> int:
         """Return the tokens sent today."""
-        self._turn_page()
+        self._begin_new_day()
         return self._tokens.get(destination, 0)
 
     def reserved(self, destination: str) -> int:
@@ -178,7 +178,7 @@ class TokenBudget:
 
     @contextmanager
     def reserving(self, destination: str, tokens: int) -> Iterator[None]:
-        """Count tokens as being sent while the block runs: whoever sends at the same time finds them gone."""
+        """Count tokens as being sent while the block runs: who sends at the same time counts them as spent."""
         self._reserved[destination] += tokens
         try:
             yield
@@ -187,12 +187,12 @@ class TokenBudget:
 
     async def add(self, destination: str, tokens: int) -> None:
         """Note that tokens were sent."""
-        self._turn_page()
+        self._begin_new_day()
         self._tokens[destination] = self._tokens.get(destination, 0) + tokens
         async with self._lock:
             await asyncio.to_thread(self._write, json.dumps({"day": self._day, "tokens": self._tokens}))
 
-    def _turn_page(self) -> None:
+    def _begin_new_day(self) -> None:
         today = self._clock().date().isoformat()
         if self._day != today:
             self._tokens = _read_spent(self._path, today)
@@ -213,7 +213,7 @@ class MeteredEmbedder(Struct, frozen=True, eq=False):
     """
 
     inner: Embedder
-    book: TokenBudget
+    budget: TokenBudget
     destination: str
     limit: int | None
 
@@ -225,7 +225,7 @@ class MeteredEmbedder(Struct, frozen=True, eq=False):
     async def embed_query(self, text: str) -> Vector:
         """Ask and count; raises as the embedder does."""
         vector = await self.inner.embed_query(text)
-        await self.book.add(self.destination, estimate(text))
+        await self.budget.add(self.destination, estimate(text))
         return vector
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
@@ -235,13 +235,13 @@ class MeteredEmbedder(Struct, frozen=True, eq=False):
         # no await between the look at what is left and the reservation: two workspaces would both find it free
         if self.limit is not None:
             self._refuse_beyond(self.limit, totals)
-        with self.book.reserving(self.destination, tokens):
+        with self.budget.reserving(self.destination, tokens):
             answers = await self.inner.embed_documents(passages)
-        await self.book.add(self.destination, tokens)
+        await self.budget.add(self.destination, tokens)
         return answers
 
     def _refuse_beyond(self, limit: int, totals: Sequence[int]) -> None:
-        spent, reserved = self.book.spent(self.destination), self.book.reserved(self.destination)
+        spent, reserved = self.budget.spent(self.destination), self.budget.reserved(self.destination)
         fits = _fitting(totals, limit, spent + reserved)
         if fits >= len(totals):
             return
