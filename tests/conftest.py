@@ -39,12 +39,13 @@ MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Collect without looks for garbage: nearly all of the millions of objects that are made stay."""
+    """Collect without looks for garbage, now and later, at the millions of objects that are made: nearly all stay."""
     gc.disable()
     try:
         _compile_share(session.config)
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
 
 

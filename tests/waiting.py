@@ -1,10 +1,12 @@
 """Wait for a condition, never for a duration: in a thread, and in an event loop.
 
 A limit says when a wait has failed, not how fast something must be: it costs nothing where the condition holds, so it
-is far beyond what a machine with other things to do may miss.
+is far beyond what a machine with other things to do may miss. A condition does not hold while a file that it lists goes
+before it is read.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 
@@ -14,7 +16,10 @@ SECONDS = 90.0
 def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, step: float = 0.02) -> None:
     """Wait until `condition` holds, looking every `step` seconds; fail after `seconds`."""
     end = time.monotonic() + seconds
-    while not condition():
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            if condition():
+                return
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds:g} s: {condition}")
         time.sleep(step)
@@ -26,9 +31,10 @@ async def eventually_async(
     """Wait likewise and let the event loop go on; what `condition` returns is awaited if it can be."""
     end = time.monotonic() + seconds
     while True:
-        found = condition()
-        if await found if isinstance(found, Awaitable) else found:
-            return
+        with contextlib.suppress(FileNotFoundError):
+            found = condition()
+            if await found if isinstance(found, Awaitable) else found:
+                return
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds:g} s: {condition}")
         await asyncio.sleep(step)

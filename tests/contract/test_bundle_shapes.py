@@ -1,12 +1,8 @@
-"""Bundles against the request types of the clients of OpenAI, Anthropic and Google."""
+"""Bundles against the request types of the clients of OpenAI, Anthropic and Google, each loaded where it is needed."""
 
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from anthropic.types import TextBlockParam
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
-from google.genai.types import Content, GenerateContentConfig
-from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam
 from pydantic import TypeAdapter
 
 from memoryd.domain.memories.bundle import Bundle, BundlePart, Encoding, bundle, encoded, stable_block
@@ -20,9 +16,6 @@ BUNDLES = {
     "tail alone": bundle(STABLE, [RECALLED], budget=1200, if_none_match=STABLE.etag),
     "nothing": bundle(STABLE, [], budget=1200, if_none_match=STABLE.etag),
 }
-MESSAGE = TypeAdapter[Any](ChatCompletionSystemMessageParam)
-PARTS = TypeAdapter[Any](list[ChatCompletionContentPartTextParam])
-BLOCKS = TypeAdapter[Any](list[TextBlockParam])
 
 
 @pytest.fixture(params=BUNDLES)
@@ -36,8 +29,9 @@ def shape(made: Bundle, encoding: Encoding) -> dict[str, Any]:
     return told
 
 
-def accepted(adapter: TypeAdapter[Any], request: Any) -> object:
+def accepted(kind: Any, request: Any) -> object:
     """Return a request as its type reads it: what the type does not know is gone; raises ValueError."""
+    adapter = TypeAdapter[Any](kind)
     return adapter.dump_python(adapter.validate_python(request))
 
 
@@ -47,22 +41,29 @@ def choices(kind: type, key: str) -> set[Any]:
 
 
 def test_openai_takes_the_message(made: Bundle) -> None:
+    from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam
+
     # part by part: pydantic reads an iterable within a union once for each choice, and nothing is left of it
     assert choices(ChatCompletionSystemMessageParam, "content") == {str, ChatCompletionContentPartTextParam}
     for message in shape(made, Encoding.OPENAI)["messages"]:
-        assert accepted(PARTS, message["content"]) == message["content"] != []
+        assert accepted(list[ChatCompletionContentPartTextParam], message["content"]) == message["content"] != []
         plain = {**message, "content": made.text}
-        assert accepted(MESSAGE, plain) == plain
+        assert accepted(ChatCompletionSystemMessageParam, plain) == plain
 
 
 def test_anthropic_takes_the_system_blocks(made: Bundle) -> None:
+    from anthropic.types import TextBlockParam
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+
     assert choices(MessageCreateParamsNonStreaming, "system") == {str, TextBlockParam}
     request = shape(made, Encoding.ANTHROPIC)
     assert request.keys() == {"system"}
-    assert accepted(BLOCKS, request["system"]) == request["system"]
+    assert accepted(list[TextBlockParam], request["system"]) == request["system"]
 
 
 def test_gemini_takes_the_system_instruction(made: Bundle) -> None:
+    from google.genai.types import Content, GenerateContentConfig
+
     request = shape(made, Encoding.GEMINI)
     config = GenerateContentConfig.model_validate(request)
     assert config.model_dump(exclude_unset=True, by_alias=True) == request
@@ -71,12 +72,16 @@ def test_gemini_takes_the_system_instruction(made: Bundle) -> None:
 
 
 def test_types_refuse_what_is_no_such_shape() -> None:
+    from anthropic.types import TextBlockParam
+    from google.genai.types import GenerateContentConfig
+    from openai.types.chat import ChatCompletionContentPartTextParam, ChatCompletionSystemMessageParam
+
     with pytest.raises(ValueError, match="text"):
-        accepted(PARTS, [{"type": "words", "text": "a"}])
+        accepted(list[ChatCompletionContentPartTextParam], [{"type": "words", "text": "a"}])
     with pytest.raises(ValueError, match="system"):
-        accepted(MESSAGE, {"role": "sistem", "content": "a"})
+        accepted(ChatCompletionSystemMessageParam, {"role": "sistem", "content": "a"})
     blocks = [{"type": "text", "text": "a", "cache_control": {"type": "for ever"}}]
     with pytest.raises(ValueError, match="ephemeral"):
-        accepted(BLOCKS, blocks)
+        accepted(list[TextBlockParam], blocks)
     with pytest.raises(ValueError, match="system"):
         GenerateContentConfig.model_validate({"systemInstruction": {"parts": [{"txt": "a"}]}})

@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic.types import TextBlockParam
-from google.genai.types import Content
-from openai.types.chat import ChatCompletionContentPartTextParam
 from pydantic import TypeAdapter
 
 from tests.daemon import RunningDaemon, write_config, write_workspace
@@ -92,7 +89,10 @@ def in_two(text: str) -> list[str]:
 
 
 def recalled(encoding: str, body: dict[str, Any]) -> list[str]:
-    """Return the texts put before the conversation, held against the types of the client; the first are the rules."""
+    """Return the texts put before the conversation, held against the types of the client; the first are the rules.
+
+    A client takes a second to load.
+    """
     if encoding == "text":
         rules, _, bundle = str(body["prompt"]).partition("\n\n")
         assert bundle.endswith("\nUser: what does GW-4172 mean?\nCompanion:")
@@ -102,12 +102,18 @@ def recalled(encoding: str, body: dict[str, Any]) -> list[str]:
         return [rules["content"], *in_two(body["rsclaw_hidden"]["recall_context"])]
     if encoding == "openai":
         rules, bundle, _ = body["messages"]
+        from openai.types.chat import ChatCompletionContentPartTextParam
+
         parts = TypeAdapter(list[ChatCompletionContentPartTextParam]).validate_python(bundle["content"])
         return [rules["content"], *(part["text"] for part in parts)]
     if encoding == "anthropic":
+        from anthropic.types import TextBlockParam
+
         blocks = TypeAdapter(list[TextBlockParam]).validate_python(body["system"])
         assert [("cache_control" in block) for block in blocks] == [False, True, False]
         return [block["text"] for block in blocks]
+    from google.genai.types import Content
+
     content = Content.model_validate(body["systemInstruction"])
     return [part.text or "" for part in content.parts or []]
 

@@ -8,14 +8,19 @@ from click.testing import CliRunner
 
 from tests.fault import catalogue
 from tests.fault.coverage import TESTS as FOLDER
-from tests.fault.coverage import by_row, functions_of, main, numbered, table
+from tests.fault.coverage import Numbered, by_row, functions_of, main, numbered, table
 
 SECTIONS = catalogue.read()
 ROWS = {row.number: row for section in SECTIONS for row in section.rows}
-TESTS = numbered()
 
 
 STRUCK = {33}
+
+
+@pytest.fixture(scope="module")
+def tests() -> list[Numbered]:
+    """The tests that carry a number; to find them all is parsed."""
+    return numbered()
 
 
 def test_rows_are_numbered_from_1_without_a_gap_but_those_struck() -> None:
@@ -24,9 +29,9 @@ def test_rows_are_numbered_from_1_without_a_gap_but_those_struck() -> None:
     assert [section.letter for section in SECTIONS] == list("ABCDEFGHI")
 
 
-def test_each_numbered_test_says_what_it_asserts() -> None:
-    assert [test.place for test in TESTS if not re.fullmatch(r"[A-Z0-9`/].{20,}[.]", test.says)] == []
-    assert len(TESTS) == len({test.says for test in TESTS})
+def test_each_numbered_test_says_what_it_asserts(tests: list[Numbered]) -> None:
+    assert [test.place for test in tests if not re.fullmatch(r"[A-Z0-9`/].{20,}[.]", test.says)] == []
+    assert len(tests) == len({test.says for test in tests})
 
 
 def test_number_without_its_letter_is_no_beginning_of_a_name() -> None:
@@ -36,22 +41,22 @@ def test_number_without_its_letter_is_no_beginning_of_a_name() -> None:
     assert [name for name in names if re.match(r"test_\d{3}_", name)] == []
 
 
-def test_each_number_of_a_test_is_a_row() -> None:
-    assert [test.place for test in TESTS if not set(test.rows) <= ROWS.keys()] == []
+def test_each_number_of_a_test_is_a_row(tests: list[Numbered]) -> None:
+    assert [test.place for test in tests if not set(test.rows) <= ROWS.keys()] == []
 
 
-def test_row_without_a_test_has_the_reason() -> None:
-    tested = by_row(TESTS)
+def test_row_without_a_test_has_the_reason(tests: list[Numbered]) -> None:
+    tested = by_row(tests)
     assert [number for number, row in ROWS.items() if not row.why_open and number not in tested] == []
 
 
-def test_counts_of_the_table_are_those_of_the_rows() -> None:
-    lines = list(table(SECTIONS, by_row(TESTS)))
+def test_counts_of_the_table_are_those_of_the_rows(tests: list[Numbered]) -> None:
+    lines = list(table(SECTIONS, by_row(tests)))
     is_open = sum(line.strip().startswith("open: ") for line in lines)
     assert lines[-1].strip() == f"{len(ROWS) - is_open} of {len(ROWS)} rows"
     counted = [int(found[1]) for line in lines if (found := re.match(r"\n[A-I]\. .*: (\d+) of \d+ rows", line))]
     assert sum(counted) == len(ROWS) - is_open
-    assert sum(line.startswith("       - ") for line in lines) == sum(len(test.rows) for test in TESTS)
+    assert sum(line.startswith("       - ") for line in lines) == sum(len(test.rows) for test in tests)
     assert is_open == sum(bool(row.why_open) for row in ROWS.values())
 
 
