@@ -6,16 +6,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from memoryd.cli import terminal
-from memoryd.client import Client
-from memoryd.domain.access import folded_id
 from memoryd.errors import UnknownAgent
 from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.wire import LISTED_MAX, Exit
+
+if TYPE_CHECKING:
+    # loaded by who asks: help and completion are told without it
+    from memoryd.client import Client
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 Parameters = ParamSpec("Parameters")
@@ -49,22 +51,34 @@ class Number(click.FloatRange):
         return number
 
 
+def _folded(agent: str) -> str:
+    if not agent:
+        return ""
+    from memoryd.domain.access import folded_id
+
+    return folded_id(agent)
+
+
 class Invocation:
     """The shared options of one invocation."""
 
     def __init__(self) -> None:
         self.is_json = False
         self.socket: Path | None = None
-        self.agent = folded_id(os.environ.get("MEMORYD_AGENT_ID", "")) or None
+        self.agent = _folded(os.environ.get("MEMORYD_AGENT_ID", "")) or None
         self.session_key: str | None = None
 
-    def client(self, timeout: float = 30) -> Client:
+    def client(self, timeout: float = 30) -> "Client":
         """Return a client of the daemon that was asked for; `timeout` in seconds of silence."""
+        from memoryd.client import Client
+
         return Client(self.socket, timeout)
 
     @cached_property
-    def memory(self) -> Client:
+    def memory(self) -> "Client":
         """The daemon that was asked for, asked by the agent and in the session that were given."""
+        from memoryd.client import Client
+
         return Client(self.socket, agent=self.agent, session_key=self.session_key)
 
     def close(self) -> None:
@@ -132,7 +146,7 @@ socket_option = _kept_option(
 )
 agent_option = _kept_option(
     "--agent",
-    type=folded_id,
+    type=_folded,
     metavar="ID",
     help="Ask as this agent (else $MEMORYD_AGENT_ID, else the default or all, as the command has it).",
 )

@@ -1,7 +1,6 @@
 """memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
 
 import contextlib
-import difflib
 import itertools
 import sys
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from importlib import import_module
 from typing import Final, NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from memoryd import __version__
 from memoryd.cli import terminal
@@ -25,6 +25,8 @@ class Command(NamedTuple):
 
     name: str
     place: str
+    purpose: str
+    """What it is for, in the list of all commands: for that none is loaded."""
 
     @property
     def module(self) -> str:
@@ -42,43 +44,63 @@ class Command(NamedTuple):
         return command
 
 
-MODULES: Final = {
-    "local.backup": "backup restore",
-    "local.completion": "completion version",
-    "local.config": "config http",
-    "local.doctor": "doctor",
-    "local.hooks": "hooks",
-    "local.init": "init",
-    "local.logs": "logs",
-    "local.mcp": "mcp",
-    "local.models": "models qmd",
-    "local.service": "service",
-    "local.workspace": "workspace",
-    "memory.changes": "changes undo forget verify",
-    "memory.export": "import export",
-    "memory.index": "sync index reindex reload",
-    "memory.knowledge": "entities opinions",
-    "memory.memories": "memories",
-    "memory.qa": "qa",
-    "memory.recall": "recall",
-    "memory.reflect": "reflect proposals disagreements",
-    "memory.retain": "remember retain capture replace core",
-    "memory.search": "search get",
-    "memory.sessions": "sessions",
-    "memory.status": "status",
-    "memory.top": "top",
-}
-"""The modules below `memoryd.cli`, and the commands that each holds."""
 GROUPS: Final = {
-    "Ask": "search recall get memories entities opinions sessions",
-    "Remember": "remember retain capture replace core qa import",
-    "Look after": "status top changes undo forget verify reflect proposals disagreements sync index reindex",
-    "Connect": "init config reload service models mcp hooks http qmd completion",
-    "Repair and move": "doctor logs backup restore export workspace version",
+    "Ask": (
+        Command("search", "memory.search", "Find what notes and conversations say about a question"),
+        Command("recall", "memory.recall", "Recall memories about a question, the current ones first"),
+        Command("get", "memory.search", "Print a document of the memory, or cited lines, exactly"),
+        Command("memories", "memory.memories", "Show memories one by one; pin, edit and delete them"),
+        Command("entities", "memory.knowledge", "Show what memories are about; merge and split names"),
+        Command("opinions", "memory.knowledge", "Show opinions, their confidence, and why they are held"),
+        Command("sessions", "memory.sessions", "List, read and forget conversations and transcripts"),
+    ),
+    "Remember": (
+        Command("remember", "memory.retain", "Remember a text: an important note in today's log"),
+        Command("retain", "memory.retain", "State a memory as a bullet in today's log"),
+        Command("capture", "memory.retain", "Keep what a message states, as in a turn of its owner"),
+        Command("replace", "memory.retain", "Replace what a memory says"),
+        Command("core", "memory.retain", "Show and edit MEMORY.md, which every session sees"),
+        Command("qa", "memory.qa", "Add turns of conversations, and find them in their order"),
+        Command("import", "memory.export", "State the memories of a file of lines of JSON"),
+    ),
+    "Look after": (
+        Command("status", "memory.status", "Show what is well, at work or wrong, and what to do"),
+        Command("top", "memory.top", "Show requests, queues and caches as they change, until q"),
+        Command("changes", "memory.changes", "List what memoryd wrote into the workspace"),
+        Command("undo", "memory.changes", "Take back a change where its lines still stand"),
+        Command("forget", "memory.changes", "Take a memory out of notes, indexes and turns for good"),
+        Command("verify", "memory.changes", "Tell whether cited lines still stand, moved or are gone"),
+        Command("reflect", "memory.reflect", "Bring pages and opinions up to date, and make proposals"),
+        Command("proposals", "memory.reflect", "Accept or reject the changes that reflect proposes"),
+        Command("disagreements", "memory.reflect", "Say which of two memories holds that may contradict"),
+        Command("sync", "memory.index", "Read what changed on disk and wait until it is indexed"),
+        Command("index", "memory.index", "Index all notes, vectors included, and wait for it"),
+        Command("reindex", "memory.index", "Bring the index in step with the disk"),
+    ),
+    "Connect": (
+        Command("init", "local.init", "Write a first configuration, and say what comes next"),
+        Command("config", "local.config", "Check and show the configuration, or write its schema"),
+        Command("reload", "memory.index", "Read the configuration again while all goes on"),
+        Command("service", "local.service", "Have systemd or launchd run memoryd for you"),
+        Command("models", "local.models", "List, fetch, check and remove embedding models"),
+        Command("mcp", "local.mcp", "Serve the memory to a client of Model Context Protocol"),
+        Command("hooks", "local.hooks", "Let an agent program ask memoryd at its own events"),
+        Command("http", "local.config", "Look after the port on loopback"),
+        Command("qmd", "local.models", "Work with the qmd index of an agent by hand"),
+        Command("completion", "local.completion", "Print the script by which a shell completes commands"),
+    ),
+    "Repair and move": (
+        Command("doctor", "local.doctor", "Say what is missing or broken, and how to mend it"),
+        Command("logs", "local.logs", "Show what memoryd said"),
+        Command("backup", "local.backup", "Write all that cannot be made anew into one file"),
+        Command("restore", "local.backup", "Bring a backup back"),
+        Command("export", "memory.export", "Write every memory as one line of JSON"),
+        Command("workspace", "local.workspace", "Show workspaces, and move one with all of its history"),
+        Command("version", "local.completion", "Print the versions of memoryctl and of memoryd"),
+    ),
 }
 """The commands by purpose, in the order in which help lists them."""
-_PLACES = {name: place for place, names in MODULES.items() for name in names.split()}
-COMMANDS: Final = {name: Command(name, _PLACES[name]) for names in GROUPS.values() for name in names.split()}
+COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -97,18 +119,24 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is asked for; raises UsageError, which names the one that is written nearly so."""
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            import difflib
+
             near = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], COMMANDS, n=1)]
             ctx.fail("".join([f"No such command {args[0]!r}.", *near]))
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the options, or the commands with what each is for."""
+        begun = [command for command in COMMANDS.values() if command.name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(command.name, help=command.purpose) for command in begun), *options]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, each below what it is for."""
         width = max(map(len, COMMANDS))
-        limit = formatter.width - 6 - width
-        for title, names in GROUPS.items():
+        for title, group in GROUPS.items():
             with formatter.section(title):
-                rows = ((name.ljust(width), COMMANDS[name].load().get_short_help_str(limit)) for name in names.split())
-                formatter.write_dl(list(rows))
+                formatter.write_dl([(command.name.ljust(width), f"{command.purpose}.") for command in group])
 
 
 @click.command(cls=LazyGroup, context_settings=HELP)

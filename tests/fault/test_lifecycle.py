@@ -62,7 +62,7 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("bank/world.md", "- a bullet\n" * 800_000),
+        ("bank/world.md", "".join(f"- a{number}\n" for number in range(800_000))),
         ("memory/large.md", "many words of one line " * 600_000),
     ],
     ids=["bullets", "one line"],

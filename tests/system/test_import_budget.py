@@ -9,6 +9,7 @@ APPLICATION = "import memoryd.daemon.main, memoryd.daemon.app, memoryd.api.appli
 SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.search"
 HOOK = "import memoryd.hooks.hook_run"
 HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
+HELP = "from memoryd.cli.main import run; run(['--help'])"
 CONFIG = "import memoryd.config.loading.load"
 VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
 
@@ -33,11 +34,12 @@ def loaded(program: str) -> set[str]:
     [
         (APPLICATION, HEAVY, 417),
         (SEARCH, HEAVY | SERVERS, 35),
+        (HELP, HEAVY | SERVERS, 33),
         (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12),
         (HOOKS, HEAVY | SERVERS, 35),
         (CONFIG, HEAVY | (SERVERS - {"numpy", "pydantic"}), 62),
     ],
-    ids=["daemon", "search", "hook", "hooks", "config"],
+    ids=["daemon", "search", "help", "hook", "hooks", "config"],
 )
 def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[str], ours: int) -> None:
     modules = loaded(program)

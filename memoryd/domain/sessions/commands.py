@@ -1,4 +1,4 @@
-"""Commands in what a user says: `/remember TEXT`, `/recall QUESTION`, `/compact`. They cost no token of a model.
+"""Commands in what a user says, such as `/remember TEXT`. They cost no token of a model.
 
 The slash may be full-width, and so may the letters, whose case does not matter; Chinese may follow the name without a
 blank, and `@name`, as chat programs write it, is passed over. What is no command of ours is plain text.

@@ -27,6 +27,9 @@ def test_help_completion_and_reference_have_the_rows_in_their_order() -> None:
     assert memoryctl.list_commands(context) == NAMES
     described = memoryctl.get_help(context).partition("Ask:")[2]
     assert re.findall(r"^  (\w+)", described, re.MULTILINE) == NAMES
+    assert [line.rpartition("  ")[2] for line in described.splitlines() if line.startswith("  ")] == [
+        f"{row.purpose}." for row in COMMANDS.values()
+    ], "each on one line"
     assert ["Ask", *re.findall(r"^(\w[\w ]+):$", described, re.MULTILINE)] == list(GROUPS)
     completed = ShellComplete(memoryctl, {}, "memoryctl", "_MEMORYCTL_COMPLETE").get_completions([], "")
     assert [one.value for one in completed] == NAMES
