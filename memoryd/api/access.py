@@ -183,7 +183,7 @@ KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, d
 
 def services_of(request: Request, _sent: Sent) -> Services:
     """Return the services of the app."""
-    services: Services = request.app.state.services
+    services: Services = request.app.services
     return services
 
 

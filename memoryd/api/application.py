@@ -4,16 +4,16 @@ The app, the access rules and the description are made of the table. A call that
 """
 
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Final
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from memoryd.api import metrics, openapi, problems
 from memoryd.api.access import Services
@@ -37,6 +37,7 @@ from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
 from memoryd.domain.access import Who
 from memoryd.errors import Denied, NotFound
+from memoryd.wire import ErrorCode
 
 TABLE: Final = (
     Row("GET", "/openapi.json", Who.ANYONE, openapi.describe, is_described=False, at_reload=AtReload.FREE),
@@ -67,39 +68,73 @@ def at_reload() -> dict[str, AtReload]:
     return {row.path: row.at_reload for row in TABLE if row.at_reload is not AtReload.WAITS}
 
 
-def application(services: Services | None = None, table: Sequence[Row] = TABLE) -> Starlette:
-    """Return the app of a table; without services it can be described, and nothing else."""
-    register_url_convertor("anyPath", _AnyPath())
-    app = Starlette(routes=[_route(row) for row in table], exception_handlers=problems.HANDLERS)
-    app.router.redirect_slashes = False
-    app.state.services, app.state.table = services, table
-    return app
+class Application:
+    """The app of a table; without services it can be described, and nothing else. A reply is not checked again."""
 
+    def __init__(self, services: Services | None = None, table: Sequence[Row] = TABLE) -> None:
+        self.services = services
+        self.table = tuple(table)
+        self._fixed = {(row.method, row.path): row for row in table if "{" not in row.path}
+        self._named = [(_pattern(row.path), row) for row in table if "{" in row.path]
 
-def _route(row: Row) -> Route:
-    # a name may hold a slash; nothing of that name exists, and the handler says so
-    path = re.sub(r"\{(path|session|entity)\}", r"{\1:anyPath}", row.path)
-    route = Route(path, _answering(row), methods=[row.method])
-    # the framework would answer HEAD wherever it answers GET
-    route.methods = {row.method}
-    return route
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, also where that goes wrong; an unexpected error is logged."""
+        try:
+            response = await self._answer(scope, receive)
+        except Exception as exc:
+            problem = problems.problem_of(exc)
+            await _respond(send, problem.http_status, problem.body(), problem.headers)
+            if problem.code is ErrorCode.INTERNAL:
+                problems.log_unexpected(scope, exc)
+            return
+        if isinstance(response, Response):
+            await response(scope, receive, send)
+        else:
+            await _respond(send, *response)
 
-
-def _answering(row: Row) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-    """Return the function that answers a call; a reply has the type that is declared, and is not checked again."""
-
-    async def answer(request: Request) -> Response:
-        note_route(request.scope, row.path)
-        services: Services = request.app.state.services
-        socket = peer_of(request.scope).socket
-        services.gate.admit_call(socket, row.who)
+    async def _answer(self, scope: Scope, receive: Receive) -> Response | tuple[int, bytes]:
+        row, named = self._row(scope["method"], scope["path"])
+        note_route(scope, row.path)
+        if self.services is None:
+            raise NotFound("this app has no services")
+        socket = peer_of(scope).socket
+        self.services.gate.admit_call(socket, row.who)
         _check_served(row.served, is_port=socket == PORT)
-        reply = await row.answer(request)
-        if isinstance(reply, Response):
-            return reply
-        return Response(msgspec.json.encode(reply), row.status, media_type="application/json")
+        scope.update(app=self, path_params=named)
+        reply = await row.answer(Request(scope, receive))
+        return reply if isinstance(reply, Response) else (row.status, msgspec.json.encode(reply))
 
-    return answer
+    def _row(self, method: str, path: str) -> tuple[Row, dict[str, str]]:
+        """Return the call that is meant, and what its path names; raises NotFound and HTTPException."""
+        if (row := self._fixed.get((method, path))) is not None:
+            return row, {}
+        matches = [(row, match.groupdict()) for pattern, row in self._named if (match := pattern.fullmatch(path))]
+        found = next(((row, named) for row, named in matches if row.method == method), None)
+        if found is not None:
+            return found
+        others = {of for of, fixed in self._fixed if fixed == path} | {row.method for row, _ in matches}
+        if others:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(others))})
+        raise HTTPException(404)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """Return what paths of a call look like; names of documents, sessions and entities may hold a slash.
+
+    Nothing may be of that name: the handler says so.
+    """
+    named = re.sub(r"\\{(path|session|entity)\\}", r"(?P<\1>(?s:.*))", re.escape(path))
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", named))
+
+
+async def _respond(send: Send, status: int, body: bytes, more: Mapping[str, str] = MappingProxyType({})) -> None:
+    headers = [
+        (b"content-length", str(len(body)).encode()),
+        (b"content-type", b"application/json"),
+        *((name.lower().encode(), value.encode()) for name, value in more.items()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _check_served(served: Served, *, is_port: bool) -> None:
@@ -108,15 +143,3 @@ def _check_served(served: Served, *, is_port: bool) -> None:
         raise Denied("this call is answered on the owner's socket alone", hint="memoryctl asks there")
     if served is Served.PORT and not is_port:
         raise NotFound("this path is answered on the loopback port alone", hint="set http.enabled: true to open it")
-
-
-class _AnyPath(Convertor[str]):
-    """Takes every name of a file; the framework's own convertor ends at a line break."""
-
-    regex = "(?s:.*)"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value

@@ -44,7 +44,7 @@ _ANSWERED: Final = "Successful Response"
 _REPLIES: Final = "memoryd.replies."
 
 
-WholeTable = Annotated[tuple[Row, ...], Injected(lambda request, _sent: tuple(request.app.state.table))]
+WholeTable = Annotated[tuple[Row, ...], Injected(lambda request, _sent: request.app.table)]
 
 
 async def describe(table: WholeTable) -> JSONResponse:

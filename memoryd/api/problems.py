@@ -11,8 +11,6 @@ from msgspec import Struct, field
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 
 from memoryd.api.http.counting import route_of
 from memoryd.domain.expressions import expression
@@ -69,18 +67,6 @@ def problem_of(error: Exception) -> Problem:
         case OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM | errno.ENOSPC | errno.EDQUOT):
             return problem_of(NotNow(f"{os.strerror(error.errno or 0)}", hint="free some, and ask again"))
     return problem_of(MemorydError("an unexpected error; the daemon's log has it", hint="see `memoryctl logs`"))
-
-
-async def respond(request: Request, error: Exception) -> Response:
-    """Return the response for `error`; an unexpected one is logged with its route."""
-    problem = problem_of(error)
-    if problem.code is ErrorCode.INTERNAL:
-        log_unexpected(request.scope, error)
-    return JSONResponse(problem.content(), status_code=problem.http_status, headers=dict(problem.headers))
-
-
-HANDLERS: Final = dict.fromkeys((MemorydError, HTTPException, TimeoutError, Exception), respond)
-"""The handlers of an app for failures."""
 
 
 def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:

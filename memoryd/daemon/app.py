@@ -21,7 +21,7 @@ from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.access import AccessPolicy, Services, socket_name
-from memoryd.api.application import application, at_reload, deadlines
+from memoryd.api.application import Application, at_reload, deadlines
 from memoryd.api.daemon_state import ConfigState
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
@@ -90,7 +90,7 @@ class Daemon:
             loaded.config, bus=self._bus, supervisor=self._supervisor, outside=self._reporter.shortfalls
         )
         self._at_start = loaded.config
-        self._api = application(self._services(loaded.config))
+        self._api = Application(self._services(loaded.config))
         self._reload_gate = ReloadGate(self._api, at_reload(), deadlines().keys())
 
     def stop(self) -> None:
@@ -246,7 +246,7 @@ class Daemon:
                     await self._open.exchange(loaded.config)
                 finally:
                     # other ones also where it failed, over the same files as before
-                    self._api.state.services = self._services(self._open.config)
+                    self._api.services = self._services(self._open.config)
             if any(key.startswith(ADMITTING) for key in changed):
                 self._bus.close_bound()
             heartbeats.collect_frozen()

@@ -10,12 +10,11 @@ from typing import Annotated, Any
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.applications import Starlette
 
 from memoryd.agents.events import EventBus
 from memoryd.agents.memories import AgentMemories, AgentMemory
 from memoryd.api.access import AccessPolicy, Services
-from memoryd.api.application import application
+from memoryd.api.application import Application
 from memoryd.api.call import Injected, call
 from memoryd.api.calls import index as events
 from memoryd.api.daemon_state import DaemonState
@@ -69,7 +68,7 @@ class Stage:
     cancelled: int = 0
 
 
-def small_app(stage: Stage) -> Starlette:
+def small_app(stage: Stage) -> Application:
     async def health() -> dict[str, bool]:
         return {"ok": True}
 
@@ -115,7 +114,7 @@ def small_app(stage: Stage) -> Starlette:
         call("GET", "/broken", Who.ANYONE, broken),
         call("GET", "/full", Who.ANYONE, full),
     ]
-    return application(services(bus=stage.bus), table)
+    return Application(services(bus=stage.bus), table)
 
 
 @contextlib.asynccontextmanager

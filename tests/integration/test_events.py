@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.agents.events import EventBus, Happening, Subscription
 from memoryd.agents.memories import AgentMemories
-from memoryd.api.application import application
+from memoryd.api.application import Application
 from memoryd.api.calls import index
 from memoryd.api.http.limits import guard_app
 from memoryd.api.http.server import Server
@@ -150,7 +150,7 @@ async def test_listener_that_never_reads_costs_no_more_than_its_queue(path: Path
 
 async def test_silence_is_filled_with_comments(path: Path) -> None:
     bus = EventBus()
-    app = application(services(bus=bus, keep_alive=timedelta(seconds=0.02)))
+    app = Application(services(bus=bus, keep_alive=timedelta(seconds=0.02)))
     server = Server(app=guard_app(app), listeners=[bind_listener(path)], on_stopping=bus.close)
     running = asyncio.create_task(server.run())
     await server.started.wait()

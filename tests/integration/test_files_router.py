@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import AccessPolicy
-from memoryd.api.application import application
+from memoryd.api.application import Application
 from memoryd.api.http.sockets import OWNER, Peer
 from memoryd.domain.access import AccessRules
 from memoryd.files.scanner import ScanRoot
@@ -30,7 +30,7 @@ async def test_folders_are_looked_for_beside_the_loop(
 
         monkeypatch.setattr(running.memory.files.index.rules, "roots", roots)
         gate = AccessPolicy(rules=AccessRules(), agents=["main"], bindings={})
-        app = application(services(gate=gate, memories=[running.memory]))
+        app = Application(services(gate=gate, memories=[running.memory]))
 
         async def on_owners_socket(scope: Scope, receive: Receive, send: Send) -> None:
             await app({**scope, "state": {"peer": Peer(uid=0, pid=0, socket=OWNER)}}, receive, send)

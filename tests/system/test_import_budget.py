@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-APPLICATION = "import memoryd.daemon.main, memoryd.daemon.app, memoryd.api.application as it; it.application()"
+APPLICATION = "import memoryd.daemon.main, memoryd.daemon.app, memoryd.api.application as it; it.Application()"
 SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.search"
 HOOK = "import memoryd.hooks.hook_run"
 HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
