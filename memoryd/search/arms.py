@@ -5,6 +5,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Executor
+from functools import partial
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -26,7 +27,7 @@ from memoryd.rerank.reranking import Reranking, RerankResult
 from memoryd.search.protocol import Arm, ArmState, Query
 from memoryd.search.ranking import PairReading, Ranked, reordered
 from memoryd.search.vectors import VectorIndex
-from memoryd.store.index.database import Database
+from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.vectors import Matrix
 from memoryd.store.index.words import CandidateFilter
@@ -93,21 +94,21 @@ async def weighed_question(database: Database, query: Query) -> tuple[Arm, Quest
     return Arm(ArmState.OK), await database.words.weighed(query.question, query.exclusions.chunks)
 
 
-async def exact(database: Database, question: Question, chunks: Collection[int]) -> set[int]:
+def exact(reader: IndexReader, question: Question, chunks: Collection[int]) -> set[int]:
     """Return the chunks that hold the phrases as they are written: the word index knows no signs."""
-    return await database.words.holding(chunks, question.admits) if question.phrases else set(chunks)
+    return reader.holding(chunks, question.admits) if question.phrases else set(chunks)
 
 
-async def lexical_matches(
-    database: Database, question: Question, depth: int, admitted: CandidateFilter
+def lexical_matches(
+    reader: IndexReader, question: Question, depth: int, admitted: CandidateFilter
 ) -> tuple[Arm, LexicalMatches]:
-    """Return the best `depth` chunks that hold any term; those that hold all terms come first. Raises StoreError."""
+    """Return the best `depth` chunks that hold any term; those that hold all terms come first."""
     if not question.terms:
         return Arm(ArmState.OK, "the question has no words to look for"), LexicalMatches()
     wanted = depth
     while True:
-        found = await database.words.best(question, wanted, admitted)
-        fitting = await exact(database, question, found.bm25)
+        found = reader.best_matches(question, wanted, admitted)
+        fitting = exact(reader, question, found.bm25)
         best = list(islice((chunk for chunk in found.bm25 if chunk in fitting), depth))
         if len(best) == depth or len(found.bm25) < wanted:
             return Arm(ArmState.OK), found.only(best)
@@ -183,6 +184,11 @@ class VectorArm(Struct, kw_only=True):
     _fingerprint: str = ""
     _known_sieve: _Sieve | None = None
 
+    @property
+    def has_embedder(self) -> bool:
+        """Whether a question can get a vector now."""
+        return self.slot.embedder is not None
+
     def forget(self) -> None:
         """Say that vectors were removed from the store."""
         # an index that a waiting question still holds may keep them: no passage leads to a removed one any more
@@ -214,7 +220,7 @@ class VectorArm(Struct, kw_only=True):
         while True:
             nearest, noise = await index.nearest(asked.vector, limit, allowed, strangers=asked.strangers)
             near = dict(nearest)
-            passages = await self._passages(near, question, admitted)
+            passages = await self.database.look(partial(_passages, near=near, question=question, admitted=admitted))
             size = index.size if allowed is None else len(allowed)
             is_narrowed = question.is_narrowed or admitted.picks_chunks
             is_enough = not is_narrowed or PASSAGES_PER_CHUNK * len(passages) >= depth
@@ -237,21 +243,6 @@ class VectorArm(Struct, kw_only=True):
             self._known_sieve = _Sieve(moment, admitted.chunks, allowed)
         return allowed
 
-    async def _passages(
-        self, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
-    ) -> dict[int, list[PassageMatch]]:
-        """Return the near passages of each chunk that may answer; equal passages of several share one vector."""
-        passages = await self.database.documents.passages_of_hashes(list(near))
-        inside = {passage.chunk for passage in passages}
-        if not admitted.is_empty:
-            inside = await self.database.words.admitted(inside, admitted)
-        inside = await exact(self.database, question, inside)
-        found: dict[int, list[PassageMatch]] = {chunk: [] for chunk in inside}
-        for chunk, key, start, stop in passages:
-            if chunk in inside:
-                found[chunk].append(PassageMatch(start, stop, near[key]))
-        return found
-
     async def _index_of(self, embedder: Embedder) -> VectorIndex:
         """Return the index of the embedder's space in the file as it is open now."""
         fingerprint = embedder.identity.fingerprint
@@ -267,6 +258,22 @@ class VectorArm(Struct, kw_only=True):
                 limit=self.vector_bytes,
             )
         return self.latest
+
+
+def _passages(
+    reader: IndexReader, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
+) -> dict[int, list[PassageMatch]]:
+    """Return the near passages of each chunk that may answer; equal passages of several share one vector."""
+    passages = reader.passages(near)
+    inside = {passage.chunk for passage in passages}
+    if not admitted.is_empty:
+        inside = reader.admitted(inside, admitted)
+    inside = exact(reader, question, inside)
+    found: dict[int, list[PassageMatch]] = {chunk: [] for chunk in inside}
+    for chunk, key, start, stop in passages:
+        if chunk in inside:
+            found[chunk].append(PassageMatch(start, stop, near[key]))
+    return found
 
 
 def _absent(state: PhaseRecord) -> Arm:

@@ -6,14 +6,14 @@ Both arms run side by side under one deadline, and again where the answer needs 
 import asyncio
 import contextlib
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import partial
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
 from memoryd.embed.current import CurrentEmbedder
@@ -33,7 +33,7 @@ from memoryd.search.arms import (
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query, nothing_found
 from memoryd.search.ranking import Ranked, Recipe, SearchSettings, Selected, commonness, ranked, select
 from memoryd.search.vectors import VectorIndex
-from memoryd.store.index.database import Database
+from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
@@ -45,36 +45,56 @@ MAX_TRIES = 3
 """How often a question is asked while a sync replaces what it finds."""
 
 
-NOT_ASKED = Arm(ArmState.WAITING), None
+Matches = tuple[Arm, LexicalMatches | None]
+"""How the words took part, and what they found."""
 
 
 class Candidates(Struct, frozen=True):
-    """What the arms found, ranked, and how each took part."""
+    """What the arms found, ranked, and how each took part; `rows` are those that were read with them."""
 
     arms: Mapping[str, Arm]
     ranking: Ranked
     is_full: bool
     """Whether an arm had more to give."""
+    rows: Mapping[int, ChunkRow] = field(default_factory=dict)
+
+
+class _Look(Struct, frozen=True):
+    """What one read of the index gave."""
+
+    found: LexicalMatches
+    ranking: Ranked
+    rows: Mapping[int, ChunkRow] = field(default_factory=dict)
 
 
 class CandidateSearch(Struct):
-    """Puts one question to both arms of an index, which have until `end` (monotonic clock). `first` comes first."""
+    """Puts one question to both arms of an index, which have until `end` (monotonic clock). `first` comes first.
+
+    `first_rows` names the chunks whose rows are read with the candidates.
+    """
 
     index: "BuiltinSearch"
     query: Query
     recipe: Recipe
     admitted: CandidateFilter
     end: float
+    first_rows: Callable[[Ranked], Sequence[int]] = lambda _ranking: ()
     has_asked_others: bool = False
-    _lexical: tuple[Arm, LexicalMatches | None] = NOT_ASKED
-    _embedded: tuple[Arm, QuestionVector | None] = NOT_ASKED
+    _lexical: Matches = (Arm(ArmState.WAITING), None)
+    _embedded: tuple[Arm, QuestionVector | None] = (Arm(ArmState.WAITING), None)
 
     async def first(self) -> Candidates:
         """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
         question, index = self.query.question, self.index
+        embedding = index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end)
+        if not index.vector_arm.has_embedder:
+            self._embedded = await embedding
+            # without a vector to wait for, one way to the threads does for all: it costs as much as a read
+            arm, look = await index.times.guarded(LEXICAL, self._look_by_words, self.end)
+            self._lexical = arm, None if look is None else look.found
+            return await self._candidates(look)
         self._lexical, self._embedded = await asyncio.gather(
-            self._by_words(self.recipe.words, self.admitted),
-            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end),
+            self._by_words(self.recipe.words, self.admitted), embedding
         )
         return await self._candidates()
 
@@ -92,15 +112,26 @@ class CandidateSearch(Struct):
         self._lexical = await self._by_words(self.recipe.words, self.admitted)
         return await self._candidates()
 
-    async def _by_words(self, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches | None]:
-        question, database = self.query.question, self.index.database
-        if self.recipe.beside:
-            question = replace(question, terms=tuple(dict.fromkeys([*question.terms, *self.recipe.beside])))
-        return await self.index.times.guarded(
-            LEXICAL, lambda: lexical_matches(database, question, depth, admitted), self.end
-        )
+    async def _by_words(self, depth: int, admitted: CandidateFilter) -> Matches:
+        async def ask() -> tuple[Arm, LexicalMatches]:
+            return await self.index.database.look(lambda reader: self._matches(reader, depth, admitted))
 
-    async def _candidates(self) -> Candidates:
+        return await self.index.times.guarded(LEXICAL, ask, self.end)
+
+    def _matches(self, reader: IndexReader, depth: int, admitted: CandidateFilter) -> tuple[Arm, LexicalMatches]:
+        question, beside = self.query.question, self.recipe.beside
+        if beside:
+            question = replace(question, terms=tuple(dict.fromkeys([*question.terms, *beside])))
+        return lexical_matches(reader, question, depth, admitted)
+
+    async def _look_by_words(self) -> tuple[Arm, _Look]:
+        def look(reader: IndexReader) -> tuple[Arm, _Look]:
+            arm, found = self._matches(reader, self.recipe.words, self.admitted)
+            return arm, self._look(reader, found, VectorMatches())
+
+        return await self.index.database.look(look)
+
+    async def _candidates(self, look: _Look | None = None) -> Candidates:
         """Ask the vector arm, whose vector of the question is made once, and put both together."""
         vector, embedded = self._embedded
         near: VectorMatches | None = None
@@ -114,37 +145,50 @@ class CandidateSearch(Struct):
             lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
         words, meaning = found or LexicalMatches(), near or VectorMatches()
         is_full = len(words.bm25) >= self.recipe.words or len(meaning.cosines) >= self.recipe.vectors
-        ranking = await self._ranked(await self._tellable(Evidence(words, meaning)))
-        return Candidates({LEXICAL: lexical, VECTOR: vector}, ranking, is_full)
+        look = look or await self._judged(words, meaning)
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, look.ranking, is_full, look.rows)
 
-    async def _tellable(self, evidence: Evidence) -> Evidence:
+    async def _judged(self, words: LexicalMatches, meaning: VectorMatches) -> _Look:
+        """Put in order what both arms found; without statistics there is an answer, too, which nobody judges."""
+        database = self.index.database
+        with contextlib.suppress(TimeoutError, StoreError):
+            async with asyncio.timeout(max(0.0, self.end - time.monotonic())):
+                return await database.look(lambda reader: self._look(reader, words, meaning))
+        evidence = Evidence(words, meaning)
+        if self._hides_some:
+            evidence = await database.look(lambda reader: self._visible(reader, Evidence(words, meaning)))
+        return _Look(words, ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
+
+    def _look(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _Look:
+        evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
+        base_scores = self.recipe.base_scores(evidence)
+        statistics = reader.statistics(
+            question.terms,
+            list(base_scores),
+            question.dates,
+            commonness=commonness,
+            uncounted=self.query.exclusions.chunks,
+        )
+        ranking = ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
+        return _Look(words, ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
+
+    @property
+    def _hides_some(self) -> bool:
+        return bool(self.index.withdrawn) or not self.query.exclusions.is_empty
+
+    def _visible(self, reader: IndexReader, evidence: Evidence) -> Evidence:
         """Leave out what an answer is not to tell.
 
         It would else move the scores of others and be what the answer is judged by: a note that is gone or private
         would tell that it matches.
         """
         exclusions, withdrawn = self.query.exclusions, self.index.withdrawn
-        if exclusions.is_empty and not withdrawn:
+        if (exclusions.is_empty and not withdrawn) or not evidence.chunks:
             return evidence
-        paths = await self.index.database.documents.paths(list(evidence.chunks))
         # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
+        paths = reader.paths(evidence.chunks)
         hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in exclusions.paths}
         return evidence.only(evidence.chunks - hidden - exclusions.chunks)
-
-    async def _ranked(self, evidence: Evidence) -> Ranked:
-        base_scores, question = self.recipe.base_scores(evidence), self.query.question
-        statistics: TermStatistics | None = None
-        # without them there is an answer all the same, which nobody judges
-        with contextlib.suppress(TimeoutError, StoreError):
-            async with asyncio.timeout(max(0.0, self.end - time.monotonic())):
-                statistics = await self.index.database.words.statistics(
-                    question.terms,
-                    list(base_scores),
-                    question.dates,
-                    commonness=commonness,
-                    uncounted=self.query.exclusions.chunks,
-                )
-        return ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
 
 
 class _ReplacedError(Exception):
@@ -204,12 +248,14 @@ class BuiltinSearch:
     async def _search(self, query: Query, *, is_last: bool) -> Found:
         """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
-        _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
-        query = query if weighed is None else replace(query, asked=weighed)
+        if query.question.long is not None:
+            _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
+            query = query if weighed is None else replace(query, asked=weighed)
         arm, admitted = await guarded(lambda: candidate_filter(self.database, query.question), end)
         if admitted is None:
             return nothing_found(query.question.terms, arm)
-        search = CandidateSearch(self, query, self.settings.recipe(query.limit), admitted, end)
+        recipe, first_rows = self.settings.recipe(query.limit), partial(self._first_rows, limit=query.limit)
+        search = CandidateSearch(self, query, recipe, admitted, end, first_rows)
         return await self._filled(query, search, end, is_last=is_last)
 
     async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
@@ -218,7 +264,7 @@ class BuiltinSearch:
         count = self._rows_read_first(candidates.ranking, query.limit)
         while True:
             ranking = candidates.ranking
-            selected = await self._selected(query, ranking, count, is_last=is_last)
+            selected = await self._selected(query, candidates, count, is_last=is_last)
             step = next_step(
                 query.limit,
                 hits=selected.telling,
@@ -243,12 +289,14 @@ class BuiltinSearch:
         arms = candidates.arms
         if self._rerank is not None:
             begun = time.monotonic()
-            rows = await self._rows(query, [*ranking.telling, *ranking.noise][: self._rerank.candidates], is_last=True)
+            first = [*ranking.telling, *ranking.noise][: self._rerank.candidates]
+            rows = await self._rows(query, first, candidates.rows, is_last=True)
             arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
             self.times.note(RERANK, begun, arm.state)
             arms = {**arms, RERANK: arm}
             if ranking.readings:
-                selected = await self._selected(query, ranking, max(count, self._rerank.candidates), is_last=is_last)
+                candidates = replace(candidates, ranking=ranking)
+                selected = await self._selected(query, candidates, max(count, self._rerank.candidates), is_last=is_last)
         fallback_in_use = self._slot.fallback_in_use
         return Found(
             hits=selected.hits,
@@ -266,10 +314,17 @@ class BuiltinSearch:
         default = max(FIRST_ROWS, 2 * limit, self.settings.pool(limit))
         return max(default, len(ranking.telling)) if self.settings.may_reorder else default
 
-    async def _selected(self, query: Query, ranking: Ranked, count: int, *, is_last: bool) -> Selected:
+    def _first_rows(self, ranking: Ranked, limit: int) -> list[int]:
+        return self._wanted(ranking, self._rows_read_first(ranking, limit), limit)
+
+    def _wanted(self, ranking: Ranked, count: int, limit: int) -> list[int]:
+        """Return the best `count` that may stand in the answer, and the best that may not."""
+        return [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[:limit]]
+
+    async def _selected(self, query: Query, candidates: Candidates, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
-        wanted = [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[: query.limit]]
-        rows = await self._rows(query, wanted, is_last=is_last)
+        ranking = candidates.ranking
+        rows = await self._rows(query, self._wanted(ranking, count, query.limit), candidates.rows, is_last=is_last)
         return select(
             [ranking.hit(row) for row in rows.values()],
             query.limit,
@@ -279,12 +334,15 @@ class BuiltinSearch:
             now=query.now,
         )
 
-    async def _rows(self, query: Query, wanted: Sequence[int], *, is_last: bool) -> dict[int, ChunkRow]:
-        """Return these chunks in their order, as far as an answer may tell of them."""
-        rows = await self.database.documents.chunks(wanted)
-        if len(rows) < len(wanted) and not is_last:
+    async def _rows(
+        self, query: Query, wanted: Sequence[int], known: Mapping[int, ChunkRow], *, is_last: bool
+    ) -> dict[int, ChunkRow]:
+        """Return these chunks in their order, as far as an answer may tell of them; `known` were read already."""
+        unread = [chunk for chunk in wanted if chunk not in known]
+        rows = {**known, **await self.database.documents.chunks(unread)} if unread else known
+        found = [(chunk, rows[chunk]) for chunk in wanted if chunk in rows]
+        if len(found) < len(wanted) and not is_last:
             raise _ReplacedError
-        found = ((chunk, rows[chunk]) for chunk in wanted if chunk in rows)
         # some may have been withdrawn since the arms found them
         return {
             chunk: row for chunk, row in found if row.path not in self.withdrawn and not query.exclusions.holds(row)

@@ -1,6 +1,8 @@
 """Documents for store tests, without a disk."""
 
+from collections.abc import Callable
 from hashlib import sha256
+from typing import Any
 
 import apsw
 
@@ -13,7 +15,8 @@ from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent, FileRow, Indexed, put_file
-from memoryd.store.index.words import CandidateFilter
+from memoryd.store.index.words import CandidateFilter, best_matches
+from memoryd.store.pool import Returned
 
 SETTINGS = ChunkSettings(tokens=60, overlap=15)
 
@@ -43,10 +46,15 @@ async def put_note(database: Database, path: str, text: str) -> Indexed:
     return indexed
 
 
+async def read(database: Database, function: Callable[..., Returned], *arguments: Any, **named: Any) -> Returned:
+    """Return what a function of a connection reads."""
+    return await database.read(lambda db: function(db, *arguments, **named))
+
+
 async def notes_with(database: Database, question: str) -> set[str]:
     """Return the notes that hold a word of the question; whatever is found must still have its chunk."""
     asked = Question(question, terms=tuple(query_terms(question)))
-    chunks = (await database.words.best(asked, 1000, CandidateFilter())).bm25.keys()
+    chunks = (await read(database, best_matches, asked, 1000, CandidateFilter())).bm25.keys()
     rows = await database.documents.chunks(list(chunks))
     assert rows.keys() == chunks
     return {row.path for row in rows.values()}

@@ -7,9 +7,10 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question
 from memoryd.store.index.database import Database
-from memoryd.store.index.words import CandidateFilter
+from memoryd.store.index.documents import chunk_paths
+from memoryd.store.index.words import CandidateFilter, best_matches
 from tests.store.conversations import SAID, put_part
-from tests.store.rows import put_note
+from tests.store.rows import put_note, read
 
 LOG = transcript_path("main", "0d9f.jsonl")
 OTHER = transcript_path("main", "0d9f.jsonl.reset")
@@ -23,9 +24,9 @@ async def filled(database: Database) -> None:
 
 
 async def found(database: Database, word: str, admitted: CandidateFilter = ALL) -> list[tuple[str, int]]:
-    matches = await database.words.best(Question(word, terms=(word,)), 10, admitted)
+    matches = await read(database, best_matches, Question(word, terms=(word,)), 10, admitted)
     rows = await database.documents.chunks(list(matches.bm25))
-    assert set((await database.documents.paths(list(rows))).values()) == {row.path for row in rows.values()}
+    assert set((await read(database, chunk_paths, list(rows))).values()) == {row.path for row in rows.values()}
     return sorted((row.path, row.start_line) for row in rows.values() if row.source is Source.SESSIONS)
 
 

@@ -12,7 +12,8 @@ from memoryd.domain.sessions.conversation_parts import ConversationLine, Convers
 from memoryd.sessions.conversation_source import cut
 from memoryd.store.index.conversations import ConversationExtent, ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
-from tests.store.rows import SETTINGS, notes_with
+from memoryd.store.index.documents import passages_of_hashes
+from tests.store.rows import SETTINGS, notes_with, read
 
 LOG = transcript_path("main", "0d9f.jsonl")
 SHORTER = transcript_path("main", "0d9")
@@ -87,7 +88,7 @@ async def test_purged_conversation_goes_with_all_its_parts_and_vectors(database:
     await put(database, LOG, [*spoken("User: quetzal"), *spoken("User: toucan", first=500)])
     await put(database, SHORTER, spoken("User: quetzal"))
     await put(database, other, spoken("User: heron"))
-    hashes = {row.hash for row in (await database.documents.passages_of_hashes(await all_hashes(database)))}
+    hashes = {row.hash for row in (await read(database, passages_of_hashes, await all_hashes(database)))}
     space = await database.vectors.open_space(fingerprint="f", provider="p", model="m", dimensions=1, now=1.0)
     await database.vectors.put(space, [(key, np.ones(1, np.float32)) for key in hashes], [], now=1.0)
     assert (await database.documents.counts()).vectors == 3

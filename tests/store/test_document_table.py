@@ -15,11 +15,11 @@ from memoryd.domain.memories.entries import ChunkEntry, PassageEntry
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import Rename, remove_files, rename_file
+from memoryd.store.index.documents import Rename, passages_of_hashes, remove_files, rename_file
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import prepare_index
 from tests.store.consistency import check_consistency, dump
-from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, stat_of
+from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, read, stat_of
 from tests.sweeps import whole_or
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
@@ -232,7 +232,7 @@ class TestDocuments:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("rent"))
         entries = {passage for entry in content(A, note("rent")).chunks for passage in entry.passages}
-        found = await database.documents.passages_of_hashes([*(entry.hash for entry in entries), b"unknown"])
+        found = await read(database, passages_of_hashes, [*(entry.hash for entry in entries), b"unknown"])
         rows = await chunks_in(database)
         assert {(rows[row.chunk].path, PassageEntry(row.start, row.stop, row.hash)) for row in found} == {
             (path, entry) for path in (A, B) for entry in entries

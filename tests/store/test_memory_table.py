@@ -13,11 +13,11 @@ from memoryd.domain.ranking.questions import Question
 from memoryd.domain.syncplan import Known
 from memoryd.store.index import words
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import Rename, purge_files
+from memoryd.store.index.documents import Rename, passages_of_hashes, purge_files
 from memoryd.store.index.memories import MemoryCounts, MemoryLine
-from memoryd.store.index.words import CandidateFilter
+from memoryd.store.index.words import CandidateFilter, best_matches
 from tests.store.consistency import check_consistency, open_index
-from tests.store.rows import put_note, stat_of
+from tests.store.rows import put_note, read, stat_of
 from tests.store.test_vector_table import SIZE, embed_all, space_of
 
 LOG, OTHER, BANK = (RelativePath(f"{name}.md") for name in ("memory/2025-11-27", "memory/2025-11-28", "bank/world"))
@@ -146,7 +146,7 @@ class TestCandidateFilter:
 
     async def words(self, database: Database, admitted: CandidateFilter, limit: int = 10) -> list[int]:
         question = Question("quetzal", terms=("quetzal",))
-        return list((await database.words.best(question, limit, admitted)).bm25)
+        return list((await read(database, best_matches, question, limit, admitted)).bm25)
 
     async def test_words_are_filtered_before_the_cut(self, database: Database) -> None:
         await self.filled(database)
@@ -177,7 +177,7 @@ class TestCandidateFilter:
         assert len(none) == 0
         query = np.ones(SIZE, np.float32) / np.sqrt(np.float32(SIZE))
         near = await database.vectors.nearest(space, query, 10, only.tolist()) if database.vector_error is None else []
-        held = {row.chunk for row in await database.documents.passages_of_hashes([key for key, _ in near])}
+        held = {row.chunk for row in await read(database, passages_of_hashes, [key for key, _ in near])}
         assert held <= {line.chunk for line in lines}
 
     @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.vector import Vector
 from memoryd.store.index.database import Database
+from memoryd.store.index.documents import passages_of_hashes
 from memoryd.store.index.passages import PendingCost
 from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
-from tests.store.rows import note, put_note
+from tests.store.rows import note, put_note, read
 from tests.waiting import eventually
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
@@ -74,7 +75,7 @@ class TestVectors:
         await put_note(database, B, note("rent", "boiler"))
         assert await database.vectors.count_pending(space) == 0
         held = await database.vectors.after(space, 0, SIZE, ALL)
-        passages = await database.documents.passages_of_hashes(held.hashes.tolist())
+        passages = await read(database, passages_of_hashes, held.hashes.tolist())
         assert len(passages) == (await database.documents.counts()).passages
 
     async def test_rejected_text_is_not_asked_for_again_until_the_space_is_dropped(

@@ -7,9 +7,9 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.dates import dates_in
 from memoryd.store.index.database import Database
-from memoryd.store.index.words import CandidateFilter
+from memoryd.store.index.words import CandidateFilter, admitted_chunks, best_matches, holding, term_statistics
 from tests.store.consistency import check_consistency
-from tests.store.rows import note, notes_with, put_note
+from tests.store.rows import note, notes_with, put_note, read
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 ALL = 1000
@@ -31,7 +31,7 @@ class TestWords:
         await put_note(database, A, "# One\n\nThe quetzal, the quetzal, the quetzal.\n")
         await put_note(database, B, "# Two\n\nThe ibex and the quetzal.\n")
         (one,), (two,) = await ids_of(database, A), await ids_of(database, B)
-        found = await database.words.best(asked("quetzal", "ibex"), ALL, CandidateFilter())
+        found = await read(database, best_matches, asked("quetzal", "ibex"), ALL, CandidateFilter())
         assert list(found.bm25) == [two, one]
         assert found.level(two) > found.level(one) == 0
         assert all(score > 0 for score in found.bm25.values())
@@ -48,9 +48,9 @@ class TestWords:
 
     async def test_no_more_chunks_are_returned_than_asked_for(self, database: Database) -> None:
         await put_note(database, A, note("rent", "boiler"))
-        everything = list((await database.words.best(asked("item"), ALL, CandidateFilter())).bm25)
+        everything = list((await read(database, best_matches, asked("item"), ALL, CandidateFilter())).bm25)
         assert len(everything) > 1
-        assert list((await database.words.best(asked("item"), 1, CandidateFilter())).bm25) == everything[:1]
+        assert list((await read(database, best_matches, asked("item"), 1, CandidateFilter())).bm25) == everything[:1]
 
     async def test_filter_leaves_out_before_the_cut(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
@@ -62,30 +62,30 @@ class TestWords:
             (CandidateFilter(forbidden=(("attic", "item"),)), A),
             (CandidateFilter(files=(1,)), A),
         ):
-            found = await database.words.best(asked("item"), ALL, admitted)
+            found = await read(database, best_matches, asked("item"), ALL, admitted)
             assert found.bm25.keys() == chunks[path], admitted
-            assert await database.words.admitted(chunks[A] | chunks[B], admitted) == chunks[path], admitted
+            assert await read(database, admitted_chunks, chunks[A] | chunks[B], admitted) == chunks[path], admitted
 
     async def test_chunks_are_asked_by_their_text_heading_and_path(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, B, note("attic"))
         both = await ids_of(database, A) | await ids_of(database, B)
-        assert await database.words.holding(both, lambda texts: texts[2] == B) == await ids_of(database, B)
-        assert await database.words.holding(both, lambda texts: texts[1] == "rent") == await ids_of(database, A)
-        assert await database.words.holding(both, lambda texts: "costs 30 crowns" in texts[0])
+        assert await read(database, holding, both, lambda texts: texts[2] == B) == await ids_of(database, B)
+        assert await read(database, holding, both, lambda texts: texts[1] == "rent") == await ids_of(database, A)
+        assert await read(database, holding, both, lambda texts: "costs 30 crowns" in texts[0])
 
     async def test_statistics_tell_where_each_term_stands_and_how_rare_it_is(self, database: Database) -> None:
         for path, topic in ((A, "rent"), (B, "attic"), ("memory/c.md", "garden"), ("memory/d.md", "boiler")):
             await put_note(database, path, note(topic))
         chunks = {path: await ids_of(database, path) for path in (A, B)}
-        told = await database.words.statistics(["attic", "item", "unknown"], sorted(chunks[A] | chunks[B]))
+        told = await read(database, term_statistics, ["attic", "item", "unknown"], sorted(chunks[A] | chunks[B]))
         assert told.terms == {
             **dict.fromkeys(chunks[A], frozenset({"item"})),
             **dict.fromkeys(chunks[B], frozenset({"attic", "item"})),
         }
         assert told.idf.chunks == (await database.documents.counts()).chunks
         assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] > 0
-        usual = await database.words.statistics(["attic"], [], commonness=lambda _term: 0.1)
+        usual = await read(database, term_statistics, ["attic"], [], commonness=lambda _term: 0.1)
         assert usual.idf.weights["attic"] < told.idf.weights["attic"]
         assert told.idf.known == {"attic", "item"}
 
@@ -93,7 +93,7 @@ class TestWords:
         await put_note(database, A, "# Day\n\nHe lost his hat.\n")
         await put_note(database, B, "# Day\n\nSay Hi to Ada.\n")
         chunks = {path: await ids_of(database, path) for path in (A, B)}
-        told = await database.words.statistics(["hi"], sorted(chunks[A] | chunks[B]))
+        told = await read(database, term_statistics, ["hi"], sorted(chunks[A] | chunks[B]))
         assert told.terms == dict.fromkeys(chunks[B], frozenset({"hi"}))
 
     async def test_note_of_a_day_holds_the_words_of_a_question_for_that_day(self, database: Database) -> None:
@@ -102,10 +102,10 @@ class TestWords:
             await put_note(database, path, note("rent"))
         chunks = {path: await ids_of(database, path) for path in days}
         question = replace(asked("rent", "7", "may", "2023"), dates=dates_in("7 May 2023"))
-        found = await database.words.best(question, ALL, CandidateFilter())
+        found = await read(database, best_matches, question, ALL, CandidateFilter())
         assert found.order()[: len(chunks[days[0]])] == sorted(chunks[days[0]])
         assert set(found.levels) == chunks[days[0]]
-        told = await database.words.statistics(question.terms, list(found.bm25), question.dates)
+        told = await read(database, term_statistics, question.terms, list(found.bm25), question.dates)
         assert {chunk for chunk in found.bm25 if "may" in told.terms[chunk]} == chunks[days[0]]
         assert told.idf.known == {"rent", "7", "may", "2023"}
 
@@ -116,21 +116,23 @@ class TestWords:
             await put_note(database, RelativePath(f"memory/{number}.md"), f"# Day\n\n{text}\n")
         apart, beside = [*await ids_of(database, "memory/0.md"), *await ids_of(database, "memory/1.md")]
         plain = asked("support", "group", "came")
-        without = await database.words.best(plain, ALL, CandidateFilter())
+        without = await read(database, best_matches, plain, ALL, CandidateFilter())
         question = replace(plain, neighbours=(("support", "group"), ("boat", "nowhere")))
-        found = await database.words.best(question, ALL, CandidateFilter())
+        found = await read(database, best_matches, question, ALL, CandidateFilter())
         assert found.bm25[beside] > without.bm25[beside]
         assert {**found.bm25, beside: 0.0} == {**without.bm25, beside: 0.0}
         assert list(found.bm25)[:2] == [beside, apart]
         together = replace(plain, neighbours=(("support", "came"), ("had", "support")))
-        assert (await database.words.best(together, ALL, CandidateFilter())).bm25[apart] > without.bm25[apart]
+        assert (await read(database, best_matches, together, ALL, CandidateFilter())).bm25[apart] > without.bm25[apart]
 
     async def test_neighbours_that_mostly_stand_together_lift_nothing(self, database: Database) -> None:
         for number in range(4):
             await put_note(database, RelativePath(f"memory/{number}.md"), f"# {number}\n\nThe boat shed was open.\n")
         plain = asked("boat", "shed")
-        without = await database.words.best(plain, ALL, CandidateFilter())
-        found = await database.words.best(replace(plain, neighbours=(("boat", "shed"),)), ALL, CandidateFilter())
+        without = await read(database, best_matches, plain, ALL, CandidateFilter())
+        found = await read(
+            database, best_matches, replace(plain, neighbours=(("boat", "shed"),)), ALL, CandidateFilter()
+        )
         assert found == without
 
     async def test_what_was_removed_is_found_no_more_and_the_index_stays_sound(self, database: Database) -> None:

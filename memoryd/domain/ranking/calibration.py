@@ -22,6 +22,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
+from functools import cached_property
 from itertools import accumulate
 from statistics import NormalDist
 from typing import Final
@@ -103,7 +104,7 @@ class Verdict(StrEnum):
     NONE = "none"
 
 
-class Idf(Struct, frozen=True):
+class Idf(Struct, frozen=True, dict=True):
     """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
 
     chunks: int = 0
@@ -113,14 +114,25 @@ class Idf(Struct, frozen=True):
 
     def covered(self, terms: Collection[str]) -> float:
         """Return what these terms weigh together."""
-        # in the order of the question: a set is ordered anew by every process, and the last digit of a sum with it, so
-        # that an answer at the edge of FULL_SHARE would be judged otherwise after a restart
-        return sum(weight for term, weight in self.weights.items() if term in terms)
+        held = frozenset(terms)
+        if (known := self._covered.get(held)) is None:
+            # in the order of the question: a set is ordered anew by every process, and the last digit of a sum with it,
+            # so that an answer at the edge of FULL_SHARE would be judged otherwise after a restart
+            known = self._covered[held] = sum(weight for term, weight in self.weights.items() if term in held)
+        return known
+
+    @cached_property
+    def _covered(self) -> dict[frozenset[str], float]:
+        """What sets of terms weigh: most candidates of a question hold the same few."""
+        return {}
+
+    @cached_property
+    def _total(self) -> float:
+        return sum(self.weights.values())
 
     def share(self, terms: Collection[str]) -> float:
         """Return how much of the question's weight these terms are, 0 to 1."""
-        total = sum(self.weights.values())
-        return self.covered(terms) / total if total > 0 else float(bool(terms))
+        return self.covered(terms) / self._total if self._total > 0 else float(bool(terms))
 
     def tells(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
         """Tell whether these terms are more of the question than strangers hold, too: at least this share."""

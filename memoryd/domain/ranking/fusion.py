@@ -52,12 +52,15 @@ class LexicalMatches(Struct, frozen=True):
 
     def by_level(self) -> list[dict[int, float]]:
         """Return the BM25 of the chunks of each level that there is, the lowest first."""
-        levels = sorted({self.level(chunk) for chunk in self.bm25})
-        return [{chunk: score for chunk, score in self.bm25.items() if self.level(chunk) == one} for one in levels]
+        levels: dict[int, dict[int, float]] = {}
+        for chunk, score in self.bm25.items():
+            levels.setdefault(self.levels.get(chunk, 0), {})[chunk] = score
+        return [levels[level] for level in sorted(levels)]
 
     def order(self) -> list[int]:
         """Return the chunks, best first: BM25 counts among those of one level only."""
-        return sorted(self.bm25, key=lambda chunk: (-self.level(chunk), -self.bm25[chunk], chunk))
+        levels, bm25 = self.levels, self.bm25
+        return sorted(bm25, key=lambda chunk: (-levels.get(chunk, 0), -bm25[chunk], chunk))
 
     def only(self, chunks: Iterable[int]) -> "LexicalMatches":
         """Return what was found of these chunks, in their order."""

@@ -218,8 +218,8 @@ class Recaller(Struct, frozen=True, kw_only=True):
         chunks = [chunk for chunk in (*ranking.telling, *ranking.noise) if chunk not in known]
         wanted = chunks[: PASSAGES * query.limit]
         try:
-            plain = await database.words.admitted(wanted, CandidateFilter(without_memories=True))
-            rows = await database.documents.chunks([chunk for chunk in wanted if chunk in plain])
+            plain = CandidateFilter(without_memories=True)
+            rows = await database.look(lambda reader: reader.rows(reader.admitted(wanted, plain)))
         except StoreError:
             return []
         told = [rows[chunk] for chunk in wanted if chunk in rows]

@@ -1,16 +1,79 @@
 """One index file, usable from asyncio: what it holds, by verbs."""
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
+import apsw
+from msgspec import Struct
+
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.calibration import TermStatistics
+from memoryd.domain.ranking.fusion import LexicalMatches
+from memoryd.domain.ranking.questions import Question
+from memoryd.domain.text.dates import WrittenDate
 from memoryd.store.connection import Connector
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.index.conversations import Conversations
-from memoryd.store.index.documents import Documents
+from memoryd.store.index.documents import Documents, chunk_paths, chunk_rows, passages_of_hashes
 from memoryd.store.index.memories import MemoryTable
+from memoryd.store.index.passages import ChunkRow, PassageRow
 from memoryd.store.index.schema import check_tables, prepare_index, problems
 from memoryd.store.index.vectors import Purges, Vectors
-from memoryd.store.index.words import Words
+from memoryd.store.index.words import (
+    CandidateFilter,
+    Words,
+    admitted_chunks,
+    best_matches,
+    holding,
+    term_statistics,
+)
+from memoryd.store.pool import Returned
+
+
+class IndexReader(Struct, frozen=True):
+    """What one look at an index reads: a way to the threads costs as much as a read, so that one does for several.
+
+    Each method does what the function of its name, or nearly so, does in the modules of the tables.
+    """
+
+    _db: apsw.Connection
+
+    def best_matches(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
+        """Return the best `limit` chunks that hold a term, best first."""
+        return best_matches(self._db, question, limit, admitted)
+
+    def statistics(
+        self,
+        terms: Sequence[str],
+        candidates: Sequence[int],
+        dates: Sequence[WrittenDate],
+        *,
+        commonness: Callable[[str], float],
+        uncounted: Collection[int],
+    ) -> TermStatistics:
+        """Return how telling each term is, and which terms stand in which candidates."""
+        return term_statistics(self._db, terms, candidates, dates, commonness=commonness, uncounted=uncounted)
+
+    def holding(self, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]) -> set[int]:
+        """Return those of the chunks whose text, heading and path `admits` lets through."""
+        return holding(self._db, chunk_ids, admits)
+
+    def admitted(self, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
+        """Return those of the chunks that may answer."""
+        return admitted_chunks(self._db, chunk_ids, admitted)
+
+    def rows(self, ids: Iterable[int]) -> Mapping[int, ChunkRow]:
+        """Return the chunks of these ids that still exist, each with its document as it was read."""
+        return chunk_rows(self._db, ids)
+
+    def paths(self, ids: Iterable[int]) -> Mapping[int, RelativePath]:
+        """Return the documents of the chunks of these ids that still exist."""
+        return chunk_paths(self._db, ids)
+
+    def passages(self, hashes: Iterable[bytes]) -> Sequence[PassageRow]:
+        """Return every passage that has one of the hashes."""
+        return passages_of_hashes(self._db, hashes)
 
 
 class Database(DatabaseFile):
@@ -36,6 +99,10 @@ class Database(DatabaseFile):
     def vector_error(self) -> str | None:
         """Why `vectors.nearest` cannot answer."""
         return self._connector.vector_error
+
+    async def look(self, step: Callable[[IndexReader], Returned]) -> Returned:
+        """Run a step of several reads on one connection; when the caller is cancelled, the query is interrupted."""
+        return await self.read(lambda db: step(IndexReader(db)))
 
     async def open(self) -> None:
         """Open the file, or make it; raises DamagedDatabase if its tables are not those of this version."""

@@ -261,6 +261,23 @@ def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
     )
 
 
+def chunk_rows(db: apsw.Connection, ids: Iterable[int]) -> dict[int, ChunkRow]:
+    """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
+    rows = db.execute(_SELECT_ROWS, (json.dumps(list(ids)),))
+    return {row[0]: _chunk_row(row[:7], row[7:]) for row in rows}
+
+
+def chunk_paths(db: apsw.Connection, ids: Iterable[int]) -> dict[int, RelativePath]:
+    """Return the documents of the chunks of these ids that still exist, as they are told."""
+    return {chunk: conversation_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
+
+
+def passages_of_hashes(db: apsw.Connection, hashes: Iterable[bytes]) -> list[PassageRow]:
+    """Return every passage that has one of the hashes."""
+    asked = json.dumps([key.hex() for key in hashes])
+    return [PassageRow._make(row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
+
+
 class Documents(IndexTable):
     """Files and the chunks that they are cut into.
 
@@ -292,19 +309,7 @@ class Documents(IndexTable):
     @reads
     def chunks(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
-        rows = db.execute(_SELECT_ROWS, (json.dumps(list(ids)),))
-        return {row[0]: _chunk_row(row[:7], row[7:]) for row in rows}
-
-    @reads
-    def paths(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, RelativePath]:
-        """Return the documents of the chunks of these ids that still exist, as they are told."""
-        return {chunk: conversation_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
-
-    @reads
-    def passages_of_hashes(self, db: apsw.Connection, hashes: Sequence[bytes]) -> list[PassageRow]:
-        """Return every passage that has one of the hashes."""
-        asked = json.dumps([key.hex() for key in hashes])
-        return [PassageRow._make(row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
+        return chunk_rows(db, ids)
 
     @reads
     def counts(self, db: apsw.Connection) -> Counts:

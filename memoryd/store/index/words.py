@@ -176,7 +176,8 @@ FROM json_each(?2)
 """
 _COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
 _COUNT_CHUNKS = "SELECT count(*) FROM chunks"
-_COUNT_OTHERS = "SELECT count(*) FROM chunks WHERE +id NOT IN (SELECT value FROM json_each(?))"
+# all are quickly counted, and of the few each is looked up
+_COUNT_OTHERS = f"SELECT ({_COUNT_CHUNKS}) - ({_COUNT_CHUNKS} WHERE id IN (SELECT value FROM json_each(?)))"
 
 
 class CandidateFilter(Struct, frozen=True):
@@ -251,25 +252,76 @@ def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
     return "".join(f" AND {clause}" for clause in clauses), [value for _, value in given]
 
 
+def best_matches(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
+    """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25.
+
+    A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more:
+    of what is found, they lift what has them side by side.
+    """
+    clauses, values = _clauses(admitted)
+    complete = all_of(question.complete, question.dates)
+    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
+    statement = _CHUNKS.format(level=level, clauses=clauses)
+    expression = any_of(question.terms, question.joined, question.dates)
+    rows = list(db.execute(statement, (*complete, expression, *values, limit)))
+    bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
+    found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
+    return found.only(found.order())
+
+
+def holding(
+    db: apsw.Connection, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]
+) -> set[int]:
+    """Return those of the chunks whose text, heading and path `admits` lets through: the word index knows no signs.
+
+    It is asked on the worker thread, while the rows are read: there may be thousands of texts.
+    """
+    return {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)}
+
+
+def admitted_chunks(db: apsw.Connection, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
+    """Return those of the chunks that may answer."""
+    # of the few that are asked about, quicker than to give all that may answer to the database
+    inside = _as_set(admitted.chunks) if admitted.chunks is not None else None
+    asked = [chunk for chunk in chunk_ids if inside is None or chunk in inside]
+    clauses, values = _clauses(replace(admitted, chunks=None))
+    rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(asked), *values))
+    return {row[0] for row in rows}
+
+
+def term_statistics(
+    db: apsw.Connection,
+    terms: Sequence[str],
+    candidates: Sequence[int],
+    dates: Sequence[WrittenDate] = (),
+    *,
+    commonness: Callable[[str], float] = lambda _term: 0.0,
+    uncounted: Collection[int] = (),
+) -> TermStatistics:
+    """Return how telling each term is in these notes, and which terms stand in which candidates.
+
+    `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as
+    if there were none.
+
+    A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds
+    those: the note of a day answers what is asked about that day.
+    """
+    ids = json.dumps(list(candidates))
+    hidden = (json.dumps(list(uncounted)),) if uncounted else ()
+    total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
+    statement = _HOLDERS.format(counted=_COUNTED if uncounted else "")
+    counts: dict[str, int] = {}
+    held: dict[int, set[str]] = {}
+    for term in terms:
+        counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *hidden)).get
+        for chunk in _holding(db, term, json.loads(matching)):
+            held.setdefault(chunk, set()).add(term)
+    found = {chunk: frozenset(those) for chunk, those in held.items()}
+    return TermStatistics(idf(total, counts, commonness), found)
+
+
 class Words(Table):
     """Which chunks hold which words, and how well they match."""
-
-    @reads
-    def best(self, db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
-        """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25.
-
-        A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more:
-        of what is found, they lift what has them side by side.
-        """
-        clauses, values = _clauses(admitted)
-        complete = all_of(question.complete, question.dates)
-        level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
-        statement = _CHUNKS.format(level=level, clauses=clauses)
-        expression = any_of(question.terms, question.joined, question.dates)
-        rows = list(db.execute(statement, (*complete, expression, *values, limit)))
-        bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
-        found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
-        return found.only(found.order())
 
     async def weighed(self, question: Question, uncounted: Collection[int] = ()) -> Question:
         """Return a question with no more terms than may be looked for, those that say most in these notes.
@@ -291,67 +343,14 @@ class Words(Table):
         return [row[0] for row in db.execute(_RARITY.format(clause=clause), (*values, *hidden))]
 
     @reads
-    def admitted(self, db: apsw.Connection, chunk_ids: Collection[int], admitted: CandidateFilter) -> set[int]:
-        """Return those of the chunks that may answer."""
-        # of the few that are asked about, quicker than to give all that may answer to the database
-        inside = _as_set(admitted.chunks) if admitted.chunks is not None else None
-        asked = [chunk for chunk in chunk_ids if inside is None or chunk in inside]
-        clauses, values = _clauses(replace(admitted, chunks=None))
-        rows = db.execute(_ADMITTED.format(clauses=clauses), (json.dumps(asked), *values))
-        return {row[0] for row in rows}
-
-    @reads
     def passages_of(self, db: apsw.Connection, files: Sequence[int] | None) -> list[int]:
         """Return the chunks of these files, None for all, that are no retained lines."""
         return [row[0] for row in db.execute(_PASSAGES, (None if files is None else json.dumps(list(files)),))]
 
     @reads
-    def holding(
-        self, db: apsw.Connection, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]
-    ) -> set[int]:
-        """Return those of the chunks whose text, heading and path `admits` lets through: the word index knows no signs.
-
-        It is asked on the worker thread, while the rows are read: there may be thousands of texts.
-        """
-        return {chunk for chunk, texts in chunk_texts(db, chunk_ids) if admits(texts)}
-
-    @reads
     def with_phrase(self, db: apsw.Connection, phrase: Phrase, limit: int) -> list[int]:
         """Return the first `limit` chunks in which the words of a phrase stand one after the other."""
         return [row[0] for row in db.execute(_WITH, (all_phrases((phrase,)), limit))] if phrase else []
-
-    @reads
-    def statistics(
-        self,
-        db: apsw.Connection,
-        terms: Sequence[str],
-        candidates: Sequence[int],
-        dates: Sequence[WrittenDate] = (),
-        *,
-        commonness: Callable[[str], float] = lambda _term: 0.0,
-        uncounted: Collection[int] = (),
-    ) -> TermStatistics:
-        """Return how telling each term is in these notes, and which terms stand in which candidates.
-
-        `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as
-        if there were none.
-
-        A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds
-        those: the note of a day answers what is asked about that day.
-        """
-        ids = json.dumps(list(candidates))
-        hidden = (json.dumps(list(uncounted)),) if uncounted else ()
-        # the plain count is kept with the table, the other reads every row
-        total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
-        statement = _HOLDERS.format(counted=_COUNTED if uncounted else "")
-        counts: dict[str, int] = {}
-        held: dict[int, set[str]] = {}
-        for term in terms:
-            counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *hidden)).get
-            for chunk in _holding(db, term, json.loads(matching)):
-                held.setdefault(chunk, set()).add(term)
-        found = {chunk: frozenset(those) for chunk, those in held.items()}
-        return TermStatistics(idf(total, counts, commonness), found)
 
     @writes
     def check(self, db: apsw.Connection) -> None:
