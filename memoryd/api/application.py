@@ -46,7 +46,6 @@ TABLE: Final = (
     *search.CALLS,
     *recall.CALLS,
     *retain.CALLS,
-    # its paths stand before that of a memory, which a name is put into
     *transfer.CALLS,
     *memories.CALLS,
     *changes.CALLS,
@@ -78,14 +77,15 @@ class Application:
         self._named = [(_pattern(row.path), row) for row in table if "{" in row.path]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, also where that goes wrong; an unexpected error is logged."""
+        """Answer one request, also where its handler raises; raises what a reply that writes itself does."""
         try:
             response = await self._answer(scope, receive)
         except Exception as exc:
             problem = problems.problem_of(exc)
-            await _respond(send, problem.http_status, problem.body(), problem.headers)
+            # first: the client may have left
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
+            await _respond(send, problem.http_status, problem.body(), problem.headers)
             return
         if isinstance(response, Response):
             await response(scope, receive, send)
@@ -105,7 +105,7 @@ class Application:
         return reply if isinstance(reply, Response) else (row.status, msgspec.json.encode(reply))
 
     def _row(self, method: str, path: str) -> tuple[Row, dict[str, str]]:
-        """Return the call that is meant, and what its path names; raises NotFound and HTTPException."""
+        """Return the call that is meant, and what its path names; raises HTTPException."""
         if (row := self._fixed.get((method, path))) is not None:
             return row, {}
         matches = [(row, match.groupdict()) for pattern, row in self._named if (match := pattern.fullmatch(path))]

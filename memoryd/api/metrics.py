@@ -281,8 +281,9 @@ METRICS: Final = (
     Metric(
         "memoryd_arm_duration_seconds",
         MetricKind.HISTOGRAM,
-        "How long a part of answering took: `lexical`, `embedding` of the question, `vector`, `rerank`, `qmd`, and a "
-        "whole `recall`; with `conversations ` before it over the conversations.",
+        "How long a part of answering took: `lexical` (with what words weigh where no vector is waited for), "
+        "`embedding` of the question, `vector`, `rerank`, `qmd`, and a whole `recall`; with `conversations ` before it "
+        "over the conversations.",
         ("arm",),
         lambda moment: (((arm,), durations) for arm, durations in moment.counters.seconds.items()),
     ),

@@ -8,7 +8,6 @@ import contextlib
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -57,6 +56,8 @@ class Candidates(Struct, frozen=True):
     is_full: bool
     """Whether an arm had more to give."""
     rows: Mapping[int, ChunkRow] = field(default_factory=dict)
+    moment: tuple[int, int] = (0, 0)
+    """Of the index when they were read."""
 
 
 class _Look(Struct, frozen=True):
@@ -81,6 +82,9 @@ class CandidateSearch(Struct):
     first_rows: Callable[[Ranked], Sequence[int]] = lambda _ranking: ()
     has_asked_others: bool = False
     _lexical: Matches = (Arm(ArmState.WAITING), None)
+    _partial: _Look | None = None
+    """What a look that is late or fails had found out before."""
+    _moment: tuple[int, int] = (0, 0)
     _embedded: tuple[Arm, QuestionVector | None] = (Arm(ArmState.WAITING), None)
 
     async def first(self) -> Candidates:
@@ -90,9 +94,11 @@ class CandidateSearch(Struct):
         if not index.vector_arm.has_embedder:
             self._embedded = await embedding
             # without a vector to wait for, one way to the threads does for all: it costs as much as a read
+            self._moment = index.moment
             arm, look = await index.times.guarded(LEXICAL, self._look_by_words, self.end)
-            self._lexical = arm, None if look is None else look.found
-            return await self._candidates(look)
+            if self._lexical[1] is None:
+                self._lexical = arm, None
+            return await self._candidates(look or self._partial)
         self._lexical, self._embedded = await asyncio.gather(
             self._by_words(self.recipe.words, self.admitted), embedding
         )
@@ -126,7 +132,8 @@ class CandidateSearch(Struct):
 
     async def _look_by_words(self) -> tuple[Arm, _Look]:
         def look(reader: IndexReader) -> tuple[Arm, _Look]:
-            arm, found = self._matches(reader, self.recipe.words, self.admitted)
+            # what is found stands, though the rest may be late
+            self._lexical = arm, found = self._matches(reader, self.recipe.words, self.admitted)
             return arm, self._look(reader, found, VectorMatches())
 
         return await self.index.database.look(look)
@@ -146,15 +153,17 @@ class CandidateSearch(Struct):
         words, meaning = found or LexicalMatches(), near or VectorMatches()
         is_full = len(words.bm25) >= self.recipe.words or len(meaning.cosines) >= self.recipe.vectors
         look = look or await self._judged(words, meaning)
-        return Candidates({LEXICAL: lexical, VECTOR: vector}, look.ranking, is_full, look.rows)
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, look.ranking, is_full, look.rows, self._moment)
 
     async def _judged(self, words: LexicalMatches, meaning: VectorMatches) -> _Look:
         """Put in order what both arms found; without statistics there is an answer, too, which nobody judges."""
-        database = self.index.database
+        database, evidence = self.index.database, Evidence(words, meaning)
+        self._partial, self._moment = None, self.index.moment
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(max(0.0, self.end - time.monotonic())):
                 return await database.look(lambda reader: self._look(reader, words, meaning))
-        evidence = Evidence(words, meaning)
+        if self._partial is not None:
+            return self._partial
         if self._hides_some:
             evidence = await database.look(lambda reader: self._visible(reader, Evidence(words, meaning)))
         return _Look(words, ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
@@ -170,6 +179,7 @@ class CandidateSearch(Struct):
             uncounted=self.query.exclusions.chunks,
         )
         ranking = ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
+        self._partial = _Look(words, ranking)
         return _Look(words, ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 
     @property
@@ -225,6 +235,11 @@ class BuiltinSearch:
         """The vectors that the last question was asked of."""
         return self.vector_arm.latest
 
+    @property
+    def moment(self) -> tuple[int, int]:
+        """Which life of the file this is, and how often it was written: while that stands still, so do its rows."""
+        return self.database.epoch, self.database.writes
+
     def forget_vectors(self) -> None:
         """Say that vectors were removed from the store."""
         self.vector_arm.forget()
@@ -254,8 +269,8 @@ class BuiltinSearch:
         arm, admitted = await guarded(lambda: candidate_filter(self.database, query.question), end)
         if admitted is None:
             return nothing_found(query.question.terms, arm)
-        recipe, first_rows = self.settings.recipe(query.limit), partial(self._first_rows, limit=query.limit)
-        search = CandidateSearch(self, query, recipe, admitted, end, first_rows)
+        recipe = self.settings.recipe(query.limit)
+        search = CandidateSearch(self, query, recipe, admitted, end, lambda ranking: self._wanted(ranking, query.limit))
         return await self._filled(query, search, end, is_last=is_last)
 
     async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
@@ -290,7 +305,7 @@ class BuiltinSearch:
         if self._rerank is not None:
             begun = time.monotonic()
             first = [*ranking.telling, *ranking.noise][: self._rerank.candidates]
-            rows = await self._rows(query, first, candidates.rows, is_last=True)
+            rows = await self._rows(query, first, candidates, is_last=True)
             arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
             self.times.note(RERANK, begun, arm.state)
             arms = {**arms, RERANK: arm}
@@ -314,17 +329,15 @@ class BuiltinSearch:
         default = max(FIRST_ROWS, 2 * limit, self.settings.pool(limit))
         return max(default, len(ranking.telling)) if self.settings.may_reorder else default
 
-    def _first_rows(self, ranking: Ranked, limit: int) -> list[int]:
-        return self._wanted(ranking, self._rows_read_first(ranking, limit), limit)
-
-    def _wanted(self, ranking: Ranked, count: int, limit: int) -> list[int]:
-        """Return the best `count` that may stand in the answer, and the best that may not."""
+    def _wanted(self, ranking: Ranked, limit: int, count: int | None = None) -> list[int]:
+        """Return the best `count` that may stand in the answer, else those read first, and the best that may not."""
+        count = self._rows_read_first(ranking, limit) if count is None else count
         return [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[:limit]]
 
     async def _selected(self, query: Query, candidates: Candidates, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
         ranking = candidates.ranking
-        rows = await self._rows(query, self._wanted(ranking, count, query.limit), candidates.rows, is_last=is_last)
+        rows = await self._rows(query, self._wanted(ranking, query.limit, count), candidates, is_last=is_last)
         return select(
             [ranking.hit(row) for row in rows.values()],
             query.limit,
@@ -335,9 +348,11 @@ class BuiltinSearch:
         )
 
     async def _rows(
-        self, query: Query, wanted: Sequence[int], known: Mapping[int, ChunkRow], *, is_last: bool
+        self, query: Query, wanted: Sequence[int], candidates: Candidates, *, is_last: bool
     ) -> dict[int, ChunkRow]:
-        """Return these chunks in their order, as far as an answer may tell of them; `known` were read already."""
+        """Return these chunks in their order, as far as an answer may tell of them."""
+        # what was read with the candidates is of use while nothing was written: what is forgotten is not told
+        known = candidates.rows if candidates.moment == self.moment else {}
         unread = [chunk for chunk in wanted if chunk not in known]
         rows = {**known, **await self.database.documents.chunks(unread)} if unread else known
         found = [(chunk, rows[chunk]) for chunk in wanted if chunk in rows]

@@ -1,6 +1,7 @@
 """One gate before every route that returns memory text: who is let in, and that nobody passes beside it."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import AccessPolicy
@@ -372,7 +374,14 @@ def test_agents_socket_may_ask_what_the_table_says(daemon: RunningDaemon, row: R
 
 
 async def test_app_answers_the_table_and_nothing_else() -> None:
-    assert Application().table == TABLE, "no call of another kind, which the gate does not know"
+    app = Application()
+    for row in TABLE:
+        named = {name: f"some-{name}" for name in re.findall(r"\{(\w+)\}", row.path)}
+        assert app._row(row.method, row.path.format(**named)) == (row, named), "its own row, with what its path names"
+    assert len({(row.method, row.path) for row in TABLE}) == len(TABLE)
+    for method, path in (("GET", "/v1/nothing"), ("DELETE", "/v1/search"), ("GET", "/v1/search/"), ("GET", "/")):
+        with pytest.raises(HTTPException):
+            app._row(method, path)
 
 
 async def test_row_for_nobody_is_refused_on_the_owners_socket() -> None:

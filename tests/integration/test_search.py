@@ -1,6 +1,7 @@
 """The builtin search over a real index: what is allowed, what is found, and what a failing arm costs."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -14,11 +15,13 @@ from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.current import ModelPhase
+from memoryd.errors import StoreUnavailable
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
 from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import MAX_REFILLS, FileCheck, NotesSearch
 from memoryd.search.protocol import ArmState, DiskFollower, Exclusions, Freshness, Query
+from memoryd.store.index.database import IndexReader
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
@@ -66,6 +69,24 @@ async def test_late_vectors_cost_only_their_arm(stage: Stage) -> None:
     assert found.arms[VECTOR].state is ArmState.TIMEOUT
     assert found.arms[VECTOR].reason
     assert found.hits[0].chunk.path == "bank/07.md"
+
+
+@pytest.mark.parametrize("read", ["statistics", "rows"])
+@pytest.mark.parametrize("is_late", [True, False])
+async def test_words_stand_where_what_is_read_with_them_is_late_or_fails(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, read: str, is_late: bool
+) -> None:
+    def broken(*_given: object, **_named: object) -> None:
+        if not is_late:
+            raise StoreUnavailable("the disk does not answer")
+        time.sleep(0.6)
+
+    await stage.slot.become(ModelPhase.OFF, "there is no provider")
+    monkeypatch.setattr(IndexReader, read, broken)
+    found = await stage.search.search(Query("boiler of kind7", deadline=0.5))
+    assert found.hits[0].chunk.path == "bank/07.md"
+    assert found.arms[LEXICAL].state is ArmState.OK
+    assert (found.floors is None) == (read == "statistics"), "what was worked out is used"
 
 
 async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:

@@ -114,7 +114,7 @@ def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta
             await reply.fail(problem_of(ShuttingDown("the daemon is stopping", hint="ask again in a moment")))
             raise
         except Exception as exc:
-            # the app's own handlers have answered and logged, unless the answer broke off or was never begun
+            # the app answers what its handlers raise; this is of a layer, or of an answer that broke off
             if reply.is_complete:
                 return
             if reply.is_started or not isinstance(exc, RequestError | NotNow):
@@ -275,7 +275,4 @@ def guard_app(
     if counts is not None:
         layers = count_requests(layers, counts)
 
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        await (layers if scope["type"] == "http" else app)(scope, receive, send)
-
-    return answer
+    return layers

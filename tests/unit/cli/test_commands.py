@@ -43,6 +43,12 @@ def test_misspelt_command_is_told_the_nearest() -> None:
         memoryctl.main(["zzz"], standalone_mode=False)
 
 
+def test_row_says_what_the_command_says_of_itself() -> None:
+    assert [row.purpose.split()[0] for row in COMMANDS.values()] == [
+        (row.load().help or "").split()[0] for row in COMMANDS.values()
+    ]
+
+
 def test_row_leads_to_the_command_of_its_name() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert [command.load().name for command in COMMANDS.values()] == NAMES
