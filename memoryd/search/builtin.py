@@ -63,7 +63,6 @@ class Candidates(Struct, frozen=True):
 class _Look(Struct, frozen=True):
     """What one read of the index gave."""
 
-    found: LexicalMatches
     ranking: Ranked
     rows: Mapping[int, ChunkRow] = field(default_factory=dict)
 
@@ -166,7 +165,7 @@ class CandidateSearch(Struct):
             return self._partial
         if self._hides_some:
             evidence = await database.look(lambda reader: self._visible(reader, Evidence(words, meaning)))
-        return _Look(words, ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
+        return _Look(ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
 
     def _look(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _Look:
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
@@ -179,8 +178,8 @@ class CandidateSearch(Struct):
             uncounted=self.query.exclusions.chunks,
         )
         ranking = ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
-        self._partial = _Look(words, ranking)
-        return _Look(words, ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
+        self._partial = _Look(ranking)
+        return _Look(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 
     @property
     def _hides_some(self) -> bool:

@@ -33,7 +33,7 @@ class TestWords:
         (one,), (two,) = await ids_of(database, A), await ids_of(database, B)
         found = await read(database, best_matches, asked("quetzal", "ibex"), ALL, CandidateFilter())
         assert list(found.bm25) == [two, one]
-        assert found.level(two) > found.level(one) == 0
+        assert found.levels.get(two, 0) > found.levels.get(one, 0) == 0
         assert all(score > 0 for score in found.bm25.values())
 
     async def test_of_a_long_message_the_rarest_words_are_chosen(self, database: Database) -> None:

@@ -47,9 +47,6 @@ class LexicalMatches(Struct, frozen=True):
     levels: Mapping[int, int] = field(default_factory=dict)
     """How completely a chunk matches, above 0: it holds all words of the question, or all of them whole."""
 
-    def level(self, chunk: int) -> int:
-        return self.levels.get(chunk, 0)
-
     def by_level(self) -> list[dict[int, float]]:
         """Return the BM25 of the chunks of each level that there is, the lowest first."""
         levels: dict[int, dict[int, float]] = {}

@@ -87,8 +87,8 @@ def test_complete_matches_stand_before_others_by_words(
 def test_no_meaning_lifts_some_words_above_all_of_them(evidence: Evidence) -> None:
     fused = relative(evidence, Weights())
     found = evidence.lexical
-    best = max((found.level(chunk) for chunk in found.bm25), default=0)
-    top = max((fused[chunk] for chunk in found.bm25 if found.level(chunk) == best), default=0.0)
+    best = max((found.levels.get(chunk, 0) for chunk in found.bm25), default=0)
+    top = max((fused[chunk] for chunk in found.bm25 if found.levels.get(chunk, 0) == best), default=0.0)
     assert all(fused[chunk] <= top for chunk in found.bm25)
 
 
