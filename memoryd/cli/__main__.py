@@ -1,5 +1,6 @@
 """The first step of memoryctl: scripts ask for its version, which needs nothing of what commands import."""
 
+import gc
 import sys
 
 from memoryd import __version__
@@ -13,6 +14,8 @@ def main() -> None:
             return
         except OSError:
             pass  # told below, as for every command
+    # what is imported stays; to look through it for garbage again and again takes as long as a question
+    gc.set_threshold(20_000)
     # here: what it imports takes four times as long as Python itself
     from memoryd.cli.main import main as run
 

@@ -1,6 +1,7 @@
 """memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
 
 import contextlib
+import gc
 import itertools
 import sys
 from collections.abc import Sequence
@@ -185,6 +186,7 @@ def main() -> NoReturn:
         if exc.filename is not None:
             raise  # of a file that was opened, not of the stream
         code = _report_unwritten(exc)
+    gc.freeze()  # the interpreter would look through all that is imported once more
     sys.exit(code)
 
 

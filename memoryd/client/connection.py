@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import http.client
 import json
 import os
 import socket as sockets
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
+from memoryd.client.http import HttpSocket, ProtocolError
 from memoryd.config.paths import config_file, lock_file, socket_path
 from memoryd.errors import (
     DaemonNotRunning,
@@ -55,24 +55,6 @@ class ListBounds(Asker, total=False):
     limit: int | None
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP/1.1 over AF_UNIX."""
-
-    def __init__(self, path: Path, timeout: float | None) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        sock = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
-        try:
-            sock.settimeout(self.timeout)
-            sock.connect(str(self._path))
-        except BaseException:
-            sock.close()
-            raise
-        self.sock = sock
-
-
 class DaemonConnection:
     """A connection to the daemon behind `socket`, by default where a daemon of this user listens.
 
@@ -85,7 +67,7 @@ class DaemonConnection:
         self.socket = socket or socket_path()
         self.timeout = timeout
         self._who = who
-        self._connection = _UnixConnection(self.socket, timeout)
+        self._connection = HttpSocket(self.socket, timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -146,29 +128,27 @@ class DaemonConnection:
         timeout = max(self.timeout, wait_ms / 1000 + GRACE_SECONDS) if wait_ms else self.timeout
         try:
             status, content = self._round_trip(method, target, payload, timeout)
-        except (OSError, http.client.HTTPException) as exc:
+        except (OSError, ProtocolError) as exc:
             self.close()
             raise _connection_error(exc) from exc
         except BaseException:
             self.close()  # a half-read reply must not be taken for the next one
             raise
-        if status >= http.HTTPStatus.BAD_REQUEST:
+        if status >= 400:
             raise refusal(status, content)
         return content
 
     def stream(self, target: str, silence: float | None) -> Generator[ServerEvent, None, None]:
         """Yield the events of `target` on a connection of its own, which may be silent for so many seconds."""
-        connection = _UnixConnection(self.socket, self.timeout)
+        connection = HttpSocket(self.socket, self.timeout)
         try:
-            _open(connection, self.socket)
-            # read now: http.client drops it when the reply says that the connection closes
-            sock = connection.sock
-            response = _exchange(connection, "GET", API + target, None)
-            sock.settimeout(silence)
-            if response.status != http.HTTPStatus.OK:
-                raise refusal(response.status, response.read())
-            yield from server_events(response)
-        except (OSError, http.client.HTTPException) as exc:
+            _open(connection)
+            status, body = connection.exchange("GET", API + target, None)
+            if status != 200:
+                raise refusal(status, b"".join(body))
+            connection.set_timeout(silence)
+            yield from server_events(_lines(body))
+        except (OSError, ProtocolError) as exc:
             raise _connection_error(exc) from exc
         finally:
             connection.close()
@@ -176,10 +156,10 @@ class DaemonConnection:
     def _round_trip(self, method: str, target: str, payload: bytes | None, timeout: float) -> tuple[int, bytes]:
         is_reused = self._connection.sock is not None
         if not is_reused:
-            _open(self._connection, self.socket)
-        self._connection.sock.settimeout(timeout)
+            _open(self._connection)
+        self._connection.set_timeout(timeout)
         try:
-            response = _exchange(self._connection, method, target, payload)
+            status, body = self._connection.exchange(method, target, payload)
         except (BrokenPipeError, ConnectionResetError):
             # only now it shows that the daemon has closed an idle connection; all calls on an open connection may be
             # sent twice
@@ -187,7 +167,7 @@ class DaemonConnection:
             if not is_reused:
                 raise
             return self._round_trip(method, target, payload, timeout)
-        return response.status, response.read()
+        return status, b"".join(body)
 
 
 def target(path: str, query: Mapping[str, object]) -> str:
@@ -214,7 +194,8 @@ def _in_camel_case(options: Mapping[str, object]) -> dict[str, object]:
     return {first + "".join(map(str.capitalize, rest)): value for (first, *rest), value in words}
 
 
-def _open(connection: _UnixConnection, path: Path) -> None:
+def _open(connection: HttpSocket) -> None:
+    path = connection.path
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
@@ -279,12 +260,6 @@ def lock_note(path: Path) -> tuple[str, str]:
     return pid or "unknown", socket
 
 
-def _exchange(connection: _UnixConnection, method: str, target: str, payload: bytes | None) -> http.client.HTTPResponse:
-    headers = {} if payload is None else {"Content-Type": "application/json"}
-    connection.request(method, target, body=payload, headers=headers)
-    return connection.getresponse()
-
-
 def _opening_error(exc: OSError, path: Path) -> MemorydError:
     """Return the error for a connection to the socket `path` that could not be opened."""
     match exc:
@@ -298,11 +273,11 @@ def _opening_error(exc: OSError, path: Path) -> MemorydError:
             return InvalidRequest(f"cannot open the socket {path}: {exc}", hint="give a shorter or other path")
 
 
-def _connection_error(exc: OSError | http.client.HTTPException) -> MemorydError:
+def _connection_error(exc: OSError | ProtocolError) -> MemorydError:
     """Return the error for an open connection that broke."""
     if isinstance(exc, TimeoutError):
         return DeadlineExceeded("memoryd did not answer in time", hint="see what it does: memoryctl status")
-    if not isinstance(exc, OSError | http.client.IncompleteRead):
+    if isinstance(exc, ProtocolError):
         return MemorydError(f"what answers on the socket is not memoryd: {type(exc).__name__}")
     return NotNow("memoryd closed the connection before it had answered", hint="it may be restarting: try again")
 
@@ -345,6 +320,14 @@ def _parse_json(content: bytes | str) -> Any:
         return json.loads(content)
     except ValueError as exc:
         raise MemorydError("what answers on the socket is not memoryd: its reply is not JSON") from exc
+
+
+def _lines(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Return the lines of a text that comes in parts; what no line feed ends is none."""
+    begun = b""
+    for part in parts:
+        *whole, begun = (begun + part).split(b"\n")
+        yield from whole
 
 
 def server_events(lines: Iterable[bytes]) -> Iterator[ServerEvent]:

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -184,4 +183,7 @@ def _fits(path: Path) -> bool:
 
 
 def _digest(path: Path) -> str:
+    # here: it loads OpenSSL, for paths that hardly anybody has
+    from hashlib import sha256
+
     return sha256(os.fsencode(path)).hexdigest()[:HASH_DIGITS]

@@ -20,7 +20,7 @@ from memoryd.wire import ErrorCode
 from tests.integration.contract_server import Contract, Raw, Reply, Request, error, pending, serving
 from tests.waiting import eventually
 
-HEAVY = ("pydantic", "httpx", "starlette", "rich", "numpy", "asyncio", "click", "apsw")
+HEAVY = ("pydantic", "http.client", "ssl", "httpx", "starlette", "rich", "numpy", "asyncio", "click", "apsw")
 NOT_JSON = Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n[")
 
 
@@ -268,6 +268,60 @@ def test_daemon_that_dies_before_it_answers(client: Client, contract: Contract) 
         with pytest.raises(errors.NotNow):
             client.search("port")
     assert client.health()["ok"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"220 mail.example ESMTP\r\n",
+        b"HTTP/2 200\r\n\r\n",
+        b"HTTP/1.1 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 101,
+        b"HTTP/1.1 200 OK\r\nlong: " + b"x" * 70_000,
+        b"HTTP/1.1 200 OK\r\n\r\n<html>",
+    ],
+)
+def test_who_does_not_speak_as_memoryd_does_is_named(client: Client, contract: Contract, answer: bytes) -> None:
+    contract.replies["search"] = Raw(answer)
+    with pytest.raises(errors.MemorydError, match="is not memoryd") as caught:
+        client.search("port")
+    assert type(caught.value) is errors.MemorydError
+    assert client.health()["ok"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\n{"res\r\nA\r\nults": []}\r\n0\r\nT: x\r\n\r\n',
+        b'HTTP/1.0 200 OK\r\n\r\n{"results": []}',
+        b'HTTP/1.1 200 OK\nCONTENT-LENGTH:15\nConnection: close\n\n{"results": []}',
+    ],
+    ids=["chunks", "until the end", "bare line feeds"],
+)
+def test_a_body_is_read_by_each_of_its_framings(client: Client, contract: Contract, answer: bytes) -> None:
+    contract.replies["search"] = Raw(answer)
+    assert client.search("port") == {"results": []}
+    assert client.health()["ok"]
+
+
+@pytest.mark.parametrize("path", ["/health HTTP/1.1\r\nX: y", "/files/a b", "/files/ä", "/files/a\n"])
+def test_a_path_that_is_not_quoted_is_refused(client: Client, contract: Contract, path: str) -> None:
+    with pytest.raises(errors.InvalidRequest, match="plain characters"):
+        client.call("GET", path)
+    assert contract.requests == []
+
+
+def test_events_may_come_in_any_pieces(client: Client, contract: Contract) -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    pieces = [b"event: mo", b'del\ndata: {"a"', b": 1}\n", b"\ndata: {}\n\n"]
+    contract.replies["events"] = Raw(head + b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in pieces))
+    events = client.events()
+    assert [next(events), next(events)] == [{"event": "model", "data": {"a": 1}}, {"event": "message", "data": {}}]
+    with pytest.raises(errors.NotNow):
+        next(events)
 
 
 def test_default_socket_is_the_users(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
