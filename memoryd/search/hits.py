@@ -169,10 +169,10 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
 
 
 def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
+    if len(group) == 1:
+        return group[0]
     newest = max(group, key=lambda hit: _written_day(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
-    if not copies:
-        return newest
     # to be the newest is no merit: what the best of them is worth counts, as its score does
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 

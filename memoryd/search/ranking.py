@@ -294,6 +294,8 @@ def select(
 
 def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
+    if half_life is None and chunk.source is not Source.SESSIONS:
+        return hit
     decay = (
         Decay()
         if half_life is None

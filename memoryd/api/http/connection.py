@@ -113,6 +113,37 @@ class Timer:
         self._action()
 
 
+class _Replies:
+    """The way out for replies: a head waits for the body that follows it, so that the client is woken once."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        """Write what is no head, and the head before it."""
+        if not self._head and data.startswith(b"HTTP/1."):
+            self._head = data
+            # of a stream, or of an answer that is late, the head goes alone
+            asyncio.get_running_loop().call_soon(self.flush)
+        elif data:
+            self.flush(data)
+
+    def flush(self, data: bytes = b"") -> None:
+        """Write what waits, and this."""
+        head, self._head = self._head, b""
+        if head or data:
+            self._transport.write(head + data)
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        """Close the connection behind all that was written."""
+        self.flush()
+        self._transport.close()
+
+
 class Connection(H11Protocol):
     """What one client of ours may do; handlers find its `Peer` in the ASGI scope as `state["peer"]`."""
 
@@ -132,6 +163,7 @@ class Connection(H11Protocol):
         sock = transport.get_extra_info("socket")
         peer = self._listener.peer(sock)
         self.transport = transport
+        self._replies = _Replies(transport)
         if not self._all.is_permitted(peer.uid):
             return self._refuse("foreign user", b"")
         full = self._all.why_full(peer, sock.fileno())
@@ -165,6 +197,7 @@ class Connection(H11Protocol):
         super().handle_events()
         if self._is_answering():
             self._header_timer.stop()
+            self.cycle.transport = cast(asyncio.Transport, self._replies)
         self._read_ahead()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's never answers a half-closed client
@@ -182,6 +215,7 @@ class Connection(H11Protocol):
         super().resume_writing()
 
     def on_response_complete(self) -> None:
+        self._replies.flush()
         super().on_response_complete()
         if self._is_half_closed and not self._is_answering():
             self.transport.close()

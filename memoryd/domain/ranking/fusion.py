@@ -98,8 +98,10 @@ class VectorMatches(Struct, frozen=True):
 
     def near(self, chunk: int) -> tuple[MatchingPassage, ...]:
         """Return the passages of a chunk whose cosines rise above the noise, and its best one even if it does not."""
-        passages = self.passages.get(chunk, ())
-        best = max(passages, key=lambda one: one.cosine, default=None)
+        passages = self.passages.get(chunk)
+        if not passages:
+            return ()
+        best = max(passages, key=lambda one: one.cosine)
         rises = (max(standout(one.cosine, self.noise), MIN_LONE_Z_SCORE * (one is best)) for one in passages)
         return tuple(
             MatchingPassage(one.start, one.stop, rise) for one, rise in zip(passages, rises, strict=True) if rise

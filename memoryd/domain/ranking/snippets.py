@@ -190,20 +190,26 @@ def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequenc
     Passages count nothing where a number of the question stands below a heading: meaning does not tell a year from
     another.
     """
-    plain = folded("".join(lines)).split("\n")
+    whole = folded("".join(lines))
+    plain = whole.split("\n")
     numbers = {term for term in weights if _NUMBER.match(term)}
     stems = [
         (term, _stem(term), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
         for term, weight in weights.items()
     ]
     total = sum(weight for _, _, weight in stems) or 1.0
-    has_number = any(number in words for words in plain for number in numbers if not _HEADING.match(words))
+    has_number = any(number in words for words in plain for number in numbers if not _is_heading(words))
     standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
+    stems = [one for one in stems if one[1] in whole]
     held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
     return tuple(
         _line(line, terms, total, NEAR_SHARE * total * standout)
         for line, terms, standout in zip(lines, held, standouts, strict=True)
     )
+
+
+def _is_heading(line: str) -> bool:
+    return "#" in line[:4] and _HEADING.match(line) is not None
 
 
 def _stem(term: str) -> str:
@@ -226,7 +232,7 @@ def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterato
 def _line(line: str, weights: Mapping[str, float], total: float, nearness: float) -> Line:
     if not line.strip():
         return Line(len(line), {}, 0.0, is_blank=True)
-    if _HEADING.match(line):
+    if _is_heading(line):
         share = HEADING_SHARE * sum(weights.values()) / total if weights else 0.0
         held = {term: share * weight for term, weight in weights.items()}
         return Line(len(line), held, 0.0, is_heading=True)
