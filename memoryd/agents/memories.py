@@ -17,7 +17,7 @@ from memoryd.agents.read import AgentFiles
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Counters, measured
-from memoryd.agents.status.status import AgentParts, Degradations, MemoryStatus, ShortfallsOf, StatusBoard
+from memoryd.agents.status.status import AgentParts, DegradationsOf, DegradationTracker, MemoryStatus, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, reindex, sync
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
@@ -57,15 +57,15 @@ class AgentMemories:
         memories: Sequence[AgentMemory],
         *,
         bus: EventBus,
-        outside: ShortfallsOf = lambda _agent: (),
-        degradations: Degradations | None = None,
+        outside: DegradationsOf = lambda _agent: (),
+        degradations: DegradationTracker | None = None,
         earlier: Counters | None = None,
     ) -> None:
         self._earlier = earlier
         self._memories = list(memories)
         self._bus = bus
         parts = [memory.parts for memory in self._memories]
-        known = degradations or Degradations(bus.publish)
+        known = degradations or DegradationTracker(bus.publish)
         self.board = StatusBoard(agents=parts, degradations=known, outside=outside)
 
     async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchAnswer:

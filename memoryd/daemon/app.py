@@ -87,7 +87,7 @@ class Daemon:
         )
         self._counts = RequestCounts()
         self._open = OpenWorkspaces(
-            loaded.config, bus=self._bus, supervisor=self._supervisor, outside=self._reporter.shortfalls
+            loaded.config, bus=self._bus, supervisor=self._supervisor, outside=self._reporter.degradations
         )
         self._at_start = loaded.config
         self._api = Application(self._services(loaded.config))

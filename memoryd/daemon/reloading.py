@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.memories import AgentMemories
-from memoryd.agents.status.status import Degradations, ShortfallsOf
+from memoryd.agents.status.status import DegradationsOf, DegradationTracker
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.daemon_state import ConfigState, ReloadResult
@@ -184,12 +184,12 @@ def _state(loaded: Loaded) -> ConfigState:
 class OpenWorkspaces:
     """Workspaces with their loops; models outlive an exchange that leaves their settings as they are."""
 
-    def __init__(self, config: Config, *, bus: EventBus, supervisor: Supervisor, outside: ShortfallsOf) -> None:
+    def __init__(self, config: Config, *, bus: EventBus, supervisor: Supervisor, outside: DegradationsOf) -> None:
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix=POOL)
         self._bus = bus
         self._supervisor = supervisor
         self._outside = outside
-        self._degradations = Degradations(bus.publish)
+        self._degradations = DegradationTracker(bus.publish)
         self._models = ModelParts(bus.publish)
         self.config = config
         self._wire(config)

@@ -15,7 +15,7 @@ import psutil
 import structlog
 
 from memoryd import __version__
-from memoryd.agents.status.status import Shortfall
+from memoryd.agents.status.status import Degradation
 from memoryd.api.access import is_asked_on
 from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState, LoadState
 from memoryd.api.http.limits import Admission
@@ -104,7 +104,7 @@ class Reporter:
             restarts=dict(self._supervisor.restarts),
         )
 
-    def shortfalls(self, agent: str) -> list[Shortfall]:
+    def degradations(self, agent: str) -> list[Degradation]:
         """Return what fails around an agent's memory: loops of the daemon, and the sockets that it is asked on."""
         failures = list(self._supervisor.failing.items())
         failures += [
@@ -116,7 +116,7 @@ class Reporter:
         if self.port is not None and (trouble := self.port.state().trouble):
             failures.append(("loopback port", trouble))
         failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_asked_on(agent, name)]
-        return [Shortfall(name, reason) for name, reason in failures]
+        return [Degradation(name, reason) for name, reason in failures]
 
     def _load(self) -> LoadState:
         room = self._admission

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.agents.status.figures import QaCensus
+from memoryd.agents.status.figures import QaCounter
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
@@ -89,9 +89,9 @@ class AgentQa(Struct, frozen=True):
     meaning: SimilarTurnSearch | None = None
 
     @property
-    def census(self) -> QaCensus:
+    def counter(self) -> QaCounter:
         """What counts them."""
-        return QaCensus(self.agent.id, self.shared)
+        return QaCounter(self.agent.id, self.shared)
 
     async def add(self, new: NewTurn) -> QaAddReply:
         """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""

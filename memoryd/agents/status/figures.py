@@ -51,7 +51,7 @@ class IndexStats(Struct, frozen=True):
     memories: MemoryCounts = field(default_factory=MemoryCounts)
 
 
-class Census:
+class IndexCounter:
     """Counts one index; what cannot be counted now stays as it was counted last."""
 
     def __init__(self, *, database: Database, embedding_loop: EmbeddingLoop, embedding: Embedding) -> None:
@@ -113,7 +113,7 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
     return SkippedFile(refused.path, reason)
 
 
-class ConversationCensus:
+class ConversationCounter:
     """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
 
     def __init__(
@@ -265,7 +265,7 @@ def _sum(uses: Iterable[CacheUses]) -> CacheUses:
     return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))
 
 
-class QaCensus:
+class QaCounter:
     """Counts the questions and answers of one agent; without `shared` they are off."""
 
     def __init__(self, agent: str, shared: WorkspaceQa | None) -> None:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
-from memoryd.agents.status.figures import Census, ConversationCensus, IndexStats, QaCensus
+from memoryd.agents.status.figures import ConversationCounter, IndexCounter, IndexStats, QaCounter
 from memoryd.agents.workspace.index import ELSEWHERE, WorkspaceIndex, WorkspacePath
 from memoryd.agents.workspace.models import Writing
 from memoryd.config.memory_search import MemorySearchSection
@@ -125,14 +125,14 @@ def _watcher_reply(watcher: FileWatcher | None, remote: str) -> WatcherReply:
     return WatcherReply(mode="events" if watcher.is_ok else "scan", ok=watcher.is_ok, reason=watcher.reason)
 
 
-class Shortfall(Struct, frozen=True):
+class Degradation(Struct, frozen=True):
     """A part that does less than it should."""
 
     part: str
     reason: str
 
 
-def shortfalls(state: AgentState) -> Iterator[Shortfall]:
+def degradations(state: AgentState) -> Iterator[Degradation]:
     """Yield everything that does less than the configuration asks for, the index itself first."""
     settings, watcher, out = state.settings, state.watcher, state.provider_fallback
     is_without_media = settings.multimodal.enabled and not state.takes_media
@@ -150,8 +150,8 @@ def shortfalls(state: AgentState) -> Iterator[Shortfall]:
         **({} if state.qmd is None else _qmd_troubles(state.qmd)),
         **state.troubles,
     }
-    yield from (Shortfall(part, reason) for part, reason in reasons.items() if reason)
-    yield from _folder_shortfalls(state)
+    yield from (Degradation(part, reason) for part, reason in reasons.items() if reason)
+    yield from _folder_degradations(state)
 
 
 def _model_trouble(model: PhaseRecord | RerankerState | TextModelState, *fine: ModelPhase) -> str:
@@ -175,17 +175,17 @@ def _qmd_troubles(state: QmdState) -> dict[str, str | None]:
     }
 
 
-def _folder_shortfalls(state: AgentState) -> Iterator[Shortfall]:
+def _folder_degradations(state: AgentState) -> Iterator[Degradation]:
     for root in state.roots:
         if root.state is not RootState.OK:
-            yield Shortfall(f"root {root.root.path}", root.reason)
+            yield Degradation(f"root {root.root.path}", root.reason)
     if state.sync.last_scan_at and not state.has_workspace:
-        yield Shortfall("workspace", f"there is no folder {state.workspace}")
+        yield Degradation("workspace", f"there is no folder {state.workspace}")
     elif state.leads_elsewhere:
-        yield Shortfall("workspace", f"{state.workspace}: {ELSEWHERE}")
+        yield Degradation("workspace", f"{state.workspace}: {ELSEWHERE}")
 
 
-class Degradations:
+class DegradationTracker:
     """Remembers since when each part has been degraded, and publishes each beginning and end.
 
     `clock` is monotonic, in seconds.
@@ -202,7 +202,7 @@ class Degradations:
         self._no_recovery_before = self._clock() + NEW_PARTS_SECONDS
         self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
-    def update(self, agent: str, found: Sequence[Shortfall]) -> list[DegradedReply]:
+    def update(self, agent: str, found: Sequence[Degradation]) -> list[DegradedReply]:
         """Return what an agent's memory falls short of now, each with the time it began; publish what changed."""
         # without an await: the loop that looks and everybody who asks for the status call this, and each beginning
         # and end is to be published once
@@ -222,7 +222,7 @@ class Degradations:
         ]
 
 
-ShortfallsOf = Callable[[str], Sequence[Shortfall]]
+DegradationsOf = Callable[[str], Sequence[Degradation]]
 """What an agent's memory falls short of for reasons that lie outside of it."""
 
 
@@ -271,12 +271,12 @@ class AgentParts(Struct, frozen=True, kw_only=True):
     reranking: Reranking | None
     text: Writing | None
     qmd: AgentQmd | None
-    qa: QaCensus
+    qa: QaCounter
     turn_taking: TurnTaking | None
-    census: Census
+    counter: IndexCounter
     """Shared by the agents that share the index."""
     ledger: Ledger
-    conversations: ConversationCensus
+    conversations: ConversationCounter
     memories_trouble: Callable[[], str]
     pending_captures: Callable[[], int]
 
@@ -365,7 +365,9 @@ class StatusBoard:
     `outside` says what else falls short for an agent, beyond the parts of its memory.
     """
 
-    def __init__(self, *, agents: Sequence[AgentParts], degradations: Degradations, outside: ShortfallsOf) -> None:
+    def __init__(
+        self, *, agents: Sequence[AgentParts], degradations: DegradationTracker, outside: DegradationsOf
+    ) -> None:
         self._agents = list(agents)
         self._outside = outside
         self._degradations = degradations
@@ -382,13 +384,13 @@ class StatusBoard:
         """Describe the memories of these agents now; each index is counted once."""
         # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
-        figures = {census: await census.take() for census in dict.fromkeys(parts.census for parts in agents)}
+        figures = {counter: await counter.take() for counter in dict.fromkeys(parts.counter for parts in agents)}
         counted = [await parts.ledger.count(parts.id, str(parts.index.rules.workspace)) for parts in agents]
         qas = [await parts.qa.known() for parts in agents]
         conversations = [await parts.conversations.take() for parts in agents]
         described = []
         for parts, ledger, qa, said in zip(agents, counted, qas, conversations, strict=True):
-            state, embedding, counts = parts.state(), parts.embedding, figures[parts.census]
+            state, embedding, counts = parts.state(), parts.embedding, figures[parts.counter]
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
@@ -397,4 +399,4 @@ class StatusBoard:
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:
-        return self._degradations.update(state.id, [*shortfalls(state), *self._outside(state.id)])
+        return self._degradations.update(state.id, [*degradations(state), *self._outside(state.id)])

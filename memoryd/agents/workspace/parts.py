@@ -13,7 +13,7 @@ from memoryd.agents.conversations.qa_sessions import QaSessions
 from memoryd.agents.conversations.search import export_settings
 from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.reflecting import CurrentMemories, ReflectSchedule, ReflectUse
-from memoryd.agents.status.figures import Census
+from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath
 from memoryd.agents.workspace.memories import (
@@ -57,7 +57,7 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
     embedding: Embedding
     reranking: Reranking | None
     index: WorkspaceIndex
-    census: Census
+    counter: IndexCounter
     schedule: ScanSchedule
     conversations: Mapping[str, AgentConversations]
     """By the ids of the agents: what is told to one is not told to another, but a memory is forgotten in all."""
@@ -111,7 +111,7 @@ def workspace_resources(
         embedding=embedding,
         reranking=reranking,
         index=index,
-        census=Census(database=index.database, embedding_loop=index.embedding_loop, embedding=embedding),
+        counter=IndexCounter(database=index.database, embedding_loop=index.embedding_loop, embedding=embedding),
         schedule=ScanSchedule(agents[0].memory_search.sync, index.indexer),
         conversations=conversations,
         memories=memories,

@@ -14,7 +14,7 @@ from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import AgentSearch
-from memoryd.agents.status.figures import ConversationCensus
+from memoryd.agents.status.figures import ConversationCounter
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
@@ -71,11 +71,11 @@ def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, 
         reranking=shared.reranking,
         text=shared.around.text_models.of(agent),
         qmd=own.qmd,
-        qa=own.qa.census,
+        qa=own.qa.counter,
         turn_taking=own.taking,
-        census=shared.census,
+        counter=shared.counter,
         ledger=shared.around.ledgers.of(agent),
-        conversations=ConversationCensus(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),
+        conversations=ConversationCounter(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),
         memories_trouble=lambda: memories.trouble,
         pending_captures=lambda: memories.capture.capturing.pending,
     )

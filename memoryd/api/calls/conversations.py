@@ -186,7 +186,7 @@ async def topics(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 5
 async def stats(admitted: AdmittedByQuery, caller: Asking, memories: Memories) -> QaStatsReply:
     """Count sessions, turns and kept answers, and measure their files."""
     # the names of files, which may be of conversations of another agent, are for the owner
-    return await memories.qa(admitted).census.now(names_all=caller.binding.is_owners)
+    return await memories.qa(admitted).counter.now(names_all=caller.binding.is_owners)
 
 
 def _turn_of(request: QaMarkRequest) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from memoryd.agents.status.status import NEW_PARTS_SECONDS, AgentState, Degradations, Shortfall, shortfalls
+from memoryd.agents.status.status import NEW_PARTS_SECONDS, AgentState, Degradation, DegradationTracker, degradations
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.root import Config
 from memoryd.domain.documents import OutsideCount
@@ -92,35 +92,35 @@ def report(state: RootState, *, is_optional: bool) -> tuple[RootReport, ...]:
     return (RootReport(ScanRoot(Path("/notes"), is_optional=is_optional), state, 0, "it is locked"),)
 
 
-CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
+CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
     "nothing": (healthy(), []),
-    "a file that cannot be used": (with_(index_trouble="no room"), [Shortfall("index", "no room")]),
-    "a sync that failed": (of_sync(trouble="read only"), [Shortfall("index", "read only")]),
+    "a file that cannot be used": (with_(index_trouble="no room"), [Degradation("index", "no room")]),
+    "a sync that failed": (of_sync(trouble="read only"), [Degradation("index", "read only")]),
     "privacy that nobody knows": (
         of_sync(hold=Hold("unreadable"), notice="old rules"),
-        [Shortfall("privacy", "unreadable")],
+        [Degradation("privacy", "unreadable")],
     ),
     "a hold that ends by itself": (of_sync(hold=Hold("just written", ends_in=1.0)), []),
-    "rules that are remembered": (of_sync(notice="old rules"), [Shortfall("privacy", "old rules")]),
+    "rules that are remembered": (of_sync(notice="old rules"), [Degradation("privacy", "old rules")]),
     "a model that is fetched": (
         with_(embedder=PhaseRecord(ModelPhase.DOWNLOADING)),
-        [Shortfall("embedder", "downloading")],
+        [Degradation("embedder", "downloading")],
     ),
     "vectors that nobody wants": (with_(embedder=PhaseRecord(ModelPhase.OFF, "none is named")), []),
     "a stand-in": (
         with_(provider_fallback=ProviderFallback("openai", "local", "no answer", NOW)),
-        [Shortfall("provider", "local stands in for openai: no answer")],
+        [Degradation("provider", "local stands in for openai: no answer")],
     ),
     "vectors that are late": (
         with_(embedding_trouble="the disk is full"),
-        [Shortfall("embedding", "the disk is full")],
+        [Degradation("embedding", "the disk is full")],
     ),
     "a watcher that fails": (
         with_(watcher=watching("scan", ok=False, reason="no inotify")),
-        [Shortfall("watcher", "no inotify")],
+        [Degradation("watcher", "no inotify")],
     ),
     "a network disk": (with_(watcher=watching("scan", ok=True, reason="other machines write to it")), []),
-    "an extension that is missing": (with_(vector_trouble="no file"), [Shortfall("sqlite-vec", "no file")]),
+    "an extension that is missing": (with_(vector_trouble="no file"), [Degradation("sqlite-vec", "no file")]),
     "an extension that nobody wants": (
         with_(vector_trouble="off", settings=wanted(store={"vector": {"enabled": False}})),
         [],
@@ -128,7 +128,7 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     "pictures that nobody embeds": (
         with_(settings=wanted(multimodal={"enabled": True})),
         [
-            Shortfall(
+            Degradation(
                 "multimodal",
                 "pictures and sounds are left out, only gemini-embedding-2-preview takes them; nobody named another",
             )
@@ -136,25 +136,28 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
     ),
     "qmd, and what to do": (
         of_qmd(MaintenanceState(0.0, None, trouble="it is not found", hint="install it")),
-        [Shortfall("qmd", "it is not found; install it")],
+        [Degradation("qmd", "it is not found; install it")],
     ),
-    "qmd that did not answer": (of_qmd(MaintenanceState(0.0, None, trouble=None), OUT), [Shortfall("qmd", "it hangs")]),
+    "qmd that did not answer": (
+        of_qmd(MaintenanceState(0.0, None, trouble=None), OUT),
+        [Degradation("qmd", "it hangs")],
+    ),
     "qmd without vectors": (
         of_qmd(MaintenanceState(0.0, "no model", trouble=None)),
-        [Shortfall("qmd vectors", "no model")],
+        [Degradation("qmd vectors", "no model")],
     ),
     "a ledger that cannot be used": (
         with_(troubles={"ledger": "no room"}),
-        [Shortfall("ledger", "no room")],
+        [Degradation("ledger", "no room")],
     ),
     "a folder that cannot be read": (
         of_sync(roots=report(RootState.UNREADABLE, is_optional=True)),
-        [Shortfall("root /notes", "it is locked")],
+        [Degradation("root /notes", "it is locked")],
     ),
     "a folder that need not be there": (of_sync(roots=report(RootState.MISSING, is_optional=True)), []),
     "a folder that must be there": (
         of_sync(roots=report(RootState.MISSING, is_optional=False)),
-        [Shortfall("root /notes", "it is locked")],
+        [Degradation("root /notes", "it is locked")],
     ),
 }
 
@@ -162,13 +165,13 @@ CASES: Mapping[str, tuple[AgentState, list[Shortfall]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_part_that_falls_short_is_told_with_its_reason(name: str) -> None:
     state, expected = CASES[name]
-    assert list(shortfalls(state)) == expected
+    assert list(degradations(state)) == expected
 
 
 def test_workspace_that_is_gone_is_plainer_than_its_rules() -> None:
     gone = replace(of_sync(hold=Hold("unreadable")), has_workspace=False)
-    assert [one.part for one in shortfalls(gone)] == ["workspace"]
-    assert not list(shortfalls(replace(gone, sync=SyncState()))), "not looked at yet"
+    assert [one.part for one in degradations(gone)] == ["workspace"]
+    assert not list(degradations(replace(gone, sync=SyncState()))), "not looked at yet"
 
 
 def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
@@ -182,9 +185,9 @@ def test_qmd_that_is_out_is_told_before_the_provider_that_is_out() -> None:
 
 def test_each_beginning_and_end_is_published_once() -> None:
     told: list[tuple[Event, object, object]] = []
-    book = Degradations(lambda event, data: told.append((event, data["agent"], data["part"])))
-    (first,) = book.update("a", [Shortfall("watcher", "no inotify")])
-    (second,) = book.update("a", [Shortfall("watcher", "still none")])
+    book = DegradationTracker(lambda event, data: told.append((event, data["agent"], data["part"])))
+    (first,) = book.update("a", [Degradation("watcher", "no inotify")])
+    (second,) = book.update("a", [Degradation("watcher", "still none")])
     assert (first["since"], second["reason"]) == (second["since"], "still none")
     book.update("b", [])
     assert told == [(Event.DEGRADED, "a", "watcher")]
@@ -194,8 +197,8 @@ def test_each_beginning_and_end_is_published_once() -> None:
 
 def test_parts_that_are_made_anew_have_been_degraded_since_before() -> None:
     now, told = [0.0], list[Event]()
-    book = Degradations(lambda event, _data: told.append(event), lambda: now[0])
-    lost = [Shortfall("watcher", "no inotify")]
+    book = DegradationTracker(lambda event, _data: told.append(event), lambda: now[0])
+    lost = [Degradation("watcher", "no inotify")]
     (before,) = book.update("a", lost)
     book.update("b", lost)
     book.keep_for({"a"})
