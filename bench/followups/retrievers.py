@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from bench.followups.followup_set import Followup, Place, said
 from bench.followups.meaning import near_by_message
 from memoryd.domain.documents import SessionId
+from memoryd.domain.sessions.documents import TURNS
 from memoryd.domain.sessions.making_turns import answer_words, message_keys
-from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, TURNS, IndexedTurns, SimilarTurns
+from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, IndexedTurns, SimilarTurns
 from memoryd.domain.sessions.topics import keywords
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.search.ranking import commonness

@@ -17,8 +17,7 @@ from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.tiers import Demotion, Promotion, TierSettings
-from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, AnswerRetention
-from memoryd.domain.sessions.sequences import TURNS
+from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, TURNS, AnswerRetention
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat
 from memoryd.wire import RESULTS_MAX, SEQUENCE_MAX
 

@@ -22,7 +22,7 @@ from memoryd.config.section import (
     Texts,
     Threads,
 )
-from memoryd.domain.sessions.taking_turns import ReadingRule
+from memoryd.domain.sessions.transcripts.records import ReadingRule
 
 REFERENCE_SPLIT: Final = (0.7, 0.3)
 """Weights of meaning and words in OpenClaw: what `weighted` uses for one that is not given, and for two that are 0."""

@@ -11,11 +11,10 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.documents import Entry, SessionStub, counted, stub_of
+from memoryd.domain.sessions.documents import TURNS, Entry, SessionStub, counted, stub_of
 from memoryd.domain.sessions.names import belongs, rest_behind
 from memoryd.domain.sessions.sequences import (
     NOTHING_SIMILAR,
-    TURNS,
     IndexedTurns,
     MessageKeys,
     SequenceChoice,

@@ -37,7 +37,7 @@ def loaded(program: str) -> set[str]:
         (HELP, HEAVY | SERVERS, 33),
         (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12),
         (HOOKS, HEAVY | SERVERS, 35),
-        (CONFIG, HEAVY | (SERVERS - {"numpy", "pydantic"}), 62),
+        (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 62),
     ],
     ids=["daemon", "search", "help", "hook", "hooks", "config"],
 )

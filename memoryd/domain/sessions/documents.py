@@ -39,6 +39,8 @@ from memoryd.domain.sessions.json_values import (
 from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, Turn
 
 THRESHOLD: Final = 0.6
+TURNS: Final = 5
+"""Of a sequence, where a caller does not say how many."""
 ARCHIVE_AFTER: Final = timedelta(days=30)
 MAX_BYTES: Final = 256 << 20
 """Of all files of one workspace."""

@@ -27,12 +27,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memoryd.domain.documents import SessionId
+from memoryd.domain.sessions.documents import TURNS
 from memoryd.domain.sessions.topics import NEAR, Commonness, distance, hash_value, never_common, rarity
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.tokens import estimate
-
-TURNS: Final = 5
-"""Turns, where a caller does not say how many."""
 
 
 class MessageKeys(Struct, frozen=True):

@@ -1,8 +1,6 @@
-"""Turns of a growing transcript: when it is read on, in which order with others, and how turns join their session.
+"""Turns of a growing transcript: in which order with others it is read, and how turns join their session.
 
-OpenClaw reads on after enough growth, where 0 means any, or after a compaction; we also read when a conversation
-rests, so that its end is not read with the next one. New conversations come first; after four of them one that was
-begun goes a step on.
+New conversations come first; after four of them one that was begun goes a step on.
 
 A turn is what the user says, with all that the assistant says before the user goes on; several messages of the
 assistant are one answer. A question waits until the user says something else, or until a time of silence; what the
@@ -28,45 +26,6 @@ from memoryd.domain.sessions.names import MAX_BYTES, safe_id
 from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail, read_tail, written_tail
 from memoryd.domain.sessions.turns import Session
-
-_COMPACTION: Final = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
-"""A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
-
-
-class ReadingRule(Struct, frozen=True):
-    """How much must have come: bytes or lines; `idle` seconds without any more will do, too."""
-
-    bytes: int = 100_000
-    lines: int = 50
-    idle: float = 300.0
-    after_compaction: bool = True
-
-
-class Growth(Struct, frozen=True):
-    """What came since a transcript was read, and for how many seconds nothing has."""
-
-    bytes: int
-    lines: int
-    rested: float
-    is_compacted: bool = False
-
-
-def is_due(growth: Growth, rule: ReadingRule) -> bool:
-    """Tell whether a transcript is to be read on now."""
-    if growth.bytes > 0 and (growth.bytes >= rule.bytes or growth.lines >= max(1, rule.lines)):
-        return True
-    return growth.rested >= rule.idle or (growth.is_compacted and rule.after_compaction)
-
-
-def rests_in(growth: Growth, rule: ReadingRule) -> float | None:
-    """Return in how many seconds a transcript has rested long enough, None if nothing has come to it."""
-    return max(0.0, rule.idle - growth.rested) if growth.bytes > 0 else None
-
-
-def tells_compaction(data: bytes) -> bool:
-    """Tell whether a record of a compaction stands in these lines."""
-    return _COMPACTION.search(data) is not None
-
 
 _FRESH: Final = 4
 """After so many steps of conversations that nobody has begun to read comes one of those that were begun."""

@@ -10,8 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memoryd.domain.text.tokens import ByteArray
-
+ByteArray = NDArray[np.uint8]
 IndexArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 

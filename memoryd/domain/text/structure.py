@@ -285,7 +285,7 @@ def _weights(data: bytes, starts: IndexArray) -> IndexArray:
     base = 0
     while base < len(starts):
         end = max(int(np.searchsorted(starts, starts[base] + _BLOCK)), base + 1)
-        block = weigh(data, int(starts[base]), int(ends[end - 1]))
+        block = np.frombuffer(weigh(data[int(starts[base]) : int(ends[end - 1])]), np.uint8)
         result[base:end] = np.add.reduceat(block, starts[base:end] - starts[base], dtype=np.int64)
         base = end
     return result

@@ -15,9 +15,8 @@ from msgspec import Struct, field
 from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
 from memoryd.domain.sessions.conversation_parts import ConversationLine
-from memoryd.domain.sessions.taking_turns import Growth, ReadingRule, is_due, rests_in, tells_compaction
 from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
-from memoryd.domain.sessions.transcripts.records import LeftOut
+from memoryd.domain.sessions.transcripts.records import Growth, LeftOut, ReadingRule, is_due, rests_in, tells_compaction
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import StoreUnavailable

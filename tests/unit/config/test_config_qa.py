@@ -6,8 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from memoryd.config.memory import QaSection
-from memoryd.domain.sessions.documents import AnswerRetention
-from memoryd.domain.sessions.sequences import TURNS
+from memoryd.domain.sessions.documents import TURNS, AnswerRetention
 
 
 def section(**values: object) -> QaSection:

@@ -1,5 +1,8 @@
 """The records of transcripts in any format: names of files, times, text blocks, speakers, utterances fit to keep.
 
+And when a transcript that grows is read on. OpenClaw does so after enough growth, where 0 means any, or after a
+compaction; we also read when a conversation rests, so that its end is not read with the next one.
+
 A time is RFC 3339, or seconds or milliseconds since 1970. An utterance is made harmless, without secrets, on one line,
 and no longer than a person reads.
 """
@@ -179,3 +182,42 @@ def is_transcript_name(name: str) -> bool:
 def session_of(name: str) -> str:
     """Return the name of the session whose transcript, or archive of one, a file is."""
     return name.split(SUFFIX)[0]
+
+
+_COMPACTION: Final = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
+"""A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
+
+
+class ReadingRule(Struct, frozen=True):
+    """How much must have come: bytes or lines; `idle` seconds without any more will do, too."""
+
+    bytes: int = 100_000
+    lines: int = 50
+    idle: float = 300.0
+    after_compaction: bool = True
+
+
+class Growth(Struct, frozen=True):
+    """What came since a transcript was read, and for how many seconds nothing has."""
+
+    bytes: int
+    lines: int
+    rested: float
+    is_compacted: bool = False
+
+
+def is_due(growth: Growth, rule: ReadingRule) -> bool:
+    """Tell whether a transcript is to be read on now."""
+    if growth.bytes > 0 and (growth.bytes >= rule.bytes or growth.lines >= max(1, rule.lines)):
+        return True
+    return growth.rested >= rule.idle or (growth.is_compacted and rule.after_compaction)
+
+
+def rests_in(growth: Growth, rule: ReadingRule) -> float | None:
+    """Return in how many seconds a transcript has rested long enough, None if nothing has come to it."""
+    return max(0.0, rule.idle - growth.rested) if growth.bytes > 0 else None
+
+
+def tells_compaction(data: bytes) -> bool:
+    """Tell whether a record of a compaction stands in these lines."""
+    return _COMPACTION.search(data) is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.sessions.taking_turns import Growth, ReadingRule, is_due, rests_in, tells_compaction
+from memoryd.domain.sessions.transcripts.records import Growth, ReadingRule, is_due, rests_in, tells_compaction
 
 RULE = ReadingRule(bytes=1000, lines=10, idle=60.0)
 
