@@ -44,15 +44,15 @@ def test_any_of_finds_terms_and_phrases_whose_last_word_may_go_on() -> None:
 
 def test_years_count_twice_and_codes_not_more_often_than_they_do() -> None:
     assert any_of(["lease", "2019", "500", "12"]) == '"lease" OR "2019" OR "2019" OR "500" OR "500" OR "12"'
-    assert any_of(["50032"]) == one_of("50032")
+    assert any_of(["50032"]) == '"50032" OR "50032"*'
 
 
 def test_day_counts_three_times_in_names_and_without_its_year_once_in_a_text() -> None:
     day = '"2023 05 07" OR "2023 5 7" OR "20230507"'
     sentence = '"may 7 2023" OR "7 may 2023" OR "2023 年 5 月 7"'
-    assert any_of([], [], [DAY]) == f"{day} OR ({day}) OR ({day}) OR {sentence}"
+    assert any_of([], [], [DAY]) == f"{day} OR {day} OR {day} OR {sentence}"
     assert any_of([], [], [MONTH]) == f'"2023 05" OR {IN_MAY}'
-    named, sentence = '({heading path} : ("05 04"))', '"may 4" OR "4 may" OR "5 月 4"'
+    named, sentence = '{heading path} : "05 04"', '"may 4" OR "4 may" OR "5 月 4"'
     assert any_of([], [], [DAY_OF_ANY_YEAR]) == f'"05 04" OR {named} OR {named} OR {sentence}'
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -30,6 +31,9 @@ from memoryd.store.index.words import (
 )
 from memoryd.store.pool import Returned
 
+MAX_COUNTED_PHRASES: Final = 10_000
+"""Of the questions since the index was written; a megabyte."""
+
 
 class IndexReader(Struct, frozen=True):
     """What one look at an index reads: a way to the threads costs as much as a read, so that one does for several.
@@ -38,10 +42,12 @@ class IndexReader(Struct, frozen=True):
     """
 
     _db: apsw.Connection
+    _holders: dict[str, int]
+    """How many chunks hold a phrase, as far as a question has asked since the index was written."""
 
     def best_matches(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
         """Return the best `limit` chunks that hold a term, best first."""
-        return best_matches(self._db, question, limit, admitted)
+        return best_matches(self._db, question, limit, admitted, self._holders)
 
     def statistics(
         self,
@@ -94,6 +100,8 @@ class Database(DatabaseFile):
         self.conversations = Conversations(self, purges)
         self.vectors = Vectors(self, purges)
         self.words = Words(self)
+        self._holders: dict[str, int] = {}
+        self._counted_at = (0, 0)
 
     @property
     def vector_error(self) -> str | None:
@@ -102,7 +110,12 @@ class Database(DatabaseFile):
 
     async def look(self, step: Callable[[IndexReader], Returned]) -> Returned:
         """Run a step of several reads on one connection; when the caller is cancelled, the query is interrupted."""
-        return await self.read(lambda db: step(IndexReader(db)))
+        # a dict for each moment: what is counted meanwhile is of this one or of a later one, never of one before
+        moment = (self.epoch, self.writes)
+        if moment != self._counted_at or len(self._holders) > MAX_COUNTED_PHRASES:
+            self._counted_at, self._holders = moment, {}
+        holders = self._holders
+        return await self.read(lambda db: step(IndexReader(db, holders)))
 
     async def open(self) -> None:
         """Open the file, or make it; raises DamagedDatabase if its tables are not those of this version."""

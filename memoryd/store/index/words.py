@@ -6,9 +6,11 @@ https://www.sqlite.org/fts5.html#full_text_query_syntax
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -21,6 +23,7 @@ from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, le
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import STOP_WORDS, Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
+from memoryd.store.index.bounds import ScoreBounds, bounds_of
 from memoryd.store.index.schema import check_words, drop_deleted_words
 
 NAMES = "{heading path}"
@@ -34,22 +37,28 @@ def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
 
     What holds a date holds the words that the question has for it.
     """
-    found = f'("{term}" OR "{term}"*)' if is_code(term) else _whole(term)
+    forms = _forms(term)
+    found = f"({' OR '.join(forms)})" if len(forms) > 1 else forms[0]
     spelled = [_dated(day) for day in dates if term in day.words]
     return f"({' OR '.join([found, *spelled])})" if spelled else found
 
 
 def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
-    """Return the expression that finds any of the terms, phrases and dates, empty without any.
+    """Return the expression that finds any of the terms, phrases and dates, empty without any."""
+    return " OR ".join(weighed_phrases(terms, phrases, dates))
+
+
+def weighed_phrases(terms: Sequence[str], phrases: Sequence[Phrase], dates: Sequence[WrittenDate]) -> list[str]:
+    """Return the phrases that find any of the terms, phrases and dates, each as often as it counts.
 
     Of a date's words those that say nothing alone are left to it. Numbers count twice, since years tell paragraphs
     apart; codes do already. The last word of a phrase may go on: `2026-10` finds the days of that month.
     """
     loose = {word for day in dates for word in day.loose}
     telling = [term for term in terms if term not in loose]
-    found = [one for term in telling for one in [one_of(term)] * (2 if is_number(term) else 1)]
+    found = [one for term in telling for one in _forms(term) * (2 if is_number(term) else 1)]
     found += [f"{_following(words).rstrip('*')}*" for words in phrases]
-    return " OR ".join([*found, *(one for day in dates for one in _weighed(day))])
+    return [*found, *(one for day in dates for one in _weighed(day))]
 
 
 def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str, ...]:
@@ -87,8 +96,8 @@ def _weighed(day: WrittenDate) -> list[str]:
     A day of a name counts three times, for itself and the two words that are left to it: a diary has as many notes
     about a matter as days, and one about the day.
     """
-    names, sentences = any_phrase(day.in_names), any_phrase(day.in_sentences)
-    return [names, *([_named(day)] * 2 if day.day else []), sentences]
+    names, sentences = map(_following, day.in_names), map(_following, day.in_sentences)
+    return [*names, *(_in_names(day) * 2 if day.day else []), *sentences]
 
 
 def _dated(day: WrittenDate) -> str:
@@ -97,9 +106,18 @@ def _dated(day: WrittenDate) -> str:
 
 
 def _named(day: WrittenDate) -> str:
-    """Find a date as names of files have it; without its year only in names, since in a text `05:04` is a time."""
-    names = f"({any_phrase(day.in_names)})"
-    return names if day.year else f"({NAMES} : {names})"
+    """Find a date as names of files have it."""
+    return f"({' OR '.join(_in_names(day))})"
+
+
+def _in_names(day: WrittenDate) -> list[str]:
+    """Find a date as names have it; without its year only in names, since in a text `05:04` is a time."""
+    column = "" if day.year else f"{NAMES} : "
+    return [f"{column}{_following(words)}" for words in day.in_names]
+
+
+def _forms(term: str) -> list[str]:
+    return [f'"{term}"', f'"{term}"*'] if is_code(term) else [_whole(term)]
 
 
 def _whole(term: str) -> str:
@@ -111,6 +129,11 @@ def _following(words: Phrase) -> str:
     """Find the words one after the other; a single sign without spaces may begin the last."""
     return f'"{" ".join(words)}"{"*" if words and is_single(words[-1]) else ""}'
 
+
+LARGE: Final = 20_000
+"""Chunks from which on it pays to count the holders of a question's phrases."""
+MANY: Final = 4_000
+"""Holders of them all from which on it pays to tell by their numbers what must be weighed."""
 
 _COUNT_MATCHES = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"
 # To count all that hold a usual word takes far longer than to see that there are enough.
@@ -174,6 +197,7 @@ _RARITY = """
 SELECT (SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH value {clause} LIMIT ?1))
 FROM json_each(?2)
 """
+_COUNT_EACH = "SELECT (SELECT count(*) FROM chunk_words WHERE chunk_words MATCH value) FROM json_each(?)"
 _COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
 _COUNT_CHUNKS = "SELECT count(*) FROM chunks"
 # all are quickly counted, and of the few each is looked up
@@ -199,6 +223,11 @@ class CandidateFilter(Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         return self == CandidateFilter()
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it lets most chunks through, as far as it can tell."""
+        return self.files is None and self.chunks is None and not self.required and not self.only_memories
 
     @property
     def picks_chunks(self) -> bool:
@@ -252,21 +281,67 @@ def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
     return "".join(f" AND {clause}" for clause in clauses), [value for _, value in given]
 
 
-def best_matches(db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
+def best_matches(
+    db: apsw.Connection,
+    question: Question,
+    limit: int,
+    admitted: CandidateFilter,
+    holders: dict[str, int] | None = None,
+) -> LexicalMatches:
     """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25.
 
     A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more:
-    of what is found, they lift what has them side by side.
+    of what is found, they lift what has them side by side. `holders` remembers how many chunks hold which phrase, as
+    long as nothing is written.
     """
-    clauses, values = _clauses(admitted)
-    complete = all_of(question.complete, question.dates)
-    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
-    statement = _CHUNKS.format(level=level, clauses=clauses)
-    expression = any_of(question.terms, question.joined, question.dates)
-    rows = list(db.execute(statement, (*complete, expression, *values, limit)))
+    rows = _best_rows(db, question, limit, admitted, {} if holders is None else holders)
     bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
     found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
     return found.only(found.order())
+
+
+def _best_rows(
+    db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter, holders: dict[str, int]
+) -> list[tuple[int, float, int]]:
+    """Return id, BM25 and level of the best; of a large index only what can be among them is weighed."""
+    clauses, values = _clauses(admitted)
+    complete = all_of(question.complete, question.dates)
+    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
+    expression = any_of(question.terms, question.joined, question.dates)
+
+    def best(clause: str = "", *reaching: str) -> list[tuple[int, float, int]]:
+        statement = _CHUNKS.format(level=level, clauses=clauses + clause)
+        return list(db.execute(statement, (*complete, expression, *values, *reaching, limit)))
+
+    bounds = _bounds(db, question, holders) if admitted.is_wide else None
+    score = bounds.guessed_score(limit) if bounds else 0.0
+    while bounds and score > 0 and (reaching := bounds.reaching(score)):
+        # what holds all terms is best whatever it scores; the last of these expressions finds the other's, too
+        rows = best(f" AND {_FOUND_BY}", " OR ".join([reaching, *complete[-1:]]))
+        worst = min((score for _, score, level in rows if not level), default=math.inf)
+        if len(rows) < limit:
+            break
+        if worst >= score:
+            return rows
+        # too high a guess: what is found so far says what the best score at least
+        score = worst
+    return best()
+
+
+def _bounds(db: apsw.Connection, question: Question, holders: dict[str, int]) -> ScoreBounds | None:
+    """Return how much the phrases weigh, None where to weigh all that holds any takes little time."""
+    chunks: int = db.execute(_COUNT_CHUNKS).get
+    if chunks < LARGE:
+        return None
+    phrases = weighed_phrases(question.terms, question.joined, question.dates)
+    # to go over all words that may end such a phrase takes longer than the rest, and would be done three times
+    if any(" " in phrase and phrase.endswith("*") for phrase in phrases):
+        return None
+    if new := [phrase for phrase in dict.fromkeys(phrases) if phrase not in holders]:
+        counts = db.execute(_COUNT_EACH, (json.dumps(new),))
+        holders.update(zip(new, (row[0] for row in counts), strict=True))
+    bounds = bounds_of(phrases, holders, chunks)
+    return bounds if sum(bounds.holders.values()) >= MANY else None
 
 
 def holding(
