@@ -35,14 +35,14 @@ def main() -> int:
     log.configure("WARNING")
     # the daemons are children in sessions of their own: leave through the blocks that stop them
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    # an installed program is compiled, and a start that compiles is another one's
-    compileall.compile_dir(Path(memoryd.__file__).parent, quiet=1)
     console = Console(stderr=True)
+    console.print("compiling: an installed program is compiled, and a start that compiles is another one's")
+    compileall.compile_dir(Path(memoryd.__file__).parent, quiet=1)
     try:
         record = load()
     except BadRecord as exc:
-        console.print(str(exc), style="red", highlight=False)
-        return 2
+        exc.show()
+        return exc.exit_code
     effort = f"size {options.size:,}" if options.size else "quick" if options.quick else USUAL
     report = Report(effort, record)
     with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:

@@ -1,5 +1,6 @@
 """A checkout of memoryd, this one or an older one, run as its users run it: its programs, with its own interpreter."""
 
+import math
 import os
 import resource
 import subprocess
@@ -67,10 +68,17 @@ class Checkout:
         return RunningDaemon(home, config, workspace, environment=self.environment, program=program, python=self.python)
 
     def run(self, daemon: RunningDaemon, *arguments: str) -> float:
-        """Run memoryctl beside a daemon; return the seconds of processor time that it took."""
+        """Run memoryctl beside a daemon; return the seconds of processor time that it took.
+
+        Not a number where this checkout has no such command.
+        """
         before = _children_seconds()
         command = [self.python, *self.program("memoryctl"), *arguments]
-        subprocess.run(command, env=daemon.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        done = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
+        if "No such command" in done.stderr:
+            return math.nan
+        if done.returncode:
+            raise click.ClickException(f"memoryctl {arguments[0]} of {self.folder} failed: {done.stderr}")
         return _children_seconds() - before
 
 

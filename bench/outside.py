@@ -122,9 +122,9 @@ def _import(checkout: Checkout, folder: Path, file: Path) -> Mapping[tuple[str, 
     with tempfile.TemporaryDirectory(dir=folder) as home, checkout.daemon(Path(home)) as daemon:
         settle(daemon.client())
         before = cpu_seconds(daemon.pid)
-        checkout.run(daemon, "import", str(file))
+        has_import = not math.isnan(checkout.run(daemon, "import", str(file)))
         settle(daemon.client())
-        took = 1000 * (cpu_seconds(daemon.pid) - before) / MEMORIES
+        took = 1000 * (cpu_seconds(daemon.pid) - before) / MEMORIES if has_import else math.nan
     return {(f"import of {MEMORIES} memories, each", "ms"): took}
 
 

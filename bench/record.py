@@ -24,6 +24,8 @@ USUAL = "usual"
 class BadRecord(click.ClickException):
     """A file that holds no record, or one without what is to be compared; the text says what is wrong."""
 
+    exit_code = 2
+
 
 class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One figure."""

@@ -9,11 +9,12 @@ It sees what all threads of a daemon do for a question with its caches warm. It 
 after a change, meaning, memories, or what happens once in many questions, such as collecting garbage.
 """
 
-import argparse
 import signal
 import sys
 import tempfile
 from pathlib import Path
+
+import click
 
 from bench.checkout import ROOT, Checkout
 from bench.measurement import Bench, Row
@@ -24,23 +25,19 @@ MOST = 1.10
 MEASUREMENT = "outside"
 
 
-def main() -> int:
+@click.command()
+def main() -> None:
     """Measure and compare; exit code 1 where it costs too much, 2 where there is nothing to compare with."""
-    argparse.ArgumentParser(prog="python -m bench.speed", description=__doc__).parse_args()
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    try:
-        record = load()
-        Checkout(ROOT).compile()
-        with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
-            bench = Bench(Path(folder))
-            figure = next(iter(asked([Checkout(ROOT)], bench, SIZES[0])))
-        row = Row(figure.name, figure.values[0], figure.unit)
-        ratio = ratio_of(record, machine_class(), row, bench.yardstick.ms)
-    except BadRecord as exc:
-        print(exc, file=sys.stderr)
-        return 2
-    print(f"{row.name}: {row.value:.2f} ms of processor time, {ratio:.2f} times what is recorded (at most {MOST:.2f})")
-    return 1 if ratio > MOST else 0
+    record = load()
+    Checkout(ROOT).compile()
+    with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
+        bench = Bench(Path(folder))
+        figure = next(iter(asked([Checkout(ROOT)], bench, SIZES[0])))
+    row = Row(figure.name, figure.values[0], figure.unit)
+    ratio = ratio_of(record, machine_class(), row, bench.yardstick.ms)
+    click.echo(f"{row.name}: {row.value:.2f} ms of processor time, {ratio:.2f} times the recorded (at most {MOST:.2f})")
+    sys.exit(ratio > MOST)
 
 
 def ratio_of(record: Record, machine: str, row: Row, yardstick_ms: float) -> float:
@@ -55,4 +52,4 @@ def ratio_of(record: Record, machine: str, row: Row, yardstick_ms: float) -> flo
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,5 +1,6 @@
 """What is kept of measurements, and how figures are compared with it."""
 
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -96,6 +97,7 @@ def test_report_keeps_nothing_of_a_measurement_that_failed() -> None:
 def test_two_checkouts_stand_beside_each_other_with_their_ratio() -> None:
     assert against.cells(Figure("start", "ms", (400.0, 300.0), "note")) == ("start", "400 ms", "300 ms", "0.75", "note")
     assert against.cells(Figure("start", "ms", (0.0, 300.0)))[3] == ""
+    assert against.cells(Figure("import", "ms", (math.nan, 3.0)))[1:4] == ("", "3 ms", "")
 
 
 def test_speed_is_checked_on_the_recorded_class_of_machine_alone() -> None:
