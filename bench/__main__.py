@@ -36,7 +36,8 @@ def main() -> int:
     # the daemons are children in sessions of their own: leave through the blocks that stop them
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     console = Console(stderr=True)
-    console.print("compiling: an installed program is compiled, and a start that compiles is another one's")
+    # an installed program is compiled, and a start that compiles is another one's
+    console.print("compiling all modules first")
     compileall.compile_dir(Path(memoryd.__file__).parent, quiet=1)
     try:
         record = load()

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def rows(bench: Bench) -> Iterator[Row]:
     config = write_config(home, workspace, None)
     daemon = RunningDaemon(home, config, workspace, environment={"MEMORYD_LOG_LEVEL": "INFO"})
     try:
-        yield from _measured(bench, daemon, count)
+        for row in _measured(bench, daemon, count):
+            yield replace(row, name=f"{chunks:,} chunks, {row.name}")
     finally:
         daemon.stop()
         shutil.rmtree(home)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.checkout import ROOT, Checkout
 from bench.corpus import Writer
-from bench.measurement import Bench, Row
+from bench.measurement import Aim, Bench, Row
 from bench.recombined import Recombiner, write
 from bench.stage import agent, cpu_seconds, launch, resident, settle
 from memoryd.client import Client
@@ -34,6 +34,15 @@ STARTS = 3
 FILES, MEMORIES = 500, 500
 PROMPTS = {"search": ("search", "the key of the shed"), "--version": ("--version",), "--help": ("--help",)}
 
+AIMS = {
+    "800 chunks: a question by words": Aim(2),
+    "8,000 chunks: a question by words": Aim(3),
+    f"start until the first answer, {FILES} files kept, by the clock": Aim(350),
+    "memoryctl search": Aim(50),
+    "memoryctl --version": Aim(25),
+    "memoryctl --help": Aim(25),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -48,7 +57,7 @@ class Figure:
 def rows(bench: Bench) -> Iterator[Row]:
     """Measure this checkout alone."""
     for figure in figures([Checkout(ROOT)], bench):
-        yield Row(figure.name, figure.values[0], figure.unit, note=figure.note)
+        yield Row(figure.name, figure.values[0], figure.unit, AIMS.get(figure.name), figure.note)
 
 
 def figures(checkouts: Sequence[Checkout], bench: Bench) -> Iterator[Figure]:

@@ -42,6 +42,8 @@ class Taken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: str
     python: str
     effort: str
+    load: float
+    """How many programs wanted a processor when the run began: what waits, waits longer then."""
     yardstick_ms: float
     figures: Sequence[Kept]
 

@@ -3,9 +3,10 @@
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -27,7 +28,8 @@ class Report:
     effort: str
     record: Record = field(default_factory=lambda: Record({}))
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    machine: Mapping[str, object] = field(default_factory=lambda: _machine())
+    load: float = field(default_factory=lambda: _load())
+    """When it began."""
     rows: dict[str, list[Row]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     yardstick_ms: dict[str, float] = field(default_factory=dict)
@@ -45,9 +47,16 @@ class Report:
 
     def taken(self) -> dict[str, Taken]:
         """Return what is to be kept: the figures of each measurement that did not fail."""
-        day, python = self.started_at.date().isoformat(), platform.python_version()
+        taken = partial(
+            Taken,
+            day=self.started_at.date().isoformat(),
+            version=__version__,
+            python=platform.python_version(),
+            effort=self.effort,
+            load=self.load,
+        )
         return {
-            name: Taken(day, __version__, python, self.effort, round(self.yardstick_ms[name], 2), _kept(rows))
+            name: taken(yardstick_ms=round(self.yardstick_ms[name], 2), figures=_kept(rows))
             for name, rows in self.rows.items()
             if name not in self.failures
         }
@@ -94,7 +103,7 @@ class Report:
             "version": __version__,
             "startedAt": self.started_at.isoformat(timespec="seconds"),
             "effort": self.effort,
-            "machine": {**self.machine, "loadAtEnd": _load()},
+            "machine": {**_machine(), "loadAtStart": self.load, "loadAtEnd": _load()},
             "seconds": {name: round(seconds, 1) for name, seconds in self.seconds.items()},
             "yardstickMs": {name: round(ms, 2) for name, ms in self.yardstick_ms.items()},
             "rows": [_entry(measurement, row) for measurement, rows in self.rows.items() for row in rows],
@@ -130,7 +139,6 @@ def _machine() -> dict[str, object]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "cores": os.cpu_count(),
-        "loadAtStart": _load(),
     }
 
 

@@ -3,7 +3,9 @@
 What is compared is the time of the daemon as a multiple of the yardstick, both the least of many short rounds, taken by
 turns in three daemons: what else a machine does only adds to a round. Of ten daemons on a virtual machine with two
 cores, the other one busy for half of the time, three by three, the figures spread by 1 % (standard deviation; one
-daemon alone: 2 %), so that a tenth is not reached by chance.
+daemon alone: 2 %); with up to seven programs on the two cores, five runs gave 0.98 to 1.05 of what was recorded with
+two. So a tenth is not reached by chance, and what is too high is taken once more. Half a millisecond that was put into
+each question, of 3.8, was seen: 1.12.
 
 It sees what all threads of a daemon do for a question with its caches warm. It does not see waiting, the first question
 after a change, meaning, memories, or what happens once in many questions, such as collecting garbage.
@@ -31,13 +33,20 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     record = load()
     Checkout(ROOT).compile()
+    # what costs more costs more twice, and what a crowded machine added is hardly added twice
+    if (ratio := _measured(record)) > MOST:
+        ratio = min(ratio, _measured(record))
+    click.echo(f"{ratio:.2f} times the recorded (at most {MOST:.2f})")
+    sys.exit(ratio > MOST)
+
+
+def _measured(record: Record) -> float:
     with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
         bench = Bench(Path(folder))
         figure = next(iter(asked([Checkout(ROOT)], bench, SIZES[0])))
     row = Row(figure.name, figure.values[0], figure.unit)
-    ratio = ratio_of(record, machine_class(), row, bench.yardstick.ms)
-    click.echo(f"{row.name}: {row.value:.2f} ms of processor time, {ratio:.2f} times the recorded (at most {MOST:.2f})")
-    sys.exit(ratio > MOST)
+    click.echo(f"{row.name}: {row.value:.2f} ms of processor time, the yardstick {bench.yardstick.ms:.2f} ms")
+    return ratio_of(record, machine_class(), row, bench.yardstick.ms)
 
 
 def ratio_of(record: Record, machine: str, row: Row, yardstick_ms: float) -> float:

@@ -16,6 +16,8 @@ of this page; `make bench-record` keeps what it measures in `bench/recorded.json
 
 - Times depend on the machine and on what else it does, so each measurement tells its yardstick too: the processor
   time of a fixed piece of work in Python, numpy and SQLite. Times of two machines are compared as multiples of it.
+  Processor time hardly depends on the load, how many programs wanted a processor when the run began; what is taken by
+  the clock does. Times are by the clock unless the figure says that they are processor time, as those of `outside` are.
 - `make bench-against OLD=CHECKOUT` measures an older checkout and this one by turns, which is the surest comparison.
 - `make check-speed` fails where a question by words costs a tenth more processor time than is recorded here for the
   class of machine that it runs on. It is no part of `make test`: no test depends on time.

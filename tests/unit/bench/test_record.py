@@ -18,7 +18,7 @@ HERE, ELSEWHERE = machine_class(), "Other machine"
 
 
 def taken(*figures: Kept, day: str = "2026-01-01", effort: str = "usual", yardstick_ms: float = 10.0) -> Taken:
-    return Taken(day, "0.1.0", "3.11.1", effort, yardstick_ms, figures)
+    return Taken(day, "0.1.0", "3.11.1", effort, 0.5, yardstick_ms, figures)
 
 
 def test_times_are_compared_as_multiples_of_the_yardstick_and_sizes_as_they_are() -> None:
