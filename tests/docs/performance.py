@@ -45,7 +45,6 @@ def _order(taken: Mapping[str, Taken]) -> Iterator[str]:
 
 def _section(name: str, about: str, taken: Taken) -> str:
     rows = [(kept.name, f"{short(kept.value)} {kept.unit}".rstrip()) for kept in taken.figures]
-    with_ = (
-        f"memoryd {taken.version}, Python {taken.python}, effort {taken.effort}; yardstick {taken.yardstick_ms:g} ms"
-    )
-    return f"### {name}\n\n{about[:1].upper()}{about[1:]}. {taken.day}, {with_}.\n\n{table(('figure', 'value'), rows)}"
+    taken_with = f"with memoryd {taken.version}, Python {taken.python}, effort {taken.effort}, load {taken.load:g}"
+    told = f"{about[:1].upper()}{about[1:]}. Taken on {taken.day} {taken_with}; yardstick {taken.yardstick_ms:g} ms."
+    return f"### {name}\n\n{told}\n\n{table(('figure', 'value'), rows)}"
