@@ -1,16 +1,17 @@
 """`python -m bench.speed`: fail where a question by words costs a tenth more processor time than is recorded.
 
 What is compared is the time of the daemon as a multiple of the yardstick, both the least of many short rounds, taken by
-turns in three daemons: what else a machine does only adds to a round. Of ten daemons on a virtual machine with two
-cores, the other one busy for half of the time, three by three, the figures spread by 1 % (standard deviation; one
-daemon alone: 2 %); with up to seven programs on the two cores, five runs gave 0.98 to 1.05 of what was recorded with
-two. So a tenth is not reached by chance, and what is too high is taken once more. Half a millisecond that was put into
-each question, of 3.8, was seen: 1.12.
+turns in three daemons: what else a machine does only adds to a round. On a shared virtual machine with two cores, idle
+or with up to seven programs at work, the same code still gave 0.96 to 1.10 of what was recorded. So a figure that is
+too high is taken up to twice more, and the least counts, lest a crowd is taken for a change. The price: half a
+millisecond that was put into each question, of 3.5 to 3.9, gave 1.12 in one run and passed with 1.06 in another. What
+fails here costs more; of what passes, `make bench-against` tells more, which takes both by turns in the same minutes.
 
 It sees what all threads of a daemon do for a question with its caches warm. It does not see waiting, the first question
 after a change, meaning, memories, or what happens once in many questions, such as collecting garbage.
 """
 
+import math
 import signal
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from bench.measurement import Bench, Row
 from bench.outside import SIZES, asked
 from bench.record import USUAL, BadRecord, Record, load, machine_class
 
-MOST = 1.10
+MOST, TRIES = 1.10, 3
 MEASUREMENT = "outside"
 
 
@@ -33,9 +34,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     record = load()
     Checkout(ROOT).compile()
-    # what costs more costs more twice, and what a crowded machine added is hardly added twice
-    if (ratio := _measured(record)) > MOST:
-        ratio = min(ratio, _measured(record))
+    # what costs more costs more each time, and what a crowded machine adds differs
+    ratio, tries = math.inf, TRIES
+    while ratio > MOST and tries:
+        ratio, tries = min(ratio, _measured(record)), tries - 1
     click.echo(f"{ratio:.2f} times the recorded (at most {MOST:.2f})")
     sys.exit(ratio > MOST)
 
