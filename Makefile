@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Each of the workers that test would compile all tests, and each program that they start all of memoryd.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast check bench docs eval eval-followups eval-memories eval-capture eval-significance month calibrate torture load soak faults dist install clean distclean
+.PHONY: help demo test test-fast check bench bench-record bench-against bench-scale check-speed docs eval eval-followups eval-memories eval-capture eval-significance month calibrate torture load soak faults dist install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,7 +29,11 @@ help:
 	@echo 'make soak       an hour of light use: does memory, descriptors or disk grow (ARGS="--minutes 10")'
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
 	@echo 'make check      ruff (lint and format) and mypy'
-	@echo 'make bench      measure; prints a table and writes JSON (ARGS passes options)'
+	@echo 'make bench      measure; prints figures beside the recorded ones and writes JSON (ARGS passes names and options)'
+	@echo 'make bench-record   the same, and keeps the figures in bench/recorded.json (then make docs)'
+	@echo 'make bench-against  OLD=CHECKOUT: an older checkout and this one by turns, as ratios'
+	@echo 'make bench-scale    a million chunks (ARGS="--size 100000"): index, disk, memory, questions, edits; the notes are kept'
+	@echo 'make check-speed    fails where a question costs a tenth more processor time than recorded: two minutes'
 	@echo 'make eval       question sets, ours and those in $$MEMORYD_BENCH, beside a baseline (ARGS="--brief SET …")'
 	@echo 'make eval-followups  follow-up questions on conversations: the turns that come, beside single ones'
 	@echo 'make eval-memories  questions about retained memories: exact words, entities, days, opinions, facts that changed'
@@ -61,6 +65,18 @@ check: .venv/.test
 
 bench: .venv/.test .venv/.model
 	$(BIN)/python -m bench $(ARGS)
+
+bench-record: .venv/.test .venv/.model
+	$(BIN)/python -m bench --record $(ARGS)
+
+bench-against: .venv/.test
+	$(BIN)/python -m bench.against $(OLD) $(ARGS)
+
+bench-scale: .venv/.test
+	$(BIN)/python -m bench far $(ARGS)
+
+check-speed: .venv/.test
+	$(BIN)/python -m bench.speed
 
 calibrate: .venv/.test .venv/.model
 	$(BIN)/python -m bench.retrieval.calibration $(ARGS)

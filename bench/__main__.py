@@ -1,4 +1,7 @@
-"""`python -m bench`: take the measurements, print tables, write JSON. Exit code 1 if one could not be taken."""
+"""`python -m bench`: take the measurements, print them beside the recorded ones, write JSON.
+
+Exit code 1 if one could not be taken, 2 if the record cannot be read.
+"""
 
 import argparse
 import compileall
@@ -12,14 +15,16 @@ from rich.console import Console
 
 import memoryd
 from bench.catalogue import MEASUREMENTS
+from bench.checkout import ROOT
 from bench.measurement import Bench, Measurement
-from bench.report import Report
+from bench.record import FILE, USUAL, BadRecord, load, machine_class, save
+from bench.report import WIDTH, Report
 from bench.timing import Stopwatch
 from memoryd import log
 
 OUT = Path("build/bench.json")
-WIDTH = 160
-"""Of the tables, in columns, where no terminal says otherwise."""
+YARDSTICKS = 10
+"""Rounds before each measurement and after it: some tenths of a second."""
 LOG_LINES = 5
 """Of each daemon, told with a failure."""
 
@@ -30,25 +35,35 @@ def main() -> int:
     log.configure("WARNING")
     # the daemons are children in sessions of their own: leave through the blocks that stop them
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    # an installed program is compiled, and a start that compiles is another one's
-    compileall.compile_dir(Path(memoryd.__file__).parent, quiet=1)
     console = Console(stderr=True)
-    report = Report(effort="quick" if options.quick else "slow" if options.slow else "usual")
+    # an installed program is compiled, and a start that compiles is another one's
+    console.print("compiling all modules first")
+    compileall.compile_dir(Path(memoryd.__file__).parent, quiet=1)
+    try:
+        record = load()
+    except BadRecord as exc:
+        exc.show()
+        return exc.exit_code
+    effort = f"size {options.size:,}" if options.size else "quick" if options.quick else USUAL
+    report = Report(effort, record)
     with tempfile.TemporaryDirectory(prefix="memoryd-bench-") as folder:
         for measurement in _chosen(options.names, is_slow=options.slow):
             console.print(f"{measurement.name}: {measurement.about}", highlight=False)
             own = Path(folder) / measurement.name
             own.mkdir()
-            _take(measurement, Bench(own, is_quick=options.quick, is_slow=options.slow, lines=options.lines), report)
+            _take(measurement, Bench(own, is_quick=options.quick, size=options.size), report)
             report.write(options.json)
     report.print(Console() if sys.stdout.isatty() else Console(width=WIDTH))
     print(f"written to {options.json}")
+    if options.record:
+        save(record.with_taken(machine_class(), report.taken(), [one.name for one in MEASUREMENTS]))
     return 1 if report.failures else 0
 
 
 def _take(measurement: Measurement, bench: Bench, report: Report) -> None:
     """Take one measurement; its failure must not cost the others."""
     watch = Stopwatch()
+    bench.yardstick.lay(YARDSTICKS)
     try:
         for row in measurement.rows(bench):
             report.add(measurement.name, row)
@@ -56,6 +71,8 @@ def _take(measurement: Measurement, bench: Bench, report: Report) -> None:
         logging.exception("%s failed", measurement.name)
         report.failures[measurement.name] = f"{type(exc).__name__}: {exc}{_log_ends(bench.folder)}"
     report.seconds[measurement.name] = watch.seconds
+    bench.yardstick.lay(YARDSTICKS)
+    report.yardstick_ms[measurement.name] = bench.yardstick.ms
 
 
 def _log_ends(folder: Path) -> str:
@@ -75,10 +92,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=f"Measure memoryd: {', '.join(known)}.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="measurements to take (default: all but slow ones)")
     parser.add_argument("--json", type=Path, default=OUT, help=f"where to write the figures (default: {OUT})")
-    effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="smaller sizes, under a minute")
-    effort.add_argument("--slow", action="store_true", help="larger sizes too, many minutes")
-    parser.add_argument("--lines", type=int, default=0, help="of `memories`: so many of them, words alone")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, a few minutes")
+    parser.add_argument("--slow", action="store_true", help="larger sizes too, many minutes")
+    parser.add_argument("--record", action="store_true", help=f"keep the figures in {FILE.relative_to(ROOT)}")
+    parser.add_argument("--size", type=int, default=0, help="of `memories`: so many, words alone; of `far`: chunks")
     options = parser.parse_args()
     if unknown := set(options.names) - set(known):
         parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(known)}")

@@ -2,16 +2,18 @@
 
 from bench import (
     bulk,
-    commands,
     conversations,
     embedding,
+    far,
     fresh,
     held,
     hooks,
     idle,
+    imports,
     indexing,
     large,
     latency,
+    outside,
     qmd,
     save,
     scale,
@@ -25,7 +27,9 @@ from bench.memories import measured as memories
 from bench.memories import opinions, reflecting
 
 MEASUREMENTS = (
+    Measurement("outside", "processor time of questions, starts, commands, indexing and import", outside.rows),
     Measurement("start", "daemon start to answering and to ready", start.rows),
+    Measurement("imports", "what a start of the daemon imports", imports.rows),
     Measurement("save", "a saved note until it is found", save.rows),
     Measurement("fresh", "saved or deleted, and asked for at once", fresh.rows),
     Measurement("held", "hits held against their files, and edits from three threads", held.rows),
@@ -33,7 +37,6 @@ MEASUREMENTS = (
     Measurement("latency", "questions over 5,000 chunks, idle and at work", latency.rows),
     Measurement("embedding", "tokens a second against a bare llama.cpp loop", embedding.rows),
     Measurement("idle", "memory, and processor time while nobody asks", idle.rows),
-    Measurement("commands", "memoryctl at the prompt", commands.rows),
     Measurement("hooks", "what a prompt of an agent program waits for its hook", hooks.rows),
     Measurement("indexing", "the first index of 500 files, and its size", indexing.first_index),
     Measurement("edit", "one line on top of a long note", indexing.edit),
@@ -48,5 +51,6 @@ MEASUREMENTS = (
     Measurement("qmd", "the same questions to qmd and to the builtin index", qmd.rows),
     Measurement("bytes", "100 MB in ten files", bulk.many_bytes, is_slow=True),
     Measurement("long", "one file of 50 MB", bulk.long_file, is_slow=True),
+    Measurement("far", "a million chunks, or `--size`", far.rows, is_slow=True),
     Measurement("files", "100,000 files", bulk.many_files, is_slow=True),
 )

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from bench.yardstick import Yardstick
 from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
@@ -44,9 +45,10 @@ class Bench:
 
     folder: Path
     is_quick: bool = False
-    is_slow: bool = False
-    lines: int = 0
-    """How many memories are to be measured with, words alone; 0: as many as usual, and with vectors too."""
+    size: int = 0
+    """How many memories or chunks are to be measured with; 0: as many as usual."""
+    yardstick: Yardstick = field(default_factory=Yardstick)
+    """Laid before and after the measurement; one that compares to a few per cent lays it in between, too."""
 
     @cached_property
     def model(self) -> Path:

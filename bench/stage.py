@@ -1,5 +1,7 @@
 """The daemons that are measured: each in a folder of its own, with the log of an ordinary run."""
 
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +69,9 @@ def resident(pid: int) -> float:
 
 def cpu_seconds(pid: int) -> float:
     """Return the processor time that a process has used; unlike the clock, it hardly depends on its neighbours."""
+    if sys.platform == "linux":
+        # the clock of that process, as clock_getcpuclockid(3) names it: nanoseconds, where its table has hundredths
+        return time.clock_gettime(~pid << 3 | 2)
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
 

@@ -14,7 +14,7 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import Matrix, Vectors
 
 NOTE = "random vectors written into the index at rest"
-BATCH = 10_000
+BATCH = 50_000
 
 
 def model_identity(model: Path) -> EmbedderIdentity:

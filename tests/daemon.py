@@ -64,8 +64,10 @@ class RunningDaemon:
         *,
         environment: Mapping[str, str] | None = None,
         program: Sequence[str] = PROGRAM,
+        python: str = sys.executable,
     ) -> None:
         self.program = program
+        self.python = python
         self.home = home
         self.config = config
         self.workspace = workspace
@@ -114,7 +116,7 @@ class RunningDaemon:
         (self.home / "home").mkdir(exist_ok=True)
         with self.log.open("ab") as log:
             return started(
-                [sys.executable, *self.program, *arguments],
+                [self.python, *self.program, *arguments],
                 env=self.env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

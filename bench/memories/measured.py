@@ -40,7 +40,7 @@ SAME = 1000
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Index the corpus by a daemon; then make the book beside it, as the daemon does."""
-    lines = bench.lines or bench.pick(10_000, 2_000)
+    lines = bench.size or bench.pick(10_000, 2_000)
     with prepared(bench, "memories") as daemon:
         client = daemon.client()
         settle(client)
@@ -53,7 +53,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         database = Path(status["database"]["path"])
         yield from _recalls(daemon, "recall")
         yield from _written(daemon)
-    if not bench.lines:
+    if not bench.size:
         yield from _with_vectors(bench, lines)
     yield from asyncio.run(_books(database, daemon.workspace, corpus))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.docs import codes, commands, configuration, files, http_api, metrics, troubleshooting
+from tests.docs import codes, commands, configuration, files, http_api, metrics, performance, troubleshooting
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -14,6 +14,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "codes.md": codes.page,
     "files.md": files.page,
     "troubleshooting.md": troubleshooting.page,
+    "performance.md": performance.page,
 }
 NOTE = "<!-- Made from the code by `make docs`; a test compares the two. -->\n\n"
 

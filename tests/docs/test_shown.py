@@ -45,6 +45,7 @@ NOT_RUN = {
     "make install": "it has happened, or nothing here would run",
     "make docs": "test_reference.py compares what it writes",
     "make bench": "it takes many minutes",
+    "make check-speed": "no test depends on time",
     "make torture": "it takes an hour",
     "make soak": "it takes an hour",
     "make load": "tests/load/test_load.py is a short one",
