@@ -80,7 +80,7 @@ class Journal:
         self.changes = changes
         self.on_written: list[Callable[[], object]] = []
         self._writing_many = 0
-        self._has_untold = False
+        self._is_owed = False
         self.knows: list[Callable[[RelativePath], bool]] = []
         """Who can say that a note was there a moment ago."""
         self.one_at_a_time = asyncio.Lock()
@@ -124,12 +124,12 @@ class Journal:
             yield
         finally:
             self._writing_many -= 1
-            if self._has_untold:
+            if self._is_owed:
                 self._tell()
 
     def _tell(self) -> None:
-        self._has_untold = self._writing_many > 0
-        if not self._has_untold:
+        self._is_owed = self._writing_many > 0
+        if not self._is_owed:
             for tell in self.on_written:
                 tell()
 
