@@ -362,6 +362,7 @@ def head_of(text: str, *, default_kind: Kind | None = None) -> LineHead:
 
 
 CACHED_LINES: Final = 32_768
+"""As many as a log of two megabytes has: of a longer one none is known, since what comes last drives out the first."""
 CACHED_CHARS: Final = 1000
 """Longer lines are few, and would take much memory."""
 
