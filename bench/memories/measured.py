@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from bench.measurement import Aim, Bench, Row
 from bench.memories.corpus import MemoryCorpus, questions, write_memories
@@ -21,9 +22,10 @@ from memoryd.memory.note_files import RecordDays
 from memoryd.store.index.database import Database
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import FirstSeen
+from memoryd.wire import LISTED_MAX
 from tests.daemon import RunningDaemon
 
-FIRST_BOOK, NEXT_BOOK, RECALL = Aim(1.0), Aim(50), Aim(20)
+FIRST_BOOK, NEXT_BOOK, RECALL, IMPORT = Aim(1.0), Aim(50), Aim(20), Aim(1.5)
 ASKED = 200
 """Questions."""
 WRITES = 20
@@ -55,6 +57,8 @@ def rows(bench: Bench) -> Iterator[Row]:
         yield from _written(daemon)
     if not bench.size:
         yield from _with_vectors(bench, lines)
+        with prepared(bench, "memories-import") as daemon:
+            yield from _imported(daemon, lines)
     yield from asyncio.run(_books(database, daemon.workspace, corpus))
 
 
@@ -89,6 +93,21 @@ def _written(daemon: RunningDaemon) -> Iterator[Row]:
         took.append(client.recall("what is the code of Peter")["tookMs"])
     yield Row("recall right after a write, median", sorted(took)[WRITES // 2], "ms", note="reading the note included")
     yield Row("a write and a recall, processor time", used.seconds / WRITES * 1000, "ms", note="the mean")
+
+
+def _imported(daemon: RunningDaemon, lines: int) -> Iterator[Row]:
+    """Import memories into the log of one day: what each costs must not grow with what stands there."""
+    client, each = daemon.client(), list[float]()
+    for first in range(0, lines, LISTED_MAX):
+        used = ProcessorWatch(partial(cpu_seconds, daemon.pid))
+        numbers = range(first, first + LISTED_MAX)
+        memories = [{"text": f"the code of shed {at} is {at}{at}", "days": ["2025-01-01"]} for at in numbers]
+        client.import_memories(memories, run=uuid4().hex)
+        settle(client)
+        each.append(used.seconds / LISTED_MAX * 1000)
+    note = f"of {LISTED_MAX:,} into the log of one day, processor time"
+    yield Row("a memory imported, the first page", each[0], "ms", IMPORT, note)
+    yield Row(f"a memory imported, the {len(each)}. page", each[-1], "ms", IMPORT, note)
 
 
 async def _books(path: Path, workspace: Path, corpus: MemoryCorpus) -> list[Row]:

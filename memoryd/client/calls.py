@@ -399,7 +399,7 @@ class Client(ConversationCalls):
         with_secrets: bool = False,
         agent: str | None = None,
     ) -> ImportReply:
-        """State memories as an export has them, 100 at most; `run` is what all of them are undone by."""
+        """State memories as an export has them, 1,000 at most; `run` is what all of them are undone by."""
         body = {"memories": memories, "run": run, "dryRun": dry_run, "withSecrets": with_secrets, "agent": agent}
         return self._send(ImportReply, "/memories/import", body)
 

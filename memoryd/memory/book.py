@@ -23,7 +23,7 @@ from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
 from memoryd.store.index.database import Database
-from memoryd.store.index.memories import FileVersion, MemoryLine
+from memoryd.store.index.memories import FileVersion, MemoryFiles
 
 log = structlog.get_logger(__name__)
 
@@ -114,14 +114,16 @@ class MemoryCache:
     async def _read(self, moment: _Moment) -> None:
         # numbers of rows of another opening mean nothing; what has no settled day may have one now
         is_same_file = moment.epoch == self._moment.epoch
-        known = {one: held for one, held in self._files.items() if is_same_file and self._days.are_settled(one.id)}
+        held = self._files if is_same_file else {}
+        known = {one: sources for one, sources in held.items() if self._days.are_settled(one.id)}
+        before = {one.id: sources for one, sources in held.items()}
         found = await self._database.memories.files(known.keys())
         days = await self._days.of(found)
         told = self._told if is_same_file else _Told()
 
         def read() -> tuple[FileSources, _Told]:
             files = {
-                one: known[one] if one in known else tuple(with_pauses(_each_source(one, found.lines[one.id], days)))
+                one: known[one] if one in known else tuple(with_pauses(_each_source(one, found, before, days)))
                 for one in found.versions
             }
             return files, _next(told, files, found.pages, moment.withdrawn)
@@ -133,8 +135,8 @@ def _next(told: _Told, files: FileSources, pages: tuple[EntityPage, ...], withdr
     """Return the book of what may be told; the same one if that did not change."""
     shown = {one.id: sources for one, sources in files.items() if one.path not in withdrawn}
     named = tuple(page for page in pages if page.path not in withdrawn)
-    gone = _without(told.files, shown)
-    come = _without(shown, told.files)
+    gone = tuple(_without(told.files, shown))
+    come = tuple(_without(shown, told.files))
     if not gone and not come and named == told.pages:
         return _Told(told.book, shown, named)
     return _Told(changed_book(told.book, gone, come, named), shown, named)
@@ -142,28 +144,37 @@ def _next(told: _Told, files: FileSources, pages: tuple[EntityPage, ...], withdr
 
 def _without(
     files: Mapping[int, tuple[MemorySource, ...]], others: Mapping[int, tuple[MemorySource, ...]]
-) -> tuple[MemorySource, ...]:
-    """Return the sources of files that the others lack, or have with other sources."""
-    # a file that was only looked at again is read anew, and states what it did
-    apart = (sources for one, sources in files.items() if others.get(one) != sources)
-    return tuple(source for sources in apart for source in sources)
+) -> Iterator[MemorySource]:
+    """Yield the sources of files that the others lack, or have otherwise."""
+    for one, sources in files.items():
+        standing = others.get(one, ())
+        if sources is not standing:
+            by_chunk = {source.chunk: source for source in standing}
+            yield from (source for source in sources if by_chunk.get(source.chunk) != source)
 
 
-def _each_source(file: FileVersion, lines: tuple[MemoryLine, ...], days: LineDays) -> Iterator[MemorySource]:
-    for one in lines:
+def _each_source(
+    file: FileVersion, found: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays
+) -> Iterator[MemorySource]:
+    """Yield the sources of a file; a line that stood in it `before` keeps what was worked out of its text."""
+    standing = {source.chunk: source for source in before.get(file.id, ())}
+    for one in found.lines[file.id]:
         line = parse_line(one.text, default_kind=PAGES.get(file.path))
         # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
         if isinstance(line, RetainedLine):
-            day = days(file, one.memory)
-            yield MemorySource(
+            day, was = days(file, one.memory), standing.get(one.chunk)
+            # the number of a chunk that went may be that of another one
+            is_same = was is not None and (was.line, was.day) == (line, day)
+            source = MemorySource(
                 path=file.path,
                 start_line=one.start_line,
                 end_line=one.end_line,
-                line=line,
+                line=was.line if was is not None and is_same else line,
                 day=day,
-                event=event_span(line, day),
+                event=was.event if was is not None and is_same else event_span(line, day),
                 chunk=one.chunk,
             )
+            yield was if was is not None and source == was else source
 
 
 class Hidden(Struct, frozen=True):

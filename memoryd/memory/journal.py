@@ -8,7 +8,7 @@ their lines are still the same; it is itself a change, which can be undone.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from hashlib import sha256
@@ -79,6 +79,8 @@ class Journal:
         self.files = files
         self.changes = changes
         self.on_written: list[Callable[[], object]] = []
+        self._writing_many = 0
+        self._is_owed = False
         self.knows: list[Callable[[RelativePath], bool]] = []
         """Who can say that a note was there a moment ago."""
         self.one_at_a_time = asyncio.Lock()
@@ -113,6 +115,23 @@ class Journal:
             yield
         finally:
             self._planned.release()
+
+    @contextlib.contextmanager
+    def telling_once(self) -> Iterator[None]:
+        """Tell of all that is written in the block at its end: who hears of a change looks at all notes."""
+        self._writing_many += 1
+        try:
+            yield
+        finally:
+            self._writing_many -= 1
+            if self._is_owed:
+                self._tell()
+
+    def _tell(self) -> None:
+        self._is_owed = self._writing_many > 0
+        if not self._is_owed:
+            for tell in self.on_written:
+                tell()
 
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
@@ -223,8 +242,7 @@ class Journal:
             # the disk said no; by the hash it is known what stands there
             await self._settle()
             raise
-        for tell in self.on_written:
-            tell()
+        self._tell()
         self._is_settled = await self._note_outcome(number, ChangeState.DONE) and was_settled
         return NoteChange(draft.path, text, row.hash_after.hex(), is_written=True, id=number, note=note)
 

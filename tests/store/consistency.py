@@ -10,7 +10,7 @@ import numpy as np
 from memoryd.domain.documents import FileStat, Source
 from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entity_edits import is_entity_page
-from memoryd.domain.memories.entries import ChunkEntry, PassageEntry, chunk_words, content_hash
+from memoryd.domain.memories.entries import ChunkEntry, PassageEntry, content_hash
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
 from memoryd.domain.syncplan import Known
@@ -136,7 +136,6 @@ def _entries(db: apsw.Connection, file_id: int) -> list[ChunkEntry]:
             text,
             key,
             tuple(PassageEntry(*row) for row in db.execute(passages, (chunk,))),
-            chunk_words(heading, text),
         )
         for chunk, start_line, end_line, heading, text, key in list(db.execute(sql, (file_id,)))
     ]

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
+from io import BytesIO
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from memoryd.cli.main import INTERRUPTED
-from memoryd.cli.memory.export import BATCH, LINE_BYTES_MAX, expected_changes
+from memoryd.cli.memory.export import BATCH, BATCH_DAYS, LINE_BYTES_MAX, batches, expected_changes, import_lines
 from memoryd.domain.memories.kinds import CHANGES_MAX
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
@@ -163,6 +164,17 @@ def test_import_that_undo_cannot_hold_is_told_before_it_begins(daemon: RunningDa
     assert "in part only" in done.stderr
     assert "memoryctl backup" in done.stderr
     assert "undo --run" in done.stderr
+
+
+def test_a_request_has_so_many_memories_and_so_many_days_at_most() -> None:
+    first = date(2020, 1, 1)
+    far = [{"text": "x", "days": [str(first + timedelta(one))]} for one in range(BATCH_DAYS + 1)]
+    near = [{"text": "x", "days": ["2020-01-01", "2020-01-02"]}, {"text": "x"}] * BATCH
+    for memories, sizes in ((far, [BATCH_DAYS, 1]), (near, [BATCH, BATCH])):
+        source = BytesIO("".join(json.dumps(one) + "\n" for one in memories).encode())
+        assert [len(batch) for batch in batches(import_lines(source))] == sizes
+        source.seek(0)
+        assert expected_changes(source)[0] == (BATCH_DAYS + 1 if memories is far else 2 * 3)
 
 
 def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:

@@ -77,7 +77,9 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             else:
                 reply = judged
             replies.append(reply)
-        return ImportReply(memories=replies, changes=[] if is_dry_run else await self._write(pending, run))
+        with self.retaining.retaining.journal.telling_once():
+            changes = [] if is_dry_run else await self._write(pending, run)
+        return ImportReply(memories=replies, changes=changes)
 
     def _judge(
         self, line: RetainedLine | str, book: Book, tombstones: Tombstones, *, takes_secrets: bool

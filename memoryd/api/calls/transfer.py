@@ -36,7 +36,7 @@ from memoryd.replies.memories import (
     MemoryEditReply,
     TransferredMemoryReply,
 )
-from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_MAX, RESULTS_MAX
+from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, RESULTS_MAX
 
 TEXT_MAX: Final = 16_384
 DAYS_MAX: Final = 3_660
@@ -96,8 +96,8 @@ class ImportedMemory(Request):
 class ImportRequest(Request):
     """Memories that are to be stated on the days on which they were said."""
 
-    memories: Annotated[list[ImportedMemory], Field(min_length=1, max_length=MEMORIES_MAX)]
-    """The memories, 100 at most."""
+    memories: Annotated[list[ImportedMemory], Field(min_length=1, max_length=LISTED_MAX)]
+    """The memories, 1,000 at most."""
     run: Annotated[str, Field(pattern=RUN.pattern)]
     """What all changes of one import are undone by: 32 hexadecimal digits, by chance."""
     dry_run: bool = False

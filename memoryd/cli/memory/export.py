@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,11 +19,14 @@ from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
-from memoryd.wire import ErrorCode, Exit
+from memoryd.wire import LISTED_MAX, ErrorCode, Exit
 
 PAGE = 1_000
 LINE_BYTES_MAX: Final = 256 * 1024
-BATCH: Final = 100
+BATCH: Final = LISTED_MAX
+"""As many as one request may have: each has the logs of its days read as a whole."""
+BATCH_DAYS: Final = 100
+"""Each is a log that is written, so that a request has its answer soon."""
 BATCH_BYTES: Final = 400_000
 """So that a request stays within its limit, however its letters are written."""
 _TOLD = 1_000
@@ -85,6 +88,12 @@ class ImportLine(Struct, frozen=True):
     trouble: str = ""
     bytes: int = 0
 
+    @property
+    def days(self) -> Set[str]:
+        """The days on which it was said, "" for one without: it is of today."""
+        given = self.memory.get("days") if self.memory is not None else None
+        return {str(day) for day in given} if given and isinstance(given, list) else {""}
+
 
 def import_lines(file: IO[bytes]) -> Iterator[ImportLine]:
     """Read lines one by one, none of them whole that is too long; empty ones are passed over."""
@@ -102,13 +111,13 @@ def import_lines(file: IO[bytes]) -> Iterator[ImportLine]:
 def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
     """Put lines together, as many as one request may hold."""
     batch: list[ImportLine] = []
-    size = 0
+    size, days = 0, set[str]()
     for line in lines:
-        if batch and (len(batch) == BATCH or size + line.bytes > BATCH_BYTES):
+        size, days = size + line.bytes, days | line.days
+        if batch and (len(batch) == BATCH or size > BATCH_BYTES or len(days) > BATCH_DAYS):
             yield batch
-            batch, size = [], 0
+            batch, size, days = [], line.bytes, set(line.days)
         batch.append(line)
-        size += line.bytes
     if batch:
         yield batch
 
@@ -117,10 +126,7 @@ def expected_changes(file: IO[bytes]) -> tuple[int, int]:
     """Return how many changes an import of a file makes at most, one for each day of a batch, and its bytes."""
     changes = content = 0
     for batch in batches(import_lines(file)):
-        day_lists = [line.memory.get("days") for line in batch if line.memory is not None]
-        days = {str(day) for one in day_lists for day in (one if isinstance(one, list) else ())}
-        # those without a day are of today
-        changes += len(days) + any(not one for one in day_lists)
+        changes += len({day for line in batch if line.memory is not None for day in line.days})
         content += sum(line.bytes for line in batch)
     return changes, content
 
@@ -225,7 +231,7 @@ class _Import:
             raise
 
     def take(self, batch: list[ImportLine]) -> None:
-        """Send a batch; where one of its lines makes no sense to the daemon, send them one by one."""
+        """Send a batch; where one of its lines makes no sense to the daemon, send its halves."""
         for line in batch:
             if line.memory is None:
                 self._add(line.number, "refused", line.trouble)
@@ -240,8 +246,9 @@ class _Import:
             if len(sound) == 1:
                 self._add(sound[0].number, "refused", str(exc))
                 return
-            for line in sound:
-                self.take([line])
+            middle = len(sound) // 2
+            self.take(sound[:middle])
+            self.take(sound[middle:])
             return
         self._changes += len(reply["changes"])
         for line, taken in zip(sound, reply["memories"], strict=True):

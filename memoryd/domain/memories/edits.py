@@ -9,7 +9,6 @@ name memories by their ids, which was never meant for text, and somebody can be 
 may be either, and is refused; what is none, as in `(c=299792458)` or `(from=Paris)`, is text.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -65,7 +64,7 @@ def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -
     bullets = "\n".join(map(render, fresh)).split("\n")
     for tried in _candidate_texts(text, before, bullets):
         after = memory_sections(padded(tried), path)
-        if _statements(before, fresh) == _statements(after) and _other_content(before) == _other_content(after):
+        if _states_besides(before, fresh, after) and _other_content(before) == _other_content(after):
             return RetainedText(tried, _find_lines(after, wanted), frozenset(line.id for line in fresh))
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
 
@@ -94,8 +93,11 @@ def _gap(lines: Sequence[str], place: int) -> list[str]:
     return [""] if place and lines[place - 1].strip() else []
 
 
-def _statements(sections: MemorySections, fresh: Sequence[RetainedLine] = ()) -> Counter[RetainedLine]:
-    return Counter([*(one.line for one in sections.lines), *fresh])
+def _states_besides(before: MemorySections, fresh: Sequence[RetainedLine], after: MemorySections) -> bool:
+    """Tell whether a text states what it stated before, in that order, with the new memories in a row among it."""
+    old, new = [one.line for one in before.lines], [one.line for one in after.lines]
+    at = next((at for at, (was, now) in enumerate(zip(old, new, strict=False)) if was != now), len(old))
+    return new == [*old[:at], *fresh, *old[at:]]
 
 
 def _other_content(sections: MemorySections) -> tuple[list[str], list[int]]:

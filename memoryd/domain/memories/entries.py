@@ -18,7 +18,6 @@ from memoryd.domain.text.chunking import CHUNKER_VERSION, Apart, Chunk, each_chu
 from memoryd.domain.text.lines import PADDING, padded
 from memoryd.domain.text.markdown import Headings, headings_of
 from memoryd.domain.text.privacy import LAW_VERSION
-from memoryd.domain.text.words import identifier_parts, index_text
 
 MEDIA_CHUNKER: Final = "media:1"
 """Stands for the cut of a picture or sound: one chunk, whose text names the file."""
@@ -54,14 +53,6 @@ class PassageEntry(Struct, frozen=True):
     hash: bytes
 
 
-class ChunkWords(Struct, frozen=True):
-    """What the keyword index stores of a chunk, column by column."""
-
-    body: str
-    heading: str
-    parts: str
-
-
 class ChunkEntry(Struct, frozen=True):
     """An exact slice of a document, with the lines it stands on (1-based, inclusive)."""
 
@@ -72,16 +63,10 @@ class ChunkEntry(Struct, frozen=True):
     hash: bytes
     """Names all of it save the lines: equal hashes have equal passages."""
     passages: tuple[PassageEntry, ...]
-    words: ChunkWords
     memory: MemoryId | None = None
     """What it states, if it is a retained line."""
     scope: str = ""
     """The scope that it stands under without being a retained line."""
-
-
-def chunk_words(heading: str, text: str) -> ChunkWords:
-    """Return the words of a chunk: its text and heading cut for the index, and the parts of its identifiers."""
-    return ChunkWords(index_text(text), index_text(heading), identifier_parts(f"{heading} {text}"))
 
 
 def chunk_entries(text: str, settings: ChunkSettings, path: RelativePath = NOWHERE) -> tuple[ChunkEntry, ...]:
@@ -142,7 +127,6 @@ def media_entries(path: str, mime: str, digest: bytes) -> tuple[ChunkEntry, ...]
             text=text,
             hash=chunk_hash("", text, "0-0"),
             passages=(passage,),
-            words=chunk_words("", text),
         ),
     )
 
@@ -170,7 +154,6 @@ def _chunk_entry(data: bytes, cut: Chunk, memory: MemoryId | None, scope: str) -
         text=body,
         hash=chunk_hash(cut.heading, body, " ".join(f"{passage.start}-{passage.stop}" for passage in passages)),
         passages=passages,
-        words=chunk_words(cut.heading, body),
         memory=memory,
         scope=scope,
     )

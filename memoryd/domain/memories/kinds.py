@@ -102,6 +102,7 @@ ShortId = NewType("ShortId", str)
 ID_PREFIX_CHARS: Final = 8
 _NAMESPACE: Final = UUID("8c704803-bde9-420e-82d8-13e1bceabffd")
 """Drawn once; another one would give every memory another id."""
+_as_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def memory_id(*, scope: str, slugs: Iterable[EntitySlug], at: str, text: str) -> MemoryId:
@@ -111,8 +112,7 @@ def memory_id(*, scope: str, slugs: Iterable[EntitySlug], at: str, text: str) ->
     can be taken for the end of it.
     """
     folded = " ".join(unicodedata.normalize("NFC", text).split())
-    named = json.dumps([scope, sorted(set(slugs)), at, folded], separators=(",", ":"))
-    return MemoryId(str(uuid5(_NAMESPACE, named)))
+    return MemoryId(str(uuid5(_NAMESPACE, _as_json([scope, sorted(set(slugs)), at, folded]))))
 
 
 def short_id(memory: MemoryId) -> ShortId:

@@ -303,6 +303,8 @@ class RetainedLine(Struct, frozen=True):
     attributes: Attributes = Attributes()
     slugs: tuple[EntitySlug, ...] = ()
     """Those of its entities, each once, sorted, whatever is given."""
+    id: MemoryId = MemoryId("")
+    """That of what it states, whatever is given."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "text", _joined_lines(self.text))
@@ -316,8 +318,10 @@ class RetainedLine(Struct, frozen=True):
         for name in self.entities:
             if not name or len(name) > MAX_NAME or _NO_NAME.search(name):
                 raise ValueError(f"an entity has a name of at most {MAX_NAME} signs without square brackets")
-        # asked for of each memory that a question looks at
+        # asked for of each memory that a question looks at, and of each line of a log that is written
         force_setattr(self, "slugs", tuple(sorted({slug_of(name) for name in self.entities})))
+        named = memory_id(scope=self.attributes.scope, slugs=self.slugs, at=self.attributes.at, text=self.text)
+        force_setattr(self, "id", named)
 
     @property
     def network(self) -> Network:
@@ -327,10 +331,6 @@ class RetainedLine(Struct, frozen=True):
     def importance(self) -> float:
         given = self.attributes.importance
         return default_importance(self.kind) if given is None else given
-
-    @property
-    def id(self) -> MemoryId:
-        return memory_id(scope=self.attributes.scope, slugs=self.slugs, at=self.attributes.at, text=self.text)
 
 
 class LineHead(Struct, frozen=True):
@@ -361,7 +361,8 @@ def head_of(text: str, *, default_kind: Kind | None = None) -> LineHead:
     return head or LineHead(start, start, (start, start), start)
 
 
-CACHED_LINES: Final = 4096
+CACHED_LINES: Final = 32_768
+"""As many as a log of two megabytes has: of a longer one none is known, since what comes last drives out the first."""
 CACHED_CHARS: Final = 1000
 """Longer lines are few, and would take much memory."""
 

@@ -322,6 +322,10 @@ class _Reader:
 
     def __init__(self, lines: Lines, front: int, generated: Generated, default: Kind | None) -> None:
         self._lines, self._default = lines, default
+        # plain lists: every line is asked for, and one number of an array costs as much as ten of a list
+        self._text_starts: list[int] = lines.text.tolist()
+        self._ends: list[int] = lines.ends().tolist()
+        self._numbers: list[int] = (lines.numbers + 1).tolist()
         self._structure = analyse(lines, front)
         self._doubtful = generated.doubtful
         self.heads: frozenset[int] = frozenset()
@@ -330,10 +334,11 @@ class _Reader:
     def read(self) -> Iterator[PlacedLine | MalformedLine]:
         """Yield what the bullets of the sections say, in order."""
         first = last = depth = -1
+        indents: list[int] = self._lines.indents.tolist()
         for row in self._rows():
-            indent, is_bullet = int(self._lines.indents[row]), self._is_bullet(row)
-            follows = row == last + 1 and self._number(row) == self._number(last) + 1
-            begins_scope = self._number(row) in self.heads
+            indent, is_bullet = indents[row], self._is_bullet(row)
+            follows = row == last + 1 and self._numbers[row] == self._numbers[last] + 1
+            begins_scope = self._numbers[row] in self.heads
             if first >= 0 and follows and not begins_scope and indent >= depth + (2 if is_bullet else 1):
                 last = row
                 continue
@@ -363,7 +368,7 @@ class _Reader:
     def places(self) -> Iterator[tuple[int, int]]:
         """Yield the first and the last line of text of each Retain section, 1-based."""
         for start, end in self._sections():
-            yield self._number(start), self._number(end - 1)
+            yield self._numbers[start], self._numbers[end - 1]
 
     def _sections(self) -> Iterator[tuple[int, int]]:
         """Yield the rows of each Retain section: behind its heading, up to the next one that is not below it."""
@@ -378,11 +383,8 @@ class _Reader:
         if began >= 0:
             yield began, len(self._lines.starts)
 
-    def _number(self, row: int) -> int:
-        return int(self._lines.numbers[row]) + 1
-
     def _is_bullet(self, row: int) -> bool:
-        return _BULLET.match(self._lines.data, int(self._lines.text[row])) is not None
+        return _BULLET.match(self._lines.data, self._text_starts[row]) is not None
 
     def _is_memory(self, row: int) -> bool:
         """Tell whether a bullet is meant for a memory, by its first line: then what is indented below it is its own."""
@@ -394,16 +396,17 @@ class _Reader:
         miss = None
         if is_bullet:
             miss = parse_line(self._text(row, row), default_kind=self._default)
-        elif self._default is None and _UNMARKED.match(self._lines.data, int(self._lines.text[row])):
+        elif self._default is None and _UNMARKED.match(self._lines.data, self._text_starts[row]):
             miss = MalformedLine(self._text(row, row)[:SHOWN].rstrip(), _NO_MARK)
         if isinstance(miss, MalformedLine):
-            yield replace(miss, line=self._number(row))
+            yield replace(miss, line=self._numbers[row])
 
     def _read(self, first: int, last: int) -> Iterator[PlacedLine | MalformedLine]:
         found = parse_line(self._text(first, last), default_kind=self._default)
-        line = self._number(first)
+        line = self._numbers[first]
         if isinstance(found, RetainedLine):
-            yield PlacedLine(line, self._number(last), *self._place(first, last), found)
+            start = int(self._lines.starts[first])
+            yield PlacedLine(line, self._numbers[last], start, self._ends[last], found)
             yield from self._inner_heads(range(first + 1, last + 1))
         elif found is not None:
             yield replace(found, line=line)
@@ -411,14 +414,9 @@ class _Reader:
     def _inner_heads(self, rows: range) -> Iterator[MalformedLine]:
         """Yield the bullets within a memory that have the head of one."""
         for row in rows:
-            if self._is_bullet(row) and _HEADED.match(self._lines.data, int(self._lines.text[row])):
+            if self._is_bullet(row) and _HEADED.match(self._lines.data, self._text_starts[row]):
                 shown = self._text(row, row)[:SHOWN].rstrip()
-                yield MalformedLine(shown, _WITHIN, line=self._number(row))
-
-    def _place(self, first: int, last: int) -> tuple[int, int]:
-        size = len(self._lines.data) - len(PADDING)
-        return int(self._lines.starts[first]), min(self._lines.data.index(b"\n", int(self._lines.text[last])) + 1, size)
+                yield MalformedLine(shown, _WITHIN, line=self._numbers[row])
 
     def _text(self, first: int, last: int) -> str:
-        start, end = int(self._lines.text[first]), self._place(last, last)[1]
-        return self._lines.data[start:end].decode("utf-8", "surrogatepass")
+        return self._lines.data[self._text_starts[first] : self._ends[last]].decode("utf-8", "surrogatepass")

@@ -128,12 +128,12 @@ def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]
         start = document.piece(one.start)
         if start >= last:
             break
-        if one.is_left_out or not document.is_heading_path_only(first, start):
+        if first < start and (one.is_left_out or not document.is_heading_path_only(first, start)):
             yield from _chunks(document, first, start, line, sizes)
         line += document.line_ends(first, start)
         first = document.piece(one.end)
         if not one.is_left_out:
-            yield document.whole(one, start, line, sizes)
+            yield document.whole(one, start, first, line, sizes)
         line += document.line_ends(start, first)
     yield from _chunks(document, first, last, line, sizes)
 
@@ -154,6 +154,8 @@ class _Document:
         structure = analyse(tabulate(data), front_matter)
         self.headings = Headings(structure, front_matter)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1), begin)
+        # a plain list: each line that stands apart asks for a place or two
+        self._starts: list[int] = self._pieces.starts.tolist()
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
 
@@ -162,14 +164,14 @@ class _Document:
 
     def piece(self, offset: int) -> int:
         """Find the piece that begins at a byte offset, or next after it."""
-        return int(np.searchsorted(self._pieces.starts, min(offset, self.offset(self.size))))
+        return bisect_left(self._starts, min(offset, self._starts[-1]))
 
     def divide(self, first: int, last: int, tokens: int) -> list[int]:
         costs, keys = self._pieces.costs[first : last + 1], self._pieces.keys[first:last]
         return [first + at for at in divide(costs, keys, tokens * UNIT)]
 
     def offset(self, at: int) -> int:
-        return int(self._pieces.starts[at])
+        return self._starts[at]
 
     def line_ends(self, first: int, last: int) -> int:
         return self.data.count(b"\n", self.offset(first), self.offset(last))
@@ -200,14 +202,13 @@ class _Document:
         """Tell whether a stretch has only headings, which the path of headings at its end tells, too."""
         return last < self.size and self.headings.tells(self.offset(first), self.offset(last))
 
-    def whole(self, one: Apart, at: int, line: int, sizes: "_Sizes") -> Chunk:
-        """Return lines that stand apart as a chunk, from piece `at`, without the end of the last line.
+    def whole(self, one: Apart, at: int, behind: int, line: int, sizes: "_Sizes") -> Chunk:
+        """Return lines that stand apart as a chunk, from piece `at` to before another, without the last line's end.
 
         Of what is larger than any other chunk, one passage would leave out what no model takes.
         """
         end = one.start + len(self.data[one.start : one.end].rstrip(b"\r\n"))
         last_line = line + self.data.count(b"\n", one.start, end)
-        behind = self.piece(one.end)
         is_large = self.cost(at, behind) > sizes.tokens * UNIT
         starts = list(map(self.offset, self.divide(at, behind, sizes.passage_tokens))) if is_large else [one.start]
         passages = tuple(Span(*span) for span in pairwise([*(start for start in starts if start < end), end]))

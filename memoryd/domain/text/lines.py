@@ -22,7 +22,7 @@ MAX_INDENT = 32
 
 _BLOCK = 1 << 22
 _BOM = b"\xef\xbb\xbf"
-_SPACE, _TAB = 32, 9
+_SPACE, _TAB, _LINE_END = 32, 9, 10
 
 
 class Lines(Struct, frozen=True):
@@ -43,6 +43,12 @@ class Lines(Struct, frozen=True):
     def lead(self, ahead: int = 0) -> ByteArray:
         """Take the byte that stands `ahead` (at most 12) bytes behind the first one of each line's text."""
         return self.bytes_at[self.text + ahead]
+
+    def ends(self) -> IndexArray:
+        """Return where each line ends: behind its line end, the last one at the end of the text."""
+        size = len(self.data) - len(PADDING)
+        line_ends = np.flatnonzero(self.bytes_at[: size + 1] == _LINE_END) + 1
+        return np.minimum(line_ends[np.searchsorted(line_ends, self.text, "right")], size)
 
     def line(self, index: int) -> bytes:
         """Cut out one line from its first non-blank byte, without its end and trailing blanks."""

@@ -3,6 +3,7 @@
 Headings count front matter as a part of the text behind it.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -101,7 +102,8 @@ class Headings:
         self._front_matter_end = front_matter_end
         self._structure = structure
         self._titles = lines.text[headings]
-        self._starts = lines.starts[headings]
+        self._starts: list[int] = lines.starts[headings].tolist()
+        self._paths: dict[int, str] = {}
         self._levels = structure.levels[headings].tolist()
         self._parents = _parents(self._levels)
 
@@ -113,9 +115,16 @@ class Headings:
         """
         if self._first_line is not None and (not offset or offset < self._front_matter_end):
             offset = self._first_line
+        innermost = bisect_right(self._starts, offset) - 1
+        if innermost not in self._paths:
+            # each line that stands apart asks
+            self._paths[innermost] = self._joined_titles(innermost)
+        return self._paths[innermost]
+
+    def _joined_titles(self, innermost: int) -> str:
         titles: list[str] = []
         room = PATH_CHARS
-        for at in self._enclosing(int(np.searchsorted(self._starts, offset, "right")) - 1):
+        for at in self._enclosing(innermost):
             title = self._title(int(self._titles[at]))
             room -= len(title) + len(_SEPARATOR)
             if room < 0:
@@ -129,7 +138,7 @@ class Headings:
         if not self._structure.levels[first:last].all():
             return False
         told = self.path(stop).split(_SEPARATOR)
-        first, last = np.searchsorted(self._starts, (start, stop)).tolist()
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, stop)
         titles = [self._title(int(self._titles[at])) for at in range(first, last)]
         return all(not title or (title in told and len(title) < TITLE_CHARS) for title in titles)
 
@@ -141,7 +150,7 @@ class Headings:
         """
         table, lines = self._structure, self._structure.lines
         headings = []
-        for at in self._enclosing(int(np.searchsorted(self._starts, offset)) - 1):
+        for at in self._enclosing(bisect_left(self._starts, offset) - 1):
             line = self._line(int(self._titles[at]))
             headings.append(line if line.startswith(b"#") else b"#" * self._levels[at] + b" " + line)
         above = b"".join(line + b"\n" for line in reversed(headings))

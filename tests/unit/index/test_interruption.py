@@ -7,7 +7,7 @@ import pytest
 
 from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, ChunkWords
+from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import Scan, ScanRules
 from memoryd.index.committing import MAX_YIELDS, Cut, InterruptibleCommit
@@ -16,7 +16,7 @@ from memoryd.index.triggers import ScanTriggers
 from tests.waiting import eventually_async
 
 LARGE = RelativePath("memory/large.md")
-ENTRY = ChunkEntry(1, 1, "", "text", b"hash", (), ChunkWords("", "", ""))
+ENTRY = ChunkEntry(1, 1, "", "text", b"hash", ())
 READING = Reading(LARGE, ReadStatus.CHANGED, chunks=(ENTRY,))
 
 
