@@ -6,8 +6,8 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from bench.corpus import VOCABULARY
+from memoryd.domain.vector import Matrix
 from memoryd.models.convert import CONTROL_TOKENS, convert
-from memoryd.store.index.vectors import Matrix
 
 FEED_FORWARD = 32
 CONTEXT = 512

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from memoryd.domain.vector import Matrix
 from memoryd.embed.local.local_model import identity_of
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.models.families import family_of, inspect
 from memoryd.store.index.database import Database
-from memoryd.store.index.vectors import Matrix, Vectors
+from memoryd.store.index.vectors import Vectors
 
 NOTE = "random vectors written into the index at rest"
 BATCH = 50_000

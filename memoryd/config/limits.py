@@ -28,9 +28,9 @@ class LimitsSection(Section):
 
     max_file_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
     """The largest note that is indexed, in bytes; larger ones are left out and reported."""
-    max_vector_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=256 * 1024 * 1024, ge=0, le=1024**4)
-    """How many bytes of a workspace's vectors are held in memory; more of them are mapped from a nameless file beside
-    the index."""
+    max_vector_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=24 * 1024 * 1024, ge=0, le=1024**4)
+    """How many bytes of a workspace's vectors are held in memory and all compared; of more only the signs are held, and
+    the likeliest are read from the index."""
     max_requests: Annotated[ClientCount, Effect.AT_ONCE] = 128
     """How many requests may be at work at once, on sockets and port together; another one is refused as `overloaded`,
     save what asks for health and status."""

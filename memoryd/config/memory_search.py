@@ -177,12 +177,12 @@ def _only_agent_id(path: str) -> str:
 
 
 class StoreVectorSection(Section):
-    """The sqlite-vec extension; `extension_path` overrides the one that is installed with memoryd."""
+    """The sqlite-vec extension, which memoryd does without."""
 
     enabled: bool = True
-    """`false`: no sqlite-vec, vectors are compared in memory."""
+    """Without effect: memoryd compares vectors itself."""
     extension_path: AnchoredPath | None = None
-    """The file of another sqlite-vec than the one that came with memoryd."""
+    """Without effect: memoryd compares vectors itself, and loads no extension."""
 
 
 class StoreFtsSection(Section):

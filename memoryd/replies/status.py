@@ -27,11 +27,10 @@ class VectorReply(TypedDict):
     available: bool
     """Whether there is an embedder now."""
     engine: str
-    """What compares vectors: `resident` (in memory), `mapped` (in a file) or `sqlite-vec`."""
+    """How vectors are compared: `resident`, all of them in memory; `signs`, by their signs in memory, and exactly the
+    likeliest of them."""
     dimensions: int | None
     """How many numbers a vector has; null while there is no embedder."""
-    reason: str | None
-    """Why sqlite-vec is not to be had; null if it is."""
 
 
 class FtsReply(TypedDict):

@@ -18,7 +18,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
-from memoryd.domain.vector import Vector
+from memoryd.domain.vector import Matrix, Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import EmbeddingError, StoreError
@@ -29,7 +29,6 @@ from memoryd.search.ranking import PairReading, Ranked, reordered
 from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.passages import ChunkRow
-from memoryd.store.index.vectors import Matrix
 from memoryd.store.index.words import CandidateFilter
 
 EMBEDDING, RECALL = "embedding", "recall"

@@ -192,7 +192,7 @@ class SearchSettings(Struct, frozen=True):
     min_depth: int = 100
     max_depth: int = 400
     deepest: int = 6400
-    vector_bytes: int = 256 * 2**20
+    vector_bytes: int = 24 * 2**20
 
     def recipe(self, limit: int) -> Recipe:
         """Return how a search for `limit` hits begins."""

@@ -1,36 +1,47 @@
-"""Exact nearest-neighbour search over the vectors of one space, and the noise that unrelated passages give a question.
+"""Nearest-neighbour search over the vectors of one space, and the noise that unrelated passages give a question.
 
-The rows are a matrix in the order of their ids: in memory up to a limit, then in a mapped file.
+Few vectors are held in memory, and all are compared. Of many only the signs of their numbers are held. What is likely
+by these is read from the index and compared, in rounds until a round brings nothing among the best. How signs come near
+a cosine: M. Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002.
 """
 
 import asyncio
-import tempfile
-import weakref
 from concurrent.futures import Executor
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.vector import Vector
+from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
-from memoryd.store.index.database import Database
-from memoryd.store.index.vectors import HASH, Hashes, Matrix, VectorBatch
+from memoryd.store.index.database import Database, IndexReader
+from memoryd.store.index.vectors import HASH, Hashes, VectorBatch
 
 SAMPLE = 2_000
 """Vectors that stand for the corpus when the noise of a question is measured."""
 SAMPLE_GROWTH = 1.05
 """Another sample is taken when there are so many times as many vectors."""
-Rows = TypeVar("Rows", bound=NDArray[np.generic])
 GROWTH = 1.5
-"""By this the room for ids and hashes grows when it is full."""
-BATCH = 16_384
+"""By this the room for ids and signs grows when it is full."""
+BATCH = 1_024
 """Vectors that are read at once."""
+FIRST = 400
+"""Of many vectors, at least so many are compared."""
+BEST = 24
+"""A round that brings nothing among so many is the last."""
+ROUNDS = 20
+"""How many half as large ones follow the first round, at most."""
+Rows = TypeVar("Rows", bound=NDArray[np.generic])
+_Ids = NDArray[np.int64]
+SignWords = NDArray[np.uint64]
+"""Signs, 64 in each: shape (words of a vector, n), so that a look at all of them reads memory in its order."""
+Nearest = list[tuple[bytes, float]]
+"""Text hash and cosine, best first."""
 
 
 def _noise(sample: Matrix, query: Vector, strangers: Matrix | None) -> Noise:
@@ -45,54 +56,104 @@ def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
     return CosineSample(len(similarity), float(similarity.mean()), float(similarity.var()))
 
 
-class VectorRows:
-    """Grows at the end only; what it returned before stays as it was. The file has no name and ends with this."""
+class Signs(Struct, frozen=True):
+    """On which side of the centre of all the numbers of each vector lie: the centre says nothing of a difference."""
 
-    def __init__(self, dimensions: int, *, limit: int, folder: Path) -> None:
+    centre: Vector
+    words: SignWords
+
+    def with_vectors(self, count: int, vectors: Matrix) -> "Signs":
+        """Return the first `count` ones and those of more vectors."""
+        words, added = self.words, _words(vectors > self.centre)
+        total = count + added.shape[1]
+        if total > words.shape[1]:
+            words = np.empty((len(added), int(total * GROWTH)), np.uint64)
+            words[:, :count] = self.words[:, :count]
+        words[:, count:total] = added
+        return Signs(self.centre, words)
+
+    def likeliest(self, query: Vector, places: NDArray[np.intp] | None, count: int) -> NDArray[np.intp]:
+        """Return at least `count` places, the likeliest first; of these `places`, if any are named.
+
+        Numbers of the question that are large count three times.
+        """
+        query = query - self.centre
+        asked, heavy = _words(query[None] > 0), _words(np.abs(query[None]) > np.abs(query).mean())
+        words = self.words if places is None else self.words[:, places]
+        distances = np.zeros(words.shape[1], np.uint16)
+        differing, counted = np.empty(words.shape[1], np.uint64), np.empty(words.shape[1], np.uint8)
+        for column, sign, weight in zip(words, asked, heavy, strict=True):
+            np.bitwise_xor(column, sign, out=differing)
+            distances += np.bitwise_count(differing, out=counted)
+            np.bitwise_and(differing, weight, out=differing)
+            distances += 2 * np.bitwise_count(differing, out=counted)
+        enough = np.searchsorted(np.cumsum(np.bincount(distances)), count)
+        near = np.flatnonzero(distances <= enough)
+        near = near[np.argsort(distances[near], kind="stable")]
+        return near if places is None else places[near]
+
+
+def _words(bits: NDArray[np.bool_]) -> SignWords:
+    """Return bits, shape (n, dimensions), as words that are filled up with zeros."""
+    packed = np.packbits(bits, axis=1)
+    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T
+
+
+class VectorRows:
+    """Grows at the end only; what it returned before stays as it was. At most `limit` bytes of vectors are held."""
+
+    def __init__(self, dimensions: int, *, limit: int) -> None:
         self.count = 0
         self._dimensions = dimensions
-        self._limit = limit
-        self._folder = folder
-        self._ids: NDArray[np.int64] = np.empty(0, np.int64)
+        self._most = limit // (4 * dimensions)
+        self._ids: _Ids = np.empty(0, np.int64)
         self._hashes: Hashes = np.empty(0, HASH)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
-        self._file: IO[bytes] | None = None
+        self._signs: Signs | None = None
 
     @property
-    def is_mapped(self) -> bool:
-        return self._file is not None
-
-    @property
-    def ids(self) -> NDArray[np.int64]:
+    def ids(self) -> _Ids:
         """Ascending, shape (count,)."""
         return self._ids[: self.count]
 
     @property
     def hashes(self) -> Hashes:
-        """The hash of each row's text, shape (count,)."""
+        """The hash of each row's text, shape (count,), while vectors are held."""
         return self._hashes[: self.count]
 
     @property
     def vectors(self) -> Matrix:
-        """Shape (count, dimensions)."""
+        """Shape (count, dimensions), while they are held."""
         return self._vectors[: self.count]
+
+    @property
+    def signs(self) -> Signs | None:
+        """The signs of each row, None while vectors are held."""
+        return self._signs and Signs(self._signs.centre, self._signs.words[:, : self.count])
 
     @property
     def last_id(self) -> int:
         """The greatest id, 0 without any."""
         return int(self._ids[self.count - 1]) if self.count else 0
 
+    @property
+    def held_bytes(self) -> int:
+        """How much memory they take."""
+        held = self.vectors.nbytes + self.hashes.nbytes if (signs := self.signs) is None else signs.words.nbytes
+        return self.ids.nbytes + held
+
     def append(self, batch: VectorBatch) -> int:
-        """Take rows whose ids are greater than all before, say how many; raises OSError when no disk can hold them."""
+        """Take rows whose ids are greater than all before, and say how many."""
         if not len(batch.ids):
             return 0
         total = self.count + len(batch.ids)
-        if total * self._dimensions * self._vectors.itemsize > self._limit or not self._has_room():
-            self._map(batch.vectors)
-        else:
+        if self._signs is None and total <= self._most and self._has_room():
             self._vectors[self.count : total] = batch.vectors
+            self._hashes = _with(self._hashes, self.count, batch.hashes)
+        else:
+            self._signs = (self._signs or self._first_signs(batch)).with_vectors(self.count, batch.vectors)
+            self._vectors, self._hashes = self._vectors[:0].copy(), self._hashes[:0].copy()
         self._ids = _with(self._ids, self.count, batch.ids)
-        self._hashes = _with(self._hashes, self.count, batch.hashes)
         self.count = total
         return len(batch.ids)
 
@@ -101,21 +162,17 @@ class VectorRows:
 
         To grow by copying would need the old room and a larger new one at once.
         """
-        if self._file is None and not len(self._vectors):
+        if not len(self._vectors):
             try:
-                self._vectors = np.empty((self._limit // (self._dimensions * 4), self._dimensions), np.float32)
+                self._vectors = np.empty((self._most, self._dimensions), np.float32)
             except MemoryError:
                 return False
-        return self._file is None
+        return True
 
-    def _map(self, added: Matrix) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as the rows
-            weakref.finalize(self, self._file.close)
-            self.vectors.tofile(self._file)
-        added.tofile(self._file)
-        size = self._file.tell() // (self._dimensions * self._vectors.itemsize)
-        self._vectors = np.memmap(self._file, np.float32, "r", shape=(size, self._dimensions))
+    def _first_signs(self, batch: VectorBatch) -> Signs:
+        """Return the signs of what is held; they keep this centre, which any thousand vectors give."""
+        centre: Vector = (self.vectors if self.count else batch.vectors).mean(axis=0)
+        return Signs(centre, _words(self.vectors > centre))
 
 
 def _with(rows: Rows, count: int, added: Rows) -> Rows:
@@ -133,16 +190,15 @@ class DistanceEngine(StrEnum):
 
     RESIDENT = "resident"
     """A matrix in memory."""
-    MAPPED = "mapped"
-    """A matrix in a file, of which the system keeps in memory what it has room for."""
-    SQLITE_VEC = "sqlite-vec"
-    """The rows of the index, one by one: where the disk has no room for the file."""
+    SIGNS = "signs"
+    """Signs in memory, and for the likeliest the rows of the index."""
 
 
 class VectorIndex:
-    """Exact nearest vectors of one space, in the file as it is open now: in another life of it they mean nothing.
+    """Nearest vectors of one space, in the file as it is open now: in another life of it they mean nothing.
 
-    New vectors are picked up at each question; `invalidate` after removals. At most `limit` bytes are held in memory.
+    New vectors are picked up at each question; `invalidate` after removals. At most `limit` bytes of vectors are held
+    in memory, and the signs of all others.
     """
 
     def __init__(self, *, database: Database, executor: Executor, space: int, dimensions: int, limit: int) -> None:
@@ -152,7 +208,7 @@ class VectorIndex:
         self._executor = executor
         self._dimensions = dimensions
         self._limit = limit
-        self._rows = self._no_rows()
+        self._rows = VectorRows(dimensions, limit=limit)
         self._sample: Matrix = np.empty((0, dimensions), np.float32)
         """Every n-th vector: those of one document lie side by side, so that the first ones would be like it."""
         self._sampled = 0
@@ -160,25 +216,22 @@ class VectorIndex:
         self._size = 0
         self._seen: int | None = None
         """How many writes there were when all vectors had been loaded."""
-        self._is_unmappable = False
         self._lock = asyncio.Lock()
 
     @property
     def engine(self) -> DistanceEngine:
         """What computes the distances now."""
-        if self._is_unmappable:
-            return DistanceEngine.SQLITE_VEC
-        return DistanceEngine.MAPPED if self._rows.is_mapped else DistanceEngine.RESIDENT
+        return DistanceEngine.RESIDENT if self._rows.signs is None else DistanceEngine.SIGNS
 
     @property
     def size(self) -> int:
-        """How many vectors the last question was compared with; what came after the matrix was left is not counted."""
+        """How many vectors the last question was compared with."""
         return self._size
 
     @property
     def held_bytes(self) -> int:
-        """How much memory or, where a file holds the vectors, disk they take."""
-        return self._rows.ids.nbytes + self._rows.hashes.nbytes + self._rows.vectors.nbytes
+        """How much memory they take."""
+        return self._rows.held_bytes
 
     @property
     def is_current(self) -> bool:
@@ -192,23 +245,23 @@ class VectorIndex:
 
     def invalidate(self) -> None:
         """Say that vectors were removed: the next question loads all anew."""
-        self._rows, self._sample, self._sampled = self._no_rows(), self._sample[:0], 0
-        self._seen, self._is_unmappable = None, False
+        self._rows, self._sample, self._sampled = VectorRows(self._dimensions, limit=self._limit), self._sample[:0], 0
+        self._seen = None
 
     async def is_empty(self) -> bool:
         """Say whether there is no vector to compare with."""
         async with self._lock:
             await self._refresh()
-            return not self._is_unmappable and not self._rows.count
+            return not self._rows.count
 
     async def nearest(
         self,
         query: Vector,
         limit: int,
-        allowed: NDArray[np.int64] | None = None,
+        allowed: _Ids | None = None,
         *,
         strangers: Matrix | None = None,
-    ) -> tuple[list[tuple[bytes, float]], Noise]:
+    ) -> tuple[Nearest, Noise]:
         """Return (text hash, cosine) of the `limit` nearest, best first, and the noise of this question.
 
         `allowed` ids (ascending) filter before the cut. `strangers` are vectors that have nothing to do with the notes.
@@ -218,61 +271,79 @@ class VectorIndex:
             await self._refresh()
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
-            ids, hashes, vectors = self._rows.ids, self._rows.hashes, self._rows.vectors
+            ids, hashes, vectors, signs = self._rows.ids, self._rows.hashes, self._rows.vectors, self._rows.signs
         noise = _noise(self._sample, query, strangers)
-        if self._is_unmappable:
-            only = None if allowed is None else allowed.tolist()
-            found = await self._database.vectors.nearest(self.space, query, limit, only)
-            self.require_current()
-            return found, noise
-        loop = asyncio.get_running_loop()
-        places, cosines = await loop.run_in_executor(self._executor, _best, ids, vectors, query, limit, allowed)
-        return list(zip(hashes[places].tolist(), cosines.tolist(), strict=True)), noise
+        if signs is None:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._executor, _best, ids, hashes, vectors, query, limit, allowed), noise
+        found = await self._database.look(
+            partial(_best_by_signs, space=self.space, ids=ids, signs=signs, query=query, limit=limit, allowed=allowed)
+        )
+        self.require_current()
+        return found, noise
 
     async def _refresh(self) -> None:
         """Load what was added; a question that is given up leaves what it has loaded to the next one."""
         writes = self._database.writes
-        while self._seen != writes and not self._is_unmappable:
+        while self._seen != writes:
             rows = self._rows
-            added = await self._database.vectors.load(
-                self.space, rows.last_id, self._dimensions, BATCH, partial(_added, rows)
-            )
-            if isinstance(added, OSError):
-                await self._do_without(added)
-                return
+            added = await self._database.vectors.load(self.space, rows.last_id, self._dimensions, BATCH, rows.append)
             if rows is self._rows and added < BATCH:
-                self._seen, self._size = writes, rows.count
                 if rows.count > SAMPLE_GROWTH * self._sampled:
-                    self._sampled = rows.count
-                    self._sample = rows.vectors[:: max(1, rows.count // SAMPLE)].copy()
+                    await self._take_sample(rows)
+                self._seen, self._size = writes, rows.count
 
-    async def _do_without(self, trouble: OSError) -> None:
-        """Leave the matrix, which neither memory nor disk may hold, for the slower rows of the index."""
-        if self._database.vector_error is not None:
-            raise StoreUnavailable(f"there is no room for a file of vectors: {trouble}") from trouble
-        first = await self._database.vectors.after(self.space, 0, self._dimensions, SAMPLE)
-        self._sample = first.vectors
-        self._size = max(len(first.ids), self._rows.count)
-        self._rows, self._is_unmappable = self._no_rows(), True
-
-    def _no_rows(self) -> VectorRows:
-        return VectorRows(self._dimensions, limit=self._limit, folder=self._database.path.parent)
-
-
-def _added(rows: VectorRows, batch: VectorBatch) -> int | OSError:
-    """Return how many vectors were added, or why they have no room, which is no trouble of the index."""
-    try:
-        return rows.append(batch)
-    except OSError as exc:
-        return exc
+    async def _take_sample(self, rows: VectorRows) -> None:
+        every = max(1, rows.count // SAMPLE)
+        if rows.signs is None:
+            sample = rows.vectors[::every].copy()
+        else:
+            ids = rows.ids[::every]
+            batch = await self._database.look(lambda reader: reader.vectors(self.space, ids, self._dimensions))
+            sample = batch.vectors
+        if rows is self._rows:
+            self._sampled, self._sample = rows.count, sample
 
 
-def _best(
-    ids: NDArray[np.int64], vectors: Matrix, query: Vector, limit: int, allowed: NDArray[np.int64] | None
-) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Return the places of the `limit` nearest, best first, and their cosines."""
-    rows = np.arange(len(ids)) if allowed is None else np.flatnonzero(np.isin(ids, allowed, assume_unique=True))
-    similarity = np.asarray((vectors if allowed is None else vectors[rows]) @ query)
-    top = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(rows) else np.arange(len(rows))
-    order = top[np.argsort(-similarity[top], kind="stable")]
-    return rows[order], similarity[order]
+def _best(ids: _Ids, hashes: Hashes, vectors: Matrix, query: Vector, limit: int, allowed: _Ids | None) -> Nearest:
+    """Return the `limit` nearest, best first."""
+    if allowed is not None:
+        places = _places(ids, allowed)
+        hashes, vectors = hashes[places], vectors[places]
+    return _first(hashes, vectors @ query, limit)
+
+
+def _best_by_signs(
+    reader: IndexReader, *, space: int, ids: _Ids, signs: Signs, query: Vector, limit: int, allowed: _Ids | None
+) -> Nearest:
+    """Return the `limit` nearest of what is read of the index, best first."""
+    places = None if allowed is None else _places(ids, allowed)
+    first = max(FIRST, limit)
+    most = first + ROUNDS * (first // 2)
+    if places is None or len(places) > first:
+        places = signs.likeliest(query, places, most)[:most]
+    hashes, cosines, least = np.empty(0, HASH), np.empty(0, np.float32), -np.inf
+    for begin in (0, *range(first, len(places), first // 2)):
+        end = begin + (first // 2 if begin else first)
+        batch = reader.vectors(space, ids[places[begin:end]], len(query))
+        found = batch.vectors @ query
+        hashes, cosines = np.concatenate([hashes, batch.hashes]), np.concatenate([cosines, found])
+        if not (found > least).any():
+            break
+        least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
+    return _first(hashes, cosines, limit)
+
+
+def _places(ids: _Ids, allowed: _Ids) -> NDArray[np.intp]:
+    """Return where these ids, ascending both, stand."""
+    places = np.searchsorted(ids, allowed)
+    inside = places < len(ids)
+    places, allowed = places[inside], allowed[inside]
+    found: NDArray[np.intp] = places[ids[places] == allowed]
+    return found
+
+
+def _first(hashes: Hashes, cosines: NDArray[np.float32], limit: int) -> Nearest:
+    top = np.argpartition(-cosines, limit - 1)[:limit] if limit < len(cosines) else np.arange(len(cosines))
+    order = top[np.argsort(-cosines[top], kind="stable")]
+    return list(zip(hashes[order].tolist(), cosines[order].tolist(), strict=True))

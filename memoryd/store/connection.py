@@ -1,4 +1,4 @@
-"""One connection to a database file: page checksums, pragmas, sqlite-vec, private files, and errors in our words.
+"""One connection to a database file: page checksums, pragmas, private files, and errors in our words.
 
 SQLite's checksum VFS finds a bit that flipped on the disk when its page is read: https://sqlite.org/cksumvfs.html.
 apsw brings it as a loadable extension; where it does not, files have no checksums.
@@ -13,18 +13,14 @@ from pathlib import Path
 from typing import Final
 
 import apsw
-import sqlite_vec
-import structlog
 from apsw import sqlite_extra
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 
-log = structlog.get_logger(__name__)
-
 BUSY_TIMEOUT_MS = 5_000
 PAGE_BYTES = 8_192
-"""Five vectors of 384 numbers fit into such a page, two into one of half the size."""
+"""Thirteen vectors of 384 numbers fit into such a page, six into one of half the size."""
 PAGE_CACHE_KIB = 16_384
 WAL_LIMIT_BYTES = 64 * 2**20
 
@@ -47,18 +43,8 @@ class Connector:
     checksums, since after a crash the pages of the log, moved by a person's SQLite, would count as damaged.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        vector_extension: Path | None = None,
-        loads_vectors: bool = False,
-        is_history: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, *, is_history: bool = False) -> None:
         self.path = path
-        self.vector_error: str | None = None if loads_vectors else "store.vector.enabled is false"
-        """Why the connections have no sqlite-vec."""
-        self._vector_extension = vector_extension
         self._is_history = is_history
 
     def writer(self) -> apsw.Connection:
@@ -85,20 +71,7 @@ class Connector:
         except BaseException:
             connection.close()
             raise
-        if self.vector_error is None:
-            self._load_vector_extension(connection)
         return connection
-
-    def _load_vector_extension(self, connection: apsw.Connection) -> None:
-        try:
-            connection.enable_load_extension(True)
-            connection.load_extension(str(self._vector_extension or sqlite_vec.loadable_path()))
-        except (apsw.Error, OSError, AttributeError) as exc:
-            self.vector_error = f"cannot load sqlite-vec: {exc}"
-            log.warning("sqlite-vec cannot be loaded", path=str(self.path), reason=str(exc))
-        finally:
-            # also after a failure: as long as it is on, SQL may load code, too
-            connection.enable_load_extension(False)
 
 
 @contextmanager

@@ -10,13 +10,17 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
+import apsw
 import psutil
 import pytest
 
 from memoryd.client import Client
+from memoryd.domain.vector import unpacked
 from memoryd.replies.models import EmbedderReply
 from memoryd.replies.search import SearchReply
+from memoryd.store.connection import checksum_vfs
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
@@ -89,6 +93,54 @@ def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: S
     embedded.sync(embedded=True)
     assert vectors(embedded) == before
     embedded.converges(is_embedded=True)
+
+
+def test_f064_earlier_index_gives_its_vectors_to_the_new_one(embedded: Stage) -> None:
+    """No text is embedded again, and the vectors of a note that became private meanwhile go."""
+    embedded.write("bank/secret.md", "The safe opens by four sevens.\n")
+    embedded.sync(embedded=True)
+    embedded.daemon.stop()
+    index = check.index_of(embedded.daemon)
+    make_earlier(index)
+    before = times_by_hash(index)
+    (secret,) = {
+        row[0]
+        for row in rows_of(
+            index,
+            "SELECT p.hash FROM passages p JOIN chunks c ON c.id = chunk_id "
+            "JOIN files f ON f.id = c.file_id WHERE f.path = 'bank/secret.md'",
+        )
+    }
+    embedded.write("bank/secret.md", "---\nmemory: false\n---\nThe safe opens by four sevens.\n")
+    embedded.daemon.start()
+    embedded.sync(embedded=True)
+    eventually(lambda: not list(index.parent.glob("*.corrupt-*")))
+    assert times_by_hash(index) == {key: used_at for key, used_at in before.items() if key != secret}
+    assert ask(embedded, "fruit trees")["mode"] == "hybrid"
+    embedded.converges(is_embedded=True)
+
+
+def make_earlier(index: Path) -> None:
+    """Make an index one of version 6, which held float32."""
+    connection = apsw.Connection(str(index), vfs=checksum_vfs())
+    dimensions: int = connection.execute("SELECT dimensions FROM spaces").get
+    rows: list[Any] = connection.execute("SELECT id, vector FROM vectors").fetchall()
+    connection.executemany(
+        "UPDATE vectors SET vector = ? WHERE id = ?",
+        [(unpacked([vector], dimensions)[0].tobytes(), number) for number, vector in rows],
+    )
+    connection.pragma("user_version", connection.pragma("user_version") // 0x10000 * 0x10000 + 6)
+    connection.close()
+
+
+def times_by_hash(index: Path) -> dict[bytes, float]:
+    """Return when each vector was made: one that is made again has another time."""
+    return dict(rows_of(index, "SELECT hash, used_at FROM vectors"))
+
+
+def rows_of(index: Path, sql: str) -> list[tuple[Any, ...]]:
+    with check.snapshot(index) as copy:
+        return list(copy.execute(sql))
 
 
 @pytest.mark.parametrize("blob", ["x''", "x'00'", "zeroblob(4096)"])

@@ -754,14 +754,6 @@ def test_f063_sqlite_is_newer_than_its_log_reset_bug() -> None:
     assert version[:2] != (3, 52)
 
 
-def test_f064_missing_extension_costs_its_speed_and_is_told(stage: Stage) -> None:
-    """Without the extension the notes are found, and status says what cannot be loaded."""
-    stage.start(search={"store": {"vector": {"extensionPath": "/nowhere/vec0"}}})
-    assert stage.finds("alder")
-    assert "cannot load sqlite-vec" in stage.degraded()["sqlite-vec"]
-    stage.converges()
-
-
 @pytest.mark.sweep
 def test_f067_index_does_not_grow_with_rewrites(stage: Stage) -> None:
     """After many rewrites of all notes the index is at most twice as large, and the log is small."""

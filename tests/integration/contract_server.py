@@ -97,7 +97,7 @@ def agent(**changes: object) -> Body:
         "lastScanAt": "2026-01-05T10:00:00+00:00",
         "lastSyncAt": None,
         "watcher": {"mode": "events", "ok": True},
-        "vector": {"enabled": True, "available": True, "engine": "sqlite-vec", "dimensions": 384},
+        "vector": {"enabled": True, "available": True, "engine": "resident", "dimensions": 384},
         "fts": {"available": True},
         "cache": {"entries": 2410, "maxEntries": 50000},
         "embedder": {"state": "ready", "reason": None, "since": None, "progress": None, "worker": None},

@@ -14,6 +14,7 @@ from memoryd.domain.memories.entries import ChunkEntry, PassageEntry, content_ha
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
 from memoryd.domain.syncplan import Known
+from memoryd.domain.vector import unpacked
 from memoryd.store.index.documents import FileContent, FileRow, put_file
 
 Dump = list[tuple[object, ...]]
@@ -102,8 +103,7 @@ def _check_vectors(db: apsw.Connection) -> None:
     for dimensions, blob in db.execute(
         "SELECT s.dimensions, v.vector FROM vectors v JOIN spaces s ON s.id = v.space_id"
     ):
-        vector = np.frombuffer(blob, np.float32)
-        assert len(vector) == dimensions
+        (vector,) = unpacked([blob], dimensions)
         assert math.isclose(float(np.linalg.norm(vector)), 1, abs_tol=1e-3)
 
 

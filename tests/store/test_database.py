@@ -288,7 +288,7 @@ class TestDatabase:
     async def test_sound_file_has_no_problems_and_no_trouble(self, database: Database) -> None:
         await put_note(database, "memory/a.md", note("rent"))
         assert await database.problems() == []
-        assert (database.damage, database.trouble, database.vector_error) == (None, None, None)
+        assert (database.damage, database.trouble) == (None, None)
 
 
 async def test_sound_index_is_not_taken_for_damaged_by_a_reader_that_knew_it_before(database: Database) -> None:

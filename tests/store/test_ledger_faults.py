@@ -87,7 +87,7 @@ async def test_what_others_could_read_they_can_no_more(tmp_path: Path, make: Mak
 def write_index(path: Path) -> None:
     async def write() -> None:
         with ThreadPoolExecutor(4) as pool:
-            index = Database(path=path, executor=pool, loads_vectors=False)
+            index = Database(path=path, executor=pool)
             await index.open()
             await index.close()
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import closing
 
-import numpy as np
 import pytest
 
 from memoryd.domain.documents import RelativePath
@@ -175,9 +174,9 @@ class TestCandidateFilter:
         none = await database.vectors.ids_within(space, CandidateFilter(chunks=()))
         assert none is not None
         assert len(none) == 0
-        query = np.ones(SIZE, np.float32) / np.sqrt(np.float32(SIZE))
-        near = await database.vectors.nearest(space, query, 10, only.tolist()) if database.vector_error is None else []
-        held = {row.chunk for row in await read(database, passages_of_hashes, [key for key, _ in near])}
+        near = await database.look(lambda reader: reader.vectors(space, only, SIZE))
+        held = {row.chunk for row in await read(database, passages_of_hashes, near.hashes.tolist())}
+        assert len(held) == len(near.ids) == 50
         assert held <= {line.chunk for line in lines}
 
     @pytest.mark.parametrize(

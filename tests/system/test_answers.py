@@ -527,7 +527,7 @@ def test_explanation_adds_up(start: Start) -> None:
     assert "explain" not in plain["results"][0]
 
 
-def test_vectors_that_memory_may_not_hold_are_mapped_and_answer_all_the_same(
+def test_vectors_that_memory_may_not_hold_answer_all_the_same(
     tmp_path: Path, workspace: Path, starter_model: Path
 ) -> None:
     config = write_config(tmp_path, workspace, starter_model, limits={"maxVectorBytes": 0})
@@ -535,4 +535,4 @@ def test_vectors_that_memory_may_not_hold_are_mapped_and_answer_all_the_same(
         client.sync(wait="embedded", timeout_ms=120_000)
         reply = client.search("GW-4172 lease", deadline_ms=60_000)
         assert (reply["mode"], bool(reply["results"])) == ("hybrid", True)
-        assert client.status()["agents"][0]["vector"]["engine"] == "mapped"
+        assert client.status()["agents"][0]["vector"]["engine"] == "signs"

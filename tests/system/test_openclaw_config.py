@@ -48,6 +48,7 @@ DOCUMENTED = {
 """What the documentation of OpenClaw 2026.7 names."""
 WITHOUT_EFFECT = {
     *("memory.qmd.searchTool", "memory.qmd.mcporter", f"{SEARCH}store.fts.tokenizer"),
+    f"{SEARCH}store.vector.extensionPath",
     *(f"{SEARCH}query.hybrid", "agents.list[0].memorySearch.query.hybrid"),
 }
 

@@ -298,17 +298,6 @@ def test_budget_of_a_day_is_one_for_all_workspaces(tmp_path: Path) -> None:
             assert agent["embedding"]["remote"]["sentToday"] <= 300
 
 
-def test_vector_extension_that_its_owner_switched_off_is_no_trouble(
-    tmp_path: Path, workspace: Path, endpoint: Endpoint
-) -> None:
-    search = remote(endpoint) | {"store": {"vector": {"enabled": False}}}
-    with running(tmp_path, workspace, search) as daemon:
-        eventually(lambda: is_embedded(daemon))
-        assert not agent_of(daemon)["degraded"]
-        assert agent_of(daemon)["vector"].get("reason") == "store.vector.enabled is false"
-        assert ask(daemon)["mode"] == "hybrid"
-
-
 def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_is_away(
     tmp_path: Path, workspace: Path, endpoint: Endpoint
 ) -> None:
@@ -334,19 +323,6 @@ def entries_of(daemon: RunningDaemon) -> int:
     agent: Any = agent_of(daemon)
     entries: int = agent["cache"]["entries"]
     return entries
-
-
-def test_vector_extension_that_cannot_be_loaded_is_told_and_logged(
-    tmp_path: Path, workspace: Path, endpoint: Endpoint
-) -> None:
-    (tmp_path / "vec0.so").write_bytes(b"no library")
-    search = remote(endpoint) | {"store": {"vector": {"extensionPath": str(tmp_path / "vec0.so")}}}
-    with running(tmp_path, workspace, search) as daemon:
-        eventually(lambda: is_embedded(daemon))
-        assert [one["part"] for one in agent_of(daemon)["degraded"]] == ["sqlite-vec"]
-        assert ask(daemon)["mode"] == "hybrid"
-        logged = [line for line in daemon.log.read_text().splitlines() if "sqlite-vec cannot be loaded" in line]
-        assert sum("index.sqlite" in line for line in logged) == 1, "once for each database, not for each connection"
 
 
 def test_cache_that_is_switched_off_keeps_nothing(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:

@@ -55,7 +55,7 @@ MAKES_TASKS = {"cli/local/model_check.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 FACES = {"pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}
-DRIVERS = {"apsw", "sqlite3", "sqlite_vec"}
+DRIVERS = {"apsw", "sqlite3"}
 SQL = re.compile(
     r"\bSELECT\b.*\bFROM\b|\b(INSERT|REPLACE) (OR \w+ )?INTO\b|\bUPDATE \w+ SET\b|\bDELETE FROM\b|\bMATCH\b"
     r"|\b(CREATE|DROP|ALTER) (TEMP |UNIQUE |VIRTUAL )?(TABLE|INDEX|TRIGGER|VIEW)\b|\bPRAGMA \w|\bBEGIN IMMEDIATE\b",
@@ -382,7 +382,6 @@ def test_sqlite_outside_of_the_store_is_found() -> None:
         "import apsw",
         "from apsw import Connection",
         "def late():\n    import sqlite3",
-        "import sqlite_vec",
     ):
         assert drivers_imported(ast.parse(driver)), driver
     for text in (

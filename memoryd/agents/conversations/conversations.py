@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from memoryd.agents.events import NamedLoop
-from memoryd.agents.workspace.index import Surroundings, index_file
+from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import (
     embedding_loop_settings,
@@ -35,6 +35,7 @@ from memoryd.sessions.conversation_source import QaConversations
 from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 from memoryd.sessions.withheld import SourceWithoutWithheld, WithheldConversations
+from memoryd.store.index.database import Database
 from memoryd.store.index.schema import delete_set_aside, discard
 
 NOTES_FIRST: Final = "the passages of notes come first"
@@ -70,11 +71,12 @@ class AgentConversations:
         self._notes = notes
         self._was_held = False
         self._opened = asyncio.Event()
-        self.database = index_file(agent, agent.conversations_path, around.executor)
+        self.database = Database(path=agent.conversations_path, executor=around.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_file,
+            on_purge=self._on_purge,
             is_rebuilt=lambda: all(feeder.is_settled for feeder in self.feeders),
         )
         spaces = Spaces(self.database)

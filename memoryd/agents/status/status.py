@@ -59,7 +59,6 @@ class AgentState(Struct, frozen=True, kw_only=True):
     index_trouble: str | None
     """Why the file of the index cannot be used, or not be written."""
     vector_engine: str
-    vector_trouble: str | None
     watcher: WatcherReply
     outside: OutsideCount
     reading_seconds_left: float | None = None
@@ -146,7 +145,6 @@ def degradations(state: AgentState) -> Iterator[Degradation]:
         "embedding": state.embedding_trouble,
         "multimodal": _WITHOUT_MEDIA.format(state.choice.rule) if is_without_media else "",
         "watcher": "" if watcher["ok"] else watcher["reason"],
-        "sqlite-vec": state.vector_trouble if settings.store.vector.enabled else "",
         **({} if state.qmd is None else _qmd_troubles(state.qmd)),
         **state.troubles,
     }
@@ -294,7 +292,6 @@ class AgentParts(Struct, frozen=True, kw_only=True):
             index_path=index.database.path,
             index_trouble=index.keeper.trouble,
             vector_engine=vectors.engine if vectors else "resident",
-            vector_trouble=index.database.vector_error,
             watcher=_watcher_reply(index.watcher, sync.remote),
             outside=index.outside.found,
             reading_seconds_left=index.indexer.seconds_left,

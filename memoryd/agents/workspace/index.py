@@ -92,11 +92,12 @@ class WorkspaceIndex:
         """What rewrites other indexes of the notes without what these say no more; each returns why not, or nothing."""
         self.rules = rules
         self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
-        self.database = index_file(agents[0], agents[0].index_path, around.executor)
+        self.database = Database(path=agents[0].index_path, executor=around.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
+            on_purge=self._on_purge,
             is_rebuilt=lambda: self.indexer.is_settled,
         )
         self.watcher = around.watcher
@@ -275,17 +276,6 @@ class WorkspaceIndex:
     def _on_new_index(self) -> None:
         self.indexer.demand()
         self.embedding_loop.wake()
-
-
-def index_file(agent: Agent, path: Path, executor: Executor) -> Database:
-    """Return the file of an index of an agent, which is not opened yet."""
-    vector = agent.memory_search.store.vector
-    return Database(
-        path=path,
-        executor=executor,
-        vector_extension=Path(vector.extension_path) if vector.extension_path else None,
-        loads_vectors=vector.enabled,
-    )
 
 
 def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:

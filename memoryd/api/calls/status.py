@@ -199,7 +199,6 @@ def _vector(state: AgentState) -> VectorReply:
         available=identity is not None,
         engine=state.vector_engine,
         dimensions=None if identity is None else identity.dimensions,
-        reason=state.vector_trouble,
     )
 
 

@@ -96,7 +96,7 @@ def _engine_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     state = "off" if not vector["enabled"] else "" if vector["available"] else "not available"
     dimensions = f"{vector['dimensions']} dimensions" if vector["dimensions"] else ""
     is_bad = vector["enabled"] and not vector["available"]
-    yield row(level_of(is_bad), "vectors", vector["engine"], dimensions, state, vector.get("reason"))
+    yield row(level_of(is_bad), "vectors", vector["engine"], dimensions, state)
 
 
 def _model_rows(agent: AgentStatus) -> Iterator[StatusRow]:

@@ -246,6 +246,8 @@ def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: S
 WITHOUT_EFFECT: Final[Mapping[str, str]] = {
     "memory.qmd.searchTool": "qmd is asked directly, not through mcporter",
     "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
+    "memorySearch.store.vector.enabled": "memoryd compares vectors itself",
+    "memorySearch.store.vector.extensionPath": "memoryd compares vectors itself, and loads no extension",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
 """Keys without effect, and why; `memorySearch.*` stands for the defaults and for every agent of the list."""

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Final
 
 import apsw
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics
@@ -20,7 +22,7 @@ from memoryd.store.index.documents import Documents, chunk_paths, chunk_rows, pa
 from memoryd.store.index.memories import MemoryTable
 from memoryd.store.index.passages import ChunkRow, PassageRow
 from memoryd.store.index.schema import check_tables, prepare_index, problems
-from memoryd.store.index.vectors import Purges, Vectors
+from memoryd.store.index.vectors import Purges, VectorBatch, Vectors, vectors_of_ids
 from memoryd.store.index.words import (
     CandidateFilter,
     Words,
@@ -81,6 +83,10 @@ class IndexReader(Struct, frozen=True):
         """Return every passage that has one of the hashes."""
         return passages_of_hashes(self._db, hashes)
 
+    def vectors(self, space: int, ids: NDArray[np.int64], dimensions: int) -> VectorBatch:
+        """Return the vectors of these ids that still exist."""
+        return vectors_of_ids(self._db, space, ids, dimensions)
+
 
 class Database(DatabaseFile):
     """An index of documents; `open`, or `open_to_read`, and `close` frame each of its lives.
@@ -90,10 +96,8 @@ class Database(DatabaseFile):
     broken. After either, `trouble` and `damage` say what a reopening must deal with.
     """
 
-    def __init__(
-        self, *, path: Path, executor: Executor, vector_extension: Path | None = None, loads_vectors: bool = True
-    ) -> None:
-        super().__init__(Connector(path, vector_extension=vector_extension, loads_vectors=loads_vectors), executor)
+    def __init__(self, *, path: Path, executor: Executor) -> None:
+        super().__init__(Connector(path), executor)
         purges = Purges()
         self.documents = Documents(self, purges)
         self.memories = MemoryTable(self)
@@ -102,11 +106,6 @@ class Database(DatabaseFile):
         self.words = Words(self)
         self._holders: dict[str, int] = {}
         self._counted_at = (0, 0)
-
-    @property
-    def vector_error(self) -> str | None:
-        """Why `vectors.nearest` cannot answer."""
-        return self._connector.vector_error
 
     async def look(self, step: Callable[[IndexReader], Returned]) -> Returned:
         """Run a step of several reads on one connection; when the caller is cancelled, the query is interrupted."""

@@ -62,9 +62,14 @@ def is_writable(path: Path) -> bool:
     return os.access(path, os.W_OK)
 
 
+def aside(path: Path) -> list[Path]:
+    """Return what `set_aside` has moved out of the way: the file and its logs; raises OSError."""
+    return list(path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"))
+
+
 def delete_set_aside(path: Path) -> None:
     """Delete what `set_aside` has moved out of the way; raises OSError."""
-    for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
+    for old in aside(path):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
 
@@ -95,7 +100,7 @@ def set_aside(path: Path) -> None:
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
@@ -119,7 +124,8 @@ _ORPHANS = {
         "SELECT count(*) FROM (SELECT file_id FROM entity_pages EXCEPT SELECT id FROM files)"
     ),
     "vectors of a wrong length": (
-        "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) <> 4 * s.dimensions"
+        "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id "
+        "WHERE length(v.vector) <> 4 + s.dimensions + (s.dimensions + 1) / 2"
     ),
 }
 _CHUNKS = """

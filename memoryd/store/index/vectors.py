@@ -1,15 +1,14 @@
 """The vectors of an index by content: one row for each (vector space, text hash), whichever chunks hold that text.
 
-Plain float32 rows: sqlite-vec's distance functions read them in SQL, and NumPy reads the same bytes
-where the extension is missing.
-
 A space belongs to one fingerprint of an embedder. Its number, from `find_space` and `open_space`, holds until the file
 is opened anew. The count of purges tells what was read before one from what was read since.
 """
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 import apsw
 import numpy as np
@@ -18,10 +17,13 @@ from numpy.typing import NDArray
 
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.tokens import estimate
-from memoryd.domain.vector import Vector
+from memoryd.domain.vector import Matrix, Vector, packed, unpacked
+from memoryd.store.connection import Connector
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingCost, PendingFile, PendingPassage, RejectedPassage
+from memoryd.store.index.schema import APPLICATION_ID
 from memoryd.store.index.words import CandidateFilter, all_phrases
+from memoryd.store.opening import read_header
 from memoryd.store.pool import Returned
 
 
@@ -61,8 +63,6 @@ class IndexTable(Table):
         self._purges = purges
 
 
-Matrix = NDArray[np.float32]
-"""Vectors of one space, shape (n, dimensions)."""
 Hashes = NDArray[np.void]
 HASH = np.dtype("V16")
 """The hash that names a text, as `domain.entries` makes it."""
@@ -81,13 +81,19 @@ INSERT INTO vectors (space_id, hash, vector, used_at) VALUES (?, ?, ?, ?) ON CON
 """
 # the plus keeps SQLite off the (space_id, hash) index: by id only what is new is read
 _SELECT_AFTER = "SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id LIMIT ?"
-_SELECT_BY_HASH = """
-SELECT hash, vector FROM vectors v JOIN spaces s ON s.id = v.space_id
-WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
+# the space, too: the id of a vector that is gone may be another's by now
+_SELECT_BY_ID = """
+SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id IN (SELECT value FROM json_each(?))
 """
-_NEAREST = """
-SELECT v.hash, 1.0 - vec_distance_cosine(v.vector, :query) AS similarity
-FROM vectors v WHERE v.space_id = :space {filter} ORDER BY similarity DESC LIMIT :limit
+PACKED_SINCE = 7
+"""The version of an index whose vectors are packed."""
+_SELECT_EARLIER = """
+SELECT s.fingerprint, s.provider, s.model, s.dimensions, s.created_at, v.hash, v.vector, v.used_at
+FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) = 4 * s.dimensions AND s.dimensions > 0
+"""
+_SELECT_BY_HASH = """
+SELECT hash, vector, dimensions FROM vectors v JOIN spaces s ON s.id = v.space_id
+WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
 """
 _IDS_OF_FILES = """
 SELECT DISTINCT v.id FROM files f JOIN chunks c ON c.file_id = f.id JOIN passages p ON p.chunk_id = c.id
@@ -106,16 +112,40 @@ CROSS JOIN vectors v WHERE v.space_id = ? AND v.hash = p.hash ORDER BY v.id
 
 def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Vector]], now: float) -> None:
     """Store vectors by the hash of their text."""
-    db.executemany(_PUT_VECTOR, [(space, key, vector.tobytes(), now) for key, vector in vectors])
+    db.executemany(_PUT_VECTOR, [(space, key, packed(vector), now) for key, vector in vectors])
 
 
 def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
     """Return the first `limit` vectors that were added after `last_id`."""
-    rows = list(db.execute(_SELECT_AFTER, (space, last_id, limit)))
+    return _batch(list(db.execute(_SELECT_AFTER, (space, last_id, limit))), dimensions)
+
+
+def vectors_of_ids(db: apsw.Connection, space: int, ids: NDArray[np.int64], dimensions: int) -> VectorBatch:
+    """Return the vectors of these ids that still exist."""
+    return _batch(list(db.execute(_SELECT_BY_ID, (space, json.dumps(ids.tolist())))), dimensions)
+
+
+def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
     ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     hashes = np.frombuffer(b"".join(row[1] for row in rows), HASH)
-    flat = np.frombuffer(b"".join(row[2] for row in rows), np.float32)
-    return VectorBatch(ids, hashes, flat.reshape(len(rows), dimensions))
+    return VectorBatch(ids, hashes, unpacked([row[2] for row in rows], dimensions))
+
+
+def vectors_of_earlier(aside: Iterable[Path]) -> Iterator[tuple[tuple[str, str, str, int, float], bytes, bytes, float]]:
+    """Yield space, text hash, vector as it is packed and last use of what indexes of earlier versions hold.
+
+    Theirs are float32. What cannot be read of them is left out.
+    """
+    for path in aside:
+        with suppress(OSError, ValueError, apsw.Error):
+            header = read_header(path)
+            if header is None or header.application != APPLICATION_ID or header.version >= PACKED_SINCE:
+                continue
+            with closing(Connector(path).reader()) as db:
+                for *space, key, vector, used_at in db.execute(_SELECT_EARLIER):
+                    numbers = np.frombuffer(vector, np.float32)
+                    if np.isfinite(numbers).all():
+                        yield tuple(space), key, packed(numbers), used_at
 
 
 NO_SPACE = 0
@@ -282,11 +312,28 @@ class Vectors(IndexTable):
         put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
         db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected if key in there])
 
+    async def take_over(self, aside: Sequence[Path]) -> int:
+        """Store what earlier indexes among these files hold, and return how many: each cost a model's time, or money.
+
+        Which of their texts are still there, and public, nobody knows yet: `Documents.drop_remains` drops the others.
+        """
+
+        def step(db: apsw.Connection) -> int:
+            spaces: dict[tuple[object, ...], int] = {}
+            before = db.total_changes()
+            for space, key, vector, used_at in vectors_of_earlier(aside):
+                if space not in spaces:
+                    spaces[space] = db.execute(_INSERT_SPACE, space).get
+                db.execute(_PUT_VECTOR, (spaces[space], key, vector, used_at))
+            return db.total_changes() - before - len(spaces)
+
+        return await self._database.write(step, is_interruptible=True)
+
     @reads
     def of(self, db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors that this file already holds for the given text hashes."""
         rows = db.execute(_SELECT_BY_HASH, (fingerprint, _hex(hashes)))
-        return {row[0]: np.frombuffer(row[1], np.float32) for row in rows}
+        return {key: unpacked([vector], dimensions)[0] for key, vector, dimensions in rows}
 
     @reads
     def after(self, db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
@@ -301,17 +348,6 @@ class Vectors(IndexTable):
         On the worker thread, since it may copy much; whoever gives up waits until it is done with the batch.
         """
         return await self._database.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
-
-    @reads
-    def nearest(
-        self, db: apsw.Connection, space: int, query: Vector, limit: int, allowed: Sequence[int] | None = None
-    ) -> list[tuple[bytes, float]]:
-        """Return (text hash, cosine similarity), best first; `allowed` vector ids filter before the cut."""
-        values: dict[str, object] = {"query": query.tobytes(), "space": space, "limit": limit}
-        clause = ""
-        if allowed is not None:
-            clause, values["allowed"] = "AND v.id IN (SELECT value FROM json_each(:allowed))", json.dumps(list(allowed))
-        return list(db.execute(_NEAREST.format(filter=clause), values))
 
     async def ids_within(self, space: int, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the vectors to compare with, None for all.

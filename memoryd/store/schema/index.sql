@@ -1,5 +1,5 @@
 -- The derived index of one workspace. A cache of the files: it can be dropped at any time and is rebuilt.
--- A change here means a new INDEX_VERSION; an older file is set aside and the index is built anew.
+-- A change here means a new INDEX_VERSION; an older file is set aside and the index is built anew, with its vectors.
 
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
@@ -77,7 +77,7 @@ CREATE TABLE vectors (
     id INTEGER PRIMARY KEY,
     space_id INTEGER NOT NULL REFERENCES spaces ON DELETE CASCADE,
     hash BLOB NOT NULL,
-    vector BLOB NOT NULL,               -- float32, little endian, length 1
+    vector BLOB NOT NULL,               -- of length 1, packed by domain/vector.py
     used_at REAL NOT NULL,              -- when it was made, or a passage that used it went
     UNIQUE (space_id, hash)
 ) STRICT;

@@ -49,7 +49,6 @@ def healthy() -> AgentState:
         index_path=Path("index.sqlite"),
         index_trouble=None,
         vector_engine="resident",
-        vector_trouble=None,
         watcher=watching("events", ok=True),
         outside=OutsideCount(),
         embedding_trouble=None,
@@ -120,11 +119,6 @@ CASES: Mapping[str, tuple[AgentState, list[Degradation]]] = {
         [Degradation("watcher", "no inotify")],
     ),
     "a network disk": (with_(watcher=watching("scan", ok=True, reason="other machines write to it")), []),
-    "an extension that is missing": (with_(vector_trouble="no file"), [Degradation("sqlite-vec", "no file")]),
-    "an extension that nobody wants": (
-        with_(vector_trouble="off", settings=wanted(store={"vector": {"enabled": False}})),
-        [],
-    ),
     "pictures that nobody embeds": (
         with_(settings=wanted(multimodal={"enabled": True})),
         [
