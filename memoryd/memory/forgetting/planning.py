@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from memoryd.domain.citations import Citation
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
+from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
@@ -308,6 +309,7 @@ def _is_in_git(workspace: Path) -> bool:
 DROPPED: Final[tuple[Callable[[], None], ...]] = (
     answer_words.cache_clear,
     commonness.cache_clear,
+    memory_words.cache_clear,
     parsed_line.cache_clear,
     root_of.cache_clear,
     stem.cache_clear,

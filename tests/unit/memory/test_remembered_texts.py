@@ -7,6 +7,7 @@ from memoryd.agents.retained.recall import StableMemories
 from memoryd.agents.turns.turns import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
+from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
 from memoryd.domain.memories.scopes import Visibility
@@ -23,6 +24,7 @@ from tests.package_trees import TREES
 from tests.unit.domain.memories.books import book_from
 
 HOLD_TEXT = {
+    "domain/memories/capture/targets.py": {"memory_words"},
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
     "domain/memories/unasked/concepts.py": {"root_of"},
@@ -69,13 +71,14 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     commonness("quetzalcanary")
     parse_line("- W @Peter: The quetzalcanary eats 3 figs on Monday")
     root_of("quetzalcanary")
-    caches = (answer_words, commonness, parsed_line, root_of)
+    memory_words("The quetzalcanary eats 3 figs on Monday", ())
+    caches = (answer_words, commonness, memory_words, parsed_line, root_of)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 
     drop_remembered_texts()
 
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0]
+    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0, 0]
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_st
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import CACHED_LINES
 
 _REVISED: Final = frozenset(Kind) - {
     Kind.EXPERIENCE,
@@ -67,11 +68,14 @@ class Target(Struct, frozen=True):
 
 class _Candidate(Struct, frozen=True):
     memory: Memory
+    text: str
     words: frozenset[str]
 
-    @property
-    def text(self) -> str:
-        return self.memory.line.text
+
+@lru_cache(maxsize=CACHED_LINES)
+def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
+    """Return the content words of a memory; every sentence that revises something is held against all of them."""
+    return content(" ".join((text, *entities)))
 
 
 def target_of(
@@ -79,10 +83,10 @@ def target_of(
 ) -> Target | None:
     """Return what a sentence revises among the memories that hold on a day in its scope; None: nothing fits."""
     candidates = [
-        _Candidate(memory, content(" ".join((memory.line.text, *memory.line.entities))))
+        _Candidate(memory, line.text, memory_words(line.text, line.entities))
         for memory in book.memories.values()
-        if memory.line.attributes.scope in {scope, ""}
-        and memory.line.kind in _REVISED
+        if (line := memory.line).attributes.scope in {scope, ""}
+        and line.kind in _REVISED
         and (day is None or memory.recorded <= day)
     ]
     ids = {candidate.memory.id for candidate in candidates}
@@ -138,6 +142,7 @@ class _Search:
         self._spoken = self._sentence | self._about | self._context
         self._answer, self._in_answer = answer, content(answer)
         self._is_answer = bool(self._in_answer) and (ANSWER in revision.forms or not (self._about or self._subject))
+        self._is_move = revision.is_authors and MOVES.search(revision.plain) is not None
         self._clause = _again_clause(revision.plain) if AGAIN in revision.forms else ""
         words = self._spoken | self._subject | self._in_answer
         self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
@@ -278,15 +283,14 @@ class _Search:
         return not (kinds and others and kinds.isdisjoint(others))
 
     def _is_home_left(self, one: _Candidate) -> bool:
-        is_move = self._revision.is_authors and MOVES.search(self._revision.plain)
-        return bool(is_move and _LIVES.match(one.text))
+        return self._is_move and _LIVES.match(one.text) is not None
 
     def _is_before(self, one: _Candidate) -> bool:
         """Tell whether a memory came between: another says in the same place what holds again."""
         return self._came_between(one) and self._is_same_subject(one, or_other=True)
 
     def _came_between(self, one: _Candidate) -> bool:
-        return any(
+        return bool(self._clause) and any(
             _says(self._clause, _difference(other.text, one.text))
             for other in self._restated.get(one.memory.line.slugs, ())
             if other is not one and are_same_but_one(other.memory, one.memory)
