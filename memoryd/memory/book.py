@@ -4,7 +4,7 @@ Agents that share a workspace may share a log: lines that the asker may not see 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from concurrent.futures import Executor
 from typing import Final, NamedTuple
 
@@ -70,6 +70,8 @@ class MemoryCache:
         self._files: FileSources = {}
         self._told = _Told()
         self.uses = CacheUses()
+        self.prepares: list[Callable[[Book], Awaitable[object]]] = []
+        """What the first question would wait for: done with the first book that has memories."""
 
     async def now(self) -> Book:
         """Return all memories that the index holds now; it costs next to nothing where nothing was written since.
@@ -106,7 +108,9 @@ class MemoryCache:
             await self._has_news.wait()
             self._has_news.clear()
             try:
-                await self.now()
+                book = await self.now()
+                while book.memories and self.prepares:
+                    await self.prepares.pop()(book)
             except StoreError as exc:
                 # whoever asks is told; the next change, or the opening of the index, is news again
                 log.debug("the book of memories cannot be made", reason=str(exc))

@@ -15,6 +15,7 @@ from memoryd.domain.memories.book import Book, MemorySource
 from memoryd.domain.memories.generated import BEGIN, END
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.note_files import RecordDays
+from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import FirstSeen
 from tests.integration.indexing import Stage, staged
@@ -171,6 +172,36 @@ async def test_the_book_follows_by_itself(workspace: Path, tmp_path: Path) -> No
             assert (await seen.days([memory])) == {memory: _day(LATER)}
         finally:
             following.cancel()
+
+
+async def test_what_the_first_question_would_wait_for_is_done_once_there_are_memories(
+    workspace: Path, tmp_path: Path
+) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        async with kept(workspace, tmp_path / "state") as one:
+            eligible = EligibleMemories(database=one.stage.database, executor=executor, hidden=one.memories.hidden)
+            prepared: list[MemoryFacts] = []
+
+            async def prepare(book: Book) -> None:
+                prepared.append(await eligible.facts(book))
+
+            one.memories.prepares.append(prepare)
+            following = asyncio.create_task(one.memories.run())
+            try:
+                await eventually_async(lambda: one.memories.uses.misses > 0)
+                assert not prepared, "nothing is indexed yet"
+                await one.stage.sync()
+                one.memories.note_change()
+                await eventually_async(lambda: bool(prepared))
+                book = await one.memories.now()
+                assert prepared[0] is await eligible.facts(book)
+                (workspace / BANK).write_text("- @Peter: has a boat\n- a new line\n")
+                await one.stage.sync()
+                one.memories.note_change()
+                await eventually_async(lambda: one.memories.uses.misses > 2)
+                assert len(prepared) == 1
+            finally:
+                following.cancel()
 
 
 async def test_what_is_withdrawn_is_not_told_though_the_index_holds_it(workspace: Path, tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     """
     around, memories, index = shared.around, shared.memories, shared.index
     eligible = EligibleMemories(database=index.database, executor=around.executor, hidden=memories.book.hidden)
+    memories.book.prepares.append(eligible.facts)
     files = present_files(shared, None)
     recaller = Recaller(
         index=index.builtin,
