@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-import psutil
 from msgspec import Struct, field
 
 from memoryd.domain.heartbeats import Heartbeat
@@ -106,6 +105,9 @@ class ProcessUsage(Struct, frozen=True, kw_only=True):
 
 def process_usage(pid: int) -> ProcessUsage | None:
     """Return what a process takes, None if there is none of this number, or another one may not look at it."""
+    # here: only the status asks
+    import psutil
+
     try:
         process = psutil.Process(pid)
         with process.oneshot():

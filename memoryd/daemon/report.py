@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 
-import psutil
 import structlog
 
 from memoryd import __version__
@@ -84,7 +83,10 @@ class Reporter:
 
     def state(self) -> DaemonState:
         """Return the facts now."""
-        counts = None
+        # here: few ask, and it takes as long to load as the framework of the server
+        import psutil
+
+        counts, process = None, psutil.Process()
         if self.server is not None:
             found = self.server.connections
             counts = ConnectionCounts(open=found.open, refused=dict(found.refused))
@@ -92,13 +94,13 @@ class Reporter:
             version=__version__,
             pid=os.getpid(),
             uptime_seconds=round(time.monotonic() - self._started, 1),
-            rss_bytes=psutil.Process().memory_info().rss,
+            rss_bytes=process.memory_info().rss,
             socket=self._socket,
             config=self._config(),
             connections=counts,
             unreachable=self._unreachable,
             heartbeats=self._heartbeats.heard,
-            load=self._load(),
+            load=self._load(process.num_fds()),
             log=self._log.state(),
             port=None if self.port is None else self.port.state(),
             restarts=dict(self._supervisor.restarts),
@@ -118,14 +120,14 @@ class Reporter:
         failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_asked_on(agent, name)]
         return [Degradation(name, reason) for name, reason in failures]
 
-    def _load(self) -> LoadState:
+    def _load(self, open_files: int) -> LoadState:
         room = self._admission
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return LoadState(
             requests=room.at_work,
             max_requests=room.most,
             refused_requests=room.refused,
-            open_files=psutil.Process().num_fds(),
+            open_files=open_files,
             max_open_files=files,
             threads=threading.active_count(),
         )

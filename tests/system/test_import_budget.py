@@ -13,7 +13,7 @@ HELP = "from memoryd.cli.main import run; run(['--help'])"
 CONFIG = "import memoryd.config.loading.load"
 VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
 
-HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "rich"}
+HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
 """Loaded where they are used first."""
 SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn", "yaml"}
 

@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Generic
 
-import psutil
 import structlog
 from msgspec import Struct
 
@@ -376,6 +375,9 @@ class WorkerKeeper(Generic[Reply]):
 def _resident(pid: int | None) -> int:
     if pid is None:
         return 0
+    # here: only the status asks
+    import psutil
+
     try:
         return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
