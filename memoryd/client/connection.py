@@ -68,6 +68,7 @@ class DaemonConnection:
         self.timeout = timeout
         self._who = who
         self._connection = HttpSocket(self.socket, timeout)
+        self._aborted: sockets.socket | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +84,7 @@ class DaemonConnection:
 
     def abort(self) -> None:
         """Break off a call that another thread has under way: it raises NotNow."""
-        sock = self._connection.sock
+        self._aborted = sock = self._connection.sock
         if sock is not None:
             with contextlib.suppress(OSError):
                 sock.shutdown(sockets.SHUT_RDWR)
@@ -157,6 +158,7 @@ class DaemonConnection:
         is_reused = self._connection.sock is not None
         if not is_reused:
             _open(self._connection)
+        sock = self._connection.sock
         self._connection.set_timeout(timeout)
         try:
             status, body = self._connection.exchange(method, target, payload)
@@ -164,7 +166,7 @@ class DaemonConnection:
             # only now it shows that the daemon has closed an idle connection; all calls on an open connection may be
             # sent twice
             self.close()
-            if not is_reused:
+            if not is_reused or sock is self._aborted:
                 raise
             return self._round_trip(method, target, payload, timeout)
         return status, b"".join(body)

@@ -13,6 +13,7 @@ from memoryd.errors import InvalidRequest
 
 _LINE_BYTES = 65_536
 _HEADERS_MAX = 100
+_WITHOUT_BODY = (204, 304)
 
 
 class ProtocolError(Exception):
@@ -69,7 +70,10 @@ class HttpSocket:
         version, _, rest = first.partition(b" ")
         if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
             raise ProtocolError("no status line")
-        return int(rest[:3]), self._body(version, dict(self._headers()))
+        status, headers = int(rest[:3]), dict(self._headers())
+        if method == "HEAD" or status in _WITHOUT_BODY:
+            headers |= {b"content-length": b"0", b"transfer-encoding": b""}
+        return status, self._body(version, headers)
 
     def _headers(self) -> Iterator[tuple[bytes, bytes]]:
         for _ in range(_HEADERS_MAX):

@@ -279,7 +279,7 @@ class Retaining(Struct, frozen=True):
 
     def log(self, day: date | None = None) -> RelativePath:
         """Return the log of a day, of a day to come that of today."""
-        return RelativePath(f"memory/{min(day or date.max, self.today()):%Y-%m-%d}.md")
+        return RelativePath(f"memory/{min(day or date.max, self.today()).isoformat()}.md")
 
     async def retain(
         self,

@@ -307,6 +307,34 @@ def test_a_body_is_read_by_each_of_its_framings(client: Client, contract: Contra
     assert client.health()["ok"]
 
 
+@pytest.mark.parametrize("status", [b"204 No Content", b"304 Not Modified"])
+def test_a_body_that_cannot_come_is_not_waited_for(client: Client, contract: Contract, status: bytes) -> None:
+    contract.replies["search"] = Raw(b"HTTP/1.1 " + status + b"\r\n\r\n")
+    with pytest.raises(errors.MemorydError, match="not JSON"):
+        client.search("port")
+    assert client.health()["ok"]
+
+
+def test_a_call_that_is_broken_off_on_a_used_connection_is_not_sent_again(client: Client, contract: Contract) -> None:
+    is_over = threading.Event()
+
+    def slow(_: Request) -> Reply:
+        is_over.wait(20)
+        return 200, pending()
+
+    assert client.health()["ok"]
+    contract.replies["search"] = slow
+    breaking = threading.Timer(0.3, client.abort)
+    breaking.start()
+    try:
+        with pytest.raises(errors.NotNow):
+            client.search("port")
+        assert [one.path for one in contract.requests].count("/v1/search") == 1
+    finally:
+        is_over.set()
+        breaking.join()
+
+
 @pytest.mark.parametrize("path", ["/health HTTP/1.1\r\nX: y", "/files/a b", "/files/ä", "/files/a\n"])
 def test_a_path_that_is_not_quoted_is_refused(client: Client, contract: Contract, path: str) -> None:
     with pytest.raises(errors.InvalidRequest, match="plain characters"):

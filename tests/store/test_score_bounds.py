@@ -1,6 +1,7 @@
 """Questions of a large word index: what they do not weigh cannot be among the best."""
 
 import math
+import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.store.index import bounds, words
+from memoryd.store.index import words
 from memoryd.store.index.bounds import BOUND, ScoreBounds, bounds_of
 from memoryd.store.index.documents import remove_files
 from memoryd.store.index.schema import prepare_index
@@ -22,7 +23,6 @@ from memoryd.store.index.words import CandidateFilter, best_matches
 from tests.store.rows import put
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
-FTS5_LIMIT = 2.2
 RARITIES = (1, 1, 2, 3, 5, 8, 13, 21)
 SPOKEN = ("gate", "lamp", "2019", "a828e60", "木屋", "屋", "2026-10", "7 May 2023")
 """Words of all kinds: plain, a number, a code, pairs and a single sign without spaces, a compound, a date."""
@@ -67,11 +67,10 @@ def answer(
     FILTERS,
     st.sets(st.integers(0, 9)),
 )
-def test_with_the_limit_of_bm25_the_best_are_those_of_all(
+def test_the_best_are_those_of_all(
     texts: list[str], question: str, limit: int, admitted: CandidateFilter, removed: set[int]
 ) -> None:
-    with index_of(texts, sorted(removed)) as db, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "BOUND", FTS5_LIMIT)
+    with index_of(texts, sorted(removed)) as db:
         of_all = answer(db, question, limit, admitted, is_large=False)
         found = answer(db, question, limit, admitted, is_large=True)
         assert (list(found.bm25.items()), found.levels) == (list(of_all.bm25.items()), of_all.levels)
@@ -88,6 +87,20 @@ def test_whatever_can_reach_a_score_is_found(chunks: list[set[str]], score: floa
             found = {row[0] for row in db.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,))}
             weights = [sum(known.weights[f'"{word}"'] for word in chunk) for chunk in chunks]
             assert {at for at, weight in enumerate(weights, 1) if BOUND * weight >= score} <= found
+
+
+def test_note_that_is_titled_by_a_common_word_is_among_the_best() -> None:
+    chance = random.Random(1)
+    holders = {
+        word: set(chance.sample(range(430), count)) for word, count in (("garage", 30), ("wifi", 8), ("opener", 62))
+    }
+    plain = "work and rest and a walk along the river for an hour or more with a friend of ours in the sun and the wind"
+    texts = [" ".join([plain, *(word for word in holders if at in holders[word])]) for at in range(430)]
+    with index_of(texts) as db:
+        put(db, "memory/garage.md", "# Garage\n\nGarage code 4711.\n")
+        question = "which opener and wifi are in the garage"
+        of_all, found = (answer(db, question, 8, CandidateFilter(), is_large=large) for large in (False, True))
+        assert list(found.bm25.items()) == list(of_all.bm25.items())
 
 
 def test_common_word_alone_is_not_weighed() -> None:

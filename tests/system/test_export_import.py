@@ -177,6 +177,38 @@ def test_a_request_has_so_many_memories_and_so_many_days_at_most() -> None:
         assert expected_changes(source)[0] == (BATCH_DAYS + 1 if memories is far else 2 * 3)
 
 
+def test_of_what_a_request_says_twice_the_first_is_stated(daemon: RunningDaemon) -> None:
+    twin = {"text": "the twins have one bed", "days": ["2024-06-01"]}
+    asked: list[dict[str, Any]] = [
+        twin,
+        {**twin, "importance": 0.9},
+        {**twin, "days": ["2024-06-01", "2024-06-02"]},
+        {**twin, "days": []},
+    ]
+    with daemon.client() as client:
+        reply = client.import_memories(asked, run="b" * 32, agent="two")
+    assert [one["outcome"] for one in reply["memories"]] == ["added", "known", "added", "known"]
+    assert reply["memories"][1]["reason"] == "i of the line that stands there stays as it is"
+    assert len(reply["changes"]) == 2
+
+
+def test_log_of_an_early_year_has_four_digits(daemon: RunningDaemon) -> None:
+    with daemon.client() as client:
+        reply = client.import_memories([{"text": "the first day", "days": ["0001-01-01"]}], run="c" * 32, agent="two")
+    assert [one["outcome"] for one in reply["memories"]] == ["added"]
+
+
+def test_what_was_said_on_many_days_is_sent_together_so_that_each_log_is_written_seldom() -> None:
+    first = date(2020, 1, 1)
+    said = [
+        {"text": "x", "days": [str(first + timedelta((at + 12 * one) % 120)) for one in range(10)]} for at in range(300)
+    ]
+    source = BytesIO("".join(json.dumps(one) + "\n" for one in said).encode())
+    assert [len(batch) for batch in batches(import_lines(source))] == [100, 100, 100]
+    source.seek(0)
+    assert expected_changes(source)[0] == 3 * 120
+
+
 def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:
     told = typed(daemon, "two", "import", daemon.home / "none.jsonl", code=Exit.ERROR)["error"]
     assert "cannot be read" in told["message"]

@@ -18,7 +18,7 @@ from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind, shown_scope
 from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
-from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.redaction import secrets_in
@@ -63,6 +63,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         """
         book, tombstones = await self.documents.now(), await self.retaining.tombstones.all()
         replies: list[TakenMemoryReply] = []
+        stated: dict[MemoryId, tuple[RetainedLine, set[date]]] = {}
         pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]] = defaultdict(list)
         judgements = await asyncio.to_thread(
             lambda: [self._judge(line, book, tombstones, takes_secrets=takes_secrets) for line in lines]
@@ -70,8 +71,12 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         for said_on, judged in zip(days, judgements, strict=True):
             if isinstance(judged, RetainedLine):
                 known = book.memories.get(judged.id)
-                missing = missing_days(said_on, known, self.today())
-                reply = _taken_reply(judged, None if known is None else known.line, is_new=bool(missing))
+                # of what is given twice the first is stated, as if they came one after the other
+                first, taken = stated.setdefault(judged.id, (judged if known is None else known.line, set()))
+                wanted = missing_days(said_on, known, self.today()) if said_on or not taken else ()
+                missing = [day for day in wanted if day not in taken]
+                taken.update(missing)
+                reply = _taken_reply(judged, first, is_new=bool(missing))
                 for day in missing:
                     pending[day].append((reply, judged))
             else:
@@ -130,8 +135,8 @@ def _refusal(memory: str, reason: str) -> TakenMemoryReply:
     return TakenMemoryReply(outcome="refused", id=memory, reason=reason)
 
 
-def _taken_reply(line: RetainedLine, known: RetainedLine | None, *, is_new: bool) -> TakenMemoryReply:
+def _taken_reply(line: RetainedLine, known: RetainedLine, *, is_new: bool) -> TakenMemoryReply:
     """Return the reply about a line that is stated, or stands there already, and what of it is not taken."""
-    keys = not_taken(line, known) if known is not None and not is_new else ()
+    keys = () if is_new else not_taken(line, known)
     reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
     return TakenMemoryReply(outcome="added" if is_new else "known", id=line.id, reason=reason)

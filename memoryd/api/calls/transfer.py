@@ -4,7 +4,7 @@ rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are
 """
 
 import asyncio
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Final, TypedDict
 
 import msgspec
@@ -40,6 +40,8 @@ from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, RESULTS_MAX
 
 TEXT_MAX: Final = 16_384
 DAYS_MAX: Final = 3_660
+IMPORTING: Final = timedelta(minutes=2)
+"""A memory of so many days has so many logs written."""
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RUN: Final = expression(r"^[0-9a-f]{32}$")
@@ -280,7 +282,7 @@ def _edit_reply(edited: MemoryEditReply) -> DocEditReply:
 
 CALLS: Final = (
     call("GET", "/memories/export", Who.OWNER, export),
-    call("POST", "/memories/import", Who.OWNER, take),
+    call("POST", "/memories/import", Who.OWNER, take, deadline=IMPORTING),
     # as rsclaw has them, for programs that were written for it
     *(
         Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, served=Served.PORT)

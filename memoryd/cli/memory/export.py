@@ -114,7 +114,9 @@ def batches(lines: Iterator[ImportLine]) -> Iterator[list[ImportLine]]:
     size, days = 0, set[str]()
     for line in lines:
         size, days = size + line.bytes, days | line.days
-        if batch and (len(batch) == BATCH or size > BATCH_BYTES or len(days) > BATCH_DAYS):
+        # what was said on many days is best sent together, for each batch writes their logs once more
+        has_many_days = len(batch) >= BATCH_DAYS and len(days) > BATCH_DAYS
+        if batch and (len(batch) == BATCH or size > BATCH_BYTES or has_many_days):
             yield batch
             batch, size, days = [], line.bytes, set(line.days)
         batch.append(line)
@@ -156,7 +158,7 @@ def import_command(invocation: Invocation, file: str, dry_run: bool, with_secret
     """
     work = _Import(invocation, is_dry=dry_run, with_secrets=with_secrets)
     # a batch is many memories
-    invocation.memory.timeout = 120
+    invocation.memory.timeout = 150
     with _import_source(file) as source:
         if not dry_run:
             _tell_beforehand(source)

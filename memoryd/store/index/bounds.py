@@ -14,12 +14,11 @@ from typing import Final
 
 from msgspec import Struct
 
-BOUND = 1.5
-"""Times its rarity is what a phrase adds at most: so much is three times in a chunk of usual length.
+BOUND: Final = 2.2
+"""Times its rarity is what a phrase adds at most, however often it stands in however few words: k1 + 1 of FTS5's BM25.
 
-FTS5 has a limit of 2.2, which nothing reaches: https://www.sqlite.org/fts5.html#the_bm25_function. With it, nothing
-could be missed, and twice as many chunks would be weighed. What is missed with this one holds a common word often, in
-few words, and no other, where a hundred chunks hold more.
+https://www.sqlite.org/fts5.html#the_bm25_function. A note of one line that is titled by a word reaches 2, so that with
+less it could be missed.
 """
 _USUAL: Final = 1.0
 """Times its rarity is what a phrase adds that stands once in a chunk of usual length."""
