@@ -4,7 +4,6 @@ The index is a cache, so nothing in it is worth a repair by hand. A file that is
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.index.database import Database
-from memoryd.store.index.schema import FileKind, aside, delete_set_aside, is_writable, recognise, set_aside
+from memoryd.store.index.schema import FileKind, delete_set_aside, is_writable, recognise, set_aside
 
 log = structlog.get_logger(__name__)
 
@@ -23,9 +22,8 @@ CHECK_SECONDS = 24 * 3600.0
 
 
 class Keeper(Struct, kw_only=True):
-    """Keeps a database open and sound while `run` runs.
+    """Keeps a database open and sound while `run` runs; `on_new` is called after each opening.
 
-    `on_new` is called after each opening, `on_purge` when texts and vectors went.
     `is_private` says that the path was chosen by us, so that whatever lies there is a damaged index of ours.
     `is_rebuilt` says that the index holds all notes; then what was set aside, which may hold notes that have become
     private since, is deleted.
@@ -34,7 +32,6 @@ class Keeper(Struct, kw_only=True):
     database: Database
     is_private: bool
     on_new: Callable[[], None]
-    on_purge: Callable[[], None]
     is_rebuilt: Callable[[], bool]
     poll_seconds: float = 1.0
     trouble: str | None = None
@@ -55,15 +52,7 @@ class Keeper(Struct, kw_only=True):
             await self._open_to_read(str(exc))
         else:
             self.trouble = None
-            await self._take_over()
             self._note_open()
-
-    async def _take_over(self) -> None:
-        """Keep the vectors of an index of an earlier version; what cannot be kept is made anew, as the rest is."""
-        with contextlib.suppress(StoreError):
-            old = await asyncio.to_thread(aside, self.database.path)
-            if old and (count := await self.database.vectors.take_over(old)):
-                log.info("vectors of an earlier index taken over", count=count, path=str(self.database.path))
 
     async def _open_to_read(self, why: str) -> None:
         try:
@@ -113,12 +102,6 @@ class Keeper(Struct, kw_only=True):
             await self._tidy()
 
     async def _tidy(self) -> None:
-        if not await asyncio.to_thread(aside, self.database.path):
-            return
-        # vectors were taken over before anybody knew which texts are still there, and public
-        await self.database.documents.drop_remains()
-        self.on_purge()
-        await self.database.checkpoint()
         try:
             await asyncio.to_thread(delete_set_aside, self.database.path)
         except OSError as exc:

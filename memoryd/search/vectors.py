@@ -30,6 +30,8 @@ GROWTH = 1.5
 """By this the room for ids and signs grows when it is full."""
 BATCH = 1_024
 """Vectors that are read at once."""
+CENTRE_GROWTH = 2
+"""When there are more than so many times as many vectors, another centre is taken, and the signs are."""
 FIRST = 400
 """Of many vectors, at least so many are compared."""
 BEST = 24
@@ -110,6 +112,19 @@ class VectorRows:
         self._hashes: Hashes = np.empty(0, HASH)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
         self._signs: Signs | None = None
+        self.centre: Vector | None = None
+        """What the signs are relative to, once there are any."""
+        self.centred = 0
+        """How many vectors there were when the centre was taken."""
+
+    @property
+    def is_off_centre(self) -> bool:
+        """Whether the centre may be that of a few documents, by now."""
+        return self._signs is not None and self.count > CENTRE_GROWTH * self.centred
+
+    def holds(self, count: int) -> bool:
+        """Tell whether so many vectors are within the limit."""
+        return count <= self._most
 
     @property
     def ids(self) -> _Ids:
@@ -147,32 +162,37 @@ class VectorRows:
         if not len(batch.ids):
             return 0
         total = self.count + len(batch.ids)
-        if self._signs is None and total <= self._most and self._has_room():
+        if self._signs is None and self.holds(total) and self._has_room(total):
             self._vectors[self.count : total] = batch.vectors
             self._hashes = _with(self._hashes, self.count, batch.hashes)
         else:
-            self._signs = (self._signs or self._first_signs(batch)).with_vectors(self.count, batch.vectors)
+            signs = self._first_signs(batch) if self._signs is None else self._signs
+            self._signs = signs.with_vectors(self.count, batch.vectors)
             self._vectors, self._hashes = self._vectors[:0].copy(), self._hashes[:0].copy()
         self._ids = _with(self._ids, self.count, batch.ids)
         self.count = total
         return len(batch.ids)
 
-    def _has_room(self) -> bool:
-        """Tell whether memory may be used, and take all of it: the system gives a page only when it is written to.
+    def _has_room(self, count: int) -> bool:
+        """Tell whether there is memory for so many, and take all of it: the system gives a page when it is written to.
 
-        To grow by copying would need the old room and a larger new one at once.
+        To grow by copying would need the old room and a larger new one at once. A limit beyond the machine is halved.
         """
-        if not len(self._vectors):
+        room = 0 if len(self._vectors) else self._most
+        while room >= count:
             try:
-                self._vectors = np.empty((self._most, self._dimensions), np.float32)
+                self._vectors = np.empty((room, self._dimensions), np.float32)
+                break
             except MemoryError:
-                return False
-        return True
+                room //= 2
+        return count <= len(self._vectors)
 
     def _first_signs(self, batch: VectorBatch) -> Signs:
-        """Return the signs of what is held; they keep this centre, which any thousand vectors give."""
-        centre: Vector = (self.vectors if self.count else batch.vectors).mean(axis=0)
-        return Signs(centre, _words(self.vectors > centre))
+        """Return the signs of what is held."""
+        if self.centre is None:
+            self.centre = (self.vectors if self.count else batch.vectors).mean(axis=0)
+            self.centred = self.count or len(batch.ids)
+        return Signs(self.centre, _words(self.vectors > self.centre))
 
 
 def _with(rows: Rows, count: int, added: Rows) -> Rows:
@@ -287,11 +307,25 @@ class VectorIndex:
         writes = self._database.writes
         while self._seen != writes:
             rows = self._rows
+            if not rows.count and rows.centre is None:
+                await self._take_centre(rows)
             added = await self._database.vectors.load(self.space, rows.last_id, self._dimensions, BATCH, rows.append)
             if rows is self._rows and added < BATCH:
+                if rows.is_off_centre:
+                    rows = VectorRows(self._dimensions, limit=self._limit)
+                    await self._take_centre(rows, needs_one=True)
+                    self._rows = rows
+                    continue
                 if rows.count > SAMPLE_GROWTH * self._sampled:
                     await self._take_sample(rows)
                 self._seen, self._size = writes, rows.count
+
+    async def _take_centre(self, rows: VectorRows, *, needs_one: bool = False) -> None:
+        """Take the centre of all before their signs: those that come first may be one document, and lie elsewhere."""
+        count = await self._database.vectors.count(self.space)
+        if count and (needs_one or not rows.holds(count)):
+            rows.centre = await self._database.vectors.mean(self.space, self._dimensions, SAMPLE)
+            rows.centred = count
 
     async def _take_sample(self, rows: VectorRows) -> None:
         every = max(1, rows.count // SAMPLE)
@@ -325,13 +359,20 @@ def _best_by_signs(
     hashes, cosines, least = np.empty(0, HASH), np.empty(0, np.float32), -np.inf
     for begin in (0, *range(first, len(places), first // 2)):
         end = begin + (first // 2 if begin else first)
-        batch = reader.vectors(space, ids[places[begin:end]], len(query))
-        found = batch.vectors @ query
-        hashes, cosines = np.concatenate([hashes, batch.hashes]), np.concatenate([cosines, found])
+        found, keys = _compared(reader, space, ids[places[begin:end]], query)
+        hashes, cosines = np.concatenate([hashes, keys]), np.concatenate([cosines, found])
         if not (found > least).any():
             break
         least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
     return _first(hashes, cosines, limit)
+
+
+def _compared(reader: IndexReader, space: int, ids: _Ids, query: Vector) -> tuple[NDArray[np.float32], Hashes]:
+    """Return the cosines and text hashes of these vectors; of many a batch at a time is in memory."""
+    batches = (reader.vectors(space, ids[at : at + BATCH], len(query)) for at in range(0, len(ids), BATCH))
+    pairs = [(batch.vectors @ query, batch.hashes) for batch in batches]
+    cosines, hashes = zip(*pairs, strict=True) if pairs else ((np.empty(0, np.float32),), (np.empty(0, HASH),))
+    return np.concatenate(cosines), np.concatenate(hashes)
 
 
 def _places(ids: _Ids, allowed: _Ids) -> NDArray[np.intp]:

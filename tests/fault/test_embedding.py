@@ -21,6 +21,7 @@ from memoryd.domain.vector import unpacked
 from memoryd.replies.models import EmbedderReply
 from memoryd.replies.search import SearchReply
 from memoryd.store.connection import checksum_vfs
+from memoryd.store.index.schema import FLOAT_VERSION
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
@@ -95,7 +96,8 @@ def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: S
     embedded.converges(is_embedded=True)
 
 
-def test_f064_earlier_index_gives_its_vectors_to_the_new_one(embedded: Stage) -> None:
+@pytest.mark.parametrize("is_killed", [False, True], ids=["", "killed"])
+def test_f064_vectors_of_the_version_before_are_packed_in_place(embedded: Stage, is_killed: bool) -> None:
     """No text is embedded again, and the vectors of a note that became private meanwhile go."""
     embedded.write("bank/secret.md", "The safe opens by four sevens.\n")
     embedded.sync(embedded=True)
@@ -113,8 +115,11 @@ def test_f064_earlier_index_gives_its_vectors_to_the_new_one(embedded: Stage) ->
     }
     embedded.write("bank/secret.md", "---\nmemory: false\n---\nThe safe opens by four sevens.\n")
     embedded.daemon.start()
+    if is_killed:
+        embedded.daemon.kill()
+        embedded.daemon.start()
     embedded.sync(embedded=True)
-    eventually(lambda: not list(index.parent.glob("*.corrupt-*")))
+    assert not list(index.parent.glob("*.corrupt-*")), "it was not made anew"
     assert times_by_hash(index) == {key: used_at for key, used_at in before.items() if key != secret}
     assert ask(embedded, "fruit trees")["mode"] == "hybrid"
     embedded.converges(is_embedded=True)
@@ -129,7 +134,7 @@ def make_earlier(index: Path) -> None:
         "UPDATE vectors SET vector = ? WHERE id = ?",
         [(unpacked([vector], dimensions)[0].tobytes(), number) for number, vector in rows],
     )
-    connection.pragma("user_version", connection.pragma("user_version") // 0x10000 * 0x10000 + 6)
+    connection.pragma("user_version", connection.pragma("user_version") // 0x10000 * 0x10000 + FLOAT_VERSION)
     connection.close()
 
 

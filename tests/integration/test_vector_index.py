@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,16 @@ def units(seed: int, count: int) -> Matrix:
 
 
 def keys(first: int, count: int) -> list[bytes]:
-    return [number.to_bytes(16, "big") for number in range(first, first + count)]
+    return [key_of(number) for number in range(first, first + count)]
+
+
+def key_of(number: int) -> bytes:
+    """Return what names the text of a vector: in an order by chance, as hashes are."""
+    return sha256(str(number).encode()).digest()[:8] + number.to_bytes(8, "big")
+
+
+def number_of(key: bytes) -> int:
+    return int.from_bytes(key[8:], "big")
 
 
 class Shelf:
@@ -55,7 +65,7 @@ class Shelf:
 
     def nearest(self, query: Vector, limit: int) -> list[bytes]:
         order = np.argsort(-(self.vectors @ query), kind="stable")[:limit]
-        return [int(place).to_bytes(16, "big") for place in order]
+        return [key_of(int(place)) for place in order]
 
 
 @pytest.fixture
@@ -111,9 +121,36 @@ async def test_signs_find_the_best_of_many(shelf: Shelf) -> None:
         query /= np.linalg.norm(query)
         nearest, _ = await index.nearest(query, 24)
         found += len({key for key, _ in nearest} & set(shelf.nearest(query, 24)))
-        expected = {key: float(shelf.vectors[int.from_bytes(key, "big")] @ query) for key, _ in nearest}
+        expected = {key: float(shelf.vectors[number_of(key)] @ query) for key, _ in nearest}
         assert dict(nearest) == pytest.approx(expected, abs=1e-6)
     assert found >= 0.99 * 20 * 24
+
+
+@pytest.mark.parametrize("lot", [1_200, 16], ids=["at once", "note by note"])
+async def test_signs_find_the_best_of_the_document_that_came_first(shelf: Shelf, lot: int) -> None:
+    """It lies elsewhere than all others: by signs on both sides of its own centre its vectors would be as strangers."""
+    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors"))
+    shelf.vectors = shelf.vectors[:0]
+    index, places = shelf.index(0), units(99, 61) * np.float32(1.5)
+    parts = units(98, 60) * np.float32(0.7) + places[0]
+    for begin in range(0, 1_200, lot):
+        await shelf.put(lot, parts[np.arange(begin, begin + lot) % len(parts)])
+        await index.nearest(units(7, 1)[0], 1)
+    others = np.arange(20_000)
+    await shelf.put(len(others), places[1 + others % 60] + units(96, 100)[others % 100] * np.float32(0.7))
+    found = 0
+    for seed in range(20):
+        query = parts[seed] + units(seed, 1)[0]
+        query /= np.linalg.norm(query)
+        nearest, _ = await index.nearest(query, 24)
+        found += len({key for key, _ in nearest} & set(shelf.nearest(query, 24)))
+    assert found >= 0.95 * 20 * 24
+
+
+async def test_a_limit_beyond_the_machine_is_no_reason_for_signs(shelf: Shelf) -> None:
+    index, query = shelf.index(1 << 50), units(7, 1)[0]
+    assert [key for key, _ in (await index.nearest(query, 9))[0]] == shelf.nearest(query, 9)
+    assert index.engine is DistanceEngine.RESIDENT
 
 
 async def test_noise_is_the_same_by_vectors_and_by_signs(shelf: Shelf) -> None:
@@ -127,9 +164,11 @@ async def test_noise_is_the_same_by_vectors_and_by_signs(shelf: Shelf) -> None:
 
 async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
     query = units(7, 1)[0]
-    everything = await shelf.database.read(lambda db: [row[0] for row in db.execute("SELECT id FROM vectors")])
+    everything = await shelf.database.read(
+        lambda db: [row[0] for row in db.execute("SELECT id FROM vectors ORDER BY id")]
+    )
     allowed = np.array(sorted(everything[::7]), np.int64)
-    expected = [key for key in shelf.nearest(query, COUNT) if int.from_bytes(key, "big") % 7 == 0]
+    expected = [key for key in shelf.nearest(query, COUNT) if number_of(key) % 7 == 0]
     for limit in (PLENTY, 0):
         found, _ = await shelf.index(limit).nearest(query, 10, allowed)
         assert [key for key, _ in found] == expected[:10]

@@ -76,7 +76,6 @@ class AgentConversations:
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_file,
-            on_purge=self._on_purge,
             is_rebuilt=lambda: all(feeder.is_settled for feeder in self.feeders),
         )
         spaces = Spaces(self.database)

@@ -97,7 +97,6 @@ class WorkspaceIndex:
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
-            on_purge=self._on_purge,
             is_rebuilt=lambda: self.indexer.is_settled,
         )
         self.watcher = around.watcher

@@ -2,20 +2,24 @@
 
 import glob
 import os
+import re
 import shutil
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import apsw
+import numpy as np
 
 from memoryd.domain.memories.entries import chunk_hash
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.vector import packed
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import at_one_moment, broken_parts
 from memoryd.store.opening import read_header, version_of
@@ -49,7 +53,7 @@ def recognise(path: Path) -> FileKind:
         return FileKind.ABSENT
     if header.application != APPLICATION_ID:
         return FileKind.FOREIGN
-    return FileKind.OURS if header.version == INDEX_VERSION else FileKind.OTHER_VERSION
+    return FileKind.OURS if header.version in (INDEX_VERSION, FLOAT_VERSION) else FileKind.OTHER_VERSION
 
 
 def is_writable(path: Path) -> bool:
@@ -62,14 +66,9 @@ def is_writable(path: Path) -> bool:
     return os.access(path, os.W_OK)
 
 
-def aside(path: Path) -> list[Path]:
-    """Return what `set_aside` has moved out of the way: the file and its logs; raises OSError."""
-    return list(path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"))
-
-
 def delete_set_aside(path: Path) -> None:
     """Delete what `set_aside` has moved out of the way; raises OSError."""
-    for old in aside(path):
+    for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
 
@@ -101,6 +100,8 @@ def set_aside(path: Path) -> None:
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
 INDEX_VERSION = 7
+FLOAT_VERSION = 6
+"""The version before, whose vectors are float32. All else is the same, so that they are packed where they lie."""
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
@@ -136,12 +137,19 @@ FROM chunks c
 
 _TABLES_SQL = (files("memoryd.store") / "schema" / "index.sql").read_text()
 """Read with the module: a program that was replaced since has other tables."""
+_TABLE_OF_VECTORS = re.compile(r"CREATE TABLE vectors \(.*?\) STRICT", re.DOTALL)
+_PACK = """
+INSERT INTO vectors SELECT v.id, v.space_id, v.hash, packed(v.vector), v.used_at
+FROM float_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) = 4 * s.dimensions
+"""
 _MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id"
 
 
 def prepare_index(connection: apsw.Connection) -> None:
     """Make the tables if the file is new; raises DamagedDatabase if they are not those of this version."""
     if connection.pragma("application_id") == APPLICATION_ID:
+        if version_of(connection.pragma("user_version")) == FLOAT_VERSION:
+            _pack_vectors(connection)
         check_tables(connection)
         return
     with connection:
@@ -149,6 +157,26 @@ def prepare_index(connection: apsw.Connection) -> None:
         connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", INDEX_VERSION)
+
+
+def _pack_vectors(connection: apsw.Connection) -> None:
+    """Bring an index of the version before to this one: to make its vectors anew costs hours, or money."""
+    table = _TABLE_OF_VECTORS.search(_TABLES_SQL)
+    assert table is not None
+
+    def pack(*values: Any) -> Any:
+        return packed(np.frombuffer(values[0], np.float32))
+
+    connection.create_scalar_function("packed", pack, 1)
+    with connection:
+        connection.execute("ALTER TABLE vectors RENAME TO float_vectors")
+        connection.execute(table[0])
+        connection.execute(_PACK)
+        connection.execute("DROP TABLE float_vectors")
+        connection.pragma("user_version", connection.pragma("user_version") + INDEX_VERSION - FLOAT_VERSION)
+    # what that takes less on the disk; without the room for it the pages are used by what comes
+    with suppress(apsw.Error):
+        connection.execute("VACUUM")
 
 
 def check_tables(connection: apsw.Connection) -> None:

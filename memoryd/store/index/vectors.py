@@ -6,8 +6,7 @@ is opened anew. The count of purges tells what was read before one from what was
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -18,12 +17,9 @@ from numpy.typing import NDArray
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
-from memoryd.store.connection import Connector
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingCost, PendingFile, PendingPassage, RejectedPassage
-from memoryd.store.index.schema import APPLICATION_ID
 from memoryd.store.index.words import CandidateFilter, all_phrases
-from memoryd.store.opening import read_header
 from memoryd.store.pool import Returned
 
 
@@ -85,12 +81,9 @@ _SELECT_AFTER = "SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id
 _SELECT_BY_ID = """
 SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id IN (SELECT value FROM json_each(?))
 """
-PACKED_SINCE = 7
-"""The version of an index whose vectors are packed."""
-_SELECT_EARLIER = """
-SELECT s.fingerprint, s.provider, s.model, s.dimensions, s.created_at, v.hash, v.vector, v.used_at
-FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) = 4 * s.dimensions AND s.dimensions > 0
-"""
+# in the order of the hashes, which is one by chance, and stands in an index
+_SELECT_ANY = "SELECT id, hash, vector FROM vectors WHERE space_id = ? ORDER BY hash LIMIT ?"
+_COUNT = "SELECT count(*) FROM vectors WHERE space_id = ?"
 _SELECT_BY_HASH = """
 SELECT hash, vector, dimensions FROM vectors v JOIN spaces s ON s.id = v.space_id
 WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
@@ -129,23 +122,6 @@ def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
     ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     hashes = np.frombuffer(b"".join(row[1] for row in rows), HASH)
     return VectorBatch(ids, hashes, unpacked([row[2] for row in rows], dimensions))
-
-
-def vectors_of_earlier(aside: Iterable[Path]) -> Iterator[tuple[tuple[str, str, str, int, float], bytes, bytes, float]]:
-    """Yield space, text hash, vector as it is packed and last use of what indexes of earlier versions hold.
-
-    Theirs are float32. What cannot be read of them is left out.
-    """
-    for path in aside:
-        with suppress(OSError, ValueError, apsw.Error):
-            header = read_header(path)
-            if header is None or header.application != APPLICATION_ID or header.version >= PACKED_SINCE:
-                continue
-            with closing(Connector(path).reader()) as db:
-                for *space, key, vector, used_at in db.execute(_SELECT_EARLIER):
-                    numbers = np.frombuffer(vector, np.float32)
-                    if np.isfinite(numbers).all():
-                        yield tuple(space), key, packed(numbers), used_at
 
 
 NO_SPACE = 0
@@ -312,23 +288,6 @@ class Vectors(IndexTable):
         put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
         db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected if key in there])
 
-    async def take_over(self, aside: Sequence[Path]) -> int:
-        """Store what earlier indexes among these files hold, and return how many: each cost a model's time, or money.
-
-        Which of their texts are still there, and public, nobody knows yet: `Documents.drop_remains` drops the others.
-        """
-
-        def step(db: apsw.Connection) -> int:
-            spaces: dict[tuple[object, ...], int] = {}
-            before = db.total_changes()
-            for space, key, vector, used_at in vectors_of_earlier(aside):
-                if space not in spaces:
-                    spaces[space] = db.execute(_INSERT_SPACE, space).get
-                db.execute(_PUT_VECTOR, (spaces[space], key, vector, used_at))
-            return db.total_changes() - before - len(spaces)
-
-        return await self._database.write(step, is_interruptible=True)
-
     @reads
     def of(self, db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the vectors that this file already holds for the given text hashes."""
@@ -348,6 +307,18 @@ class Vectors(IndexTable):
         On the worker thread, since it may copy much; whoever gives up waits until it is done with the batch.
         """
         return await self._database.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
+
+    @reads
+    def count(self, db: apsw.Connection, space: int) -> int:
+        """Return how many vectors there are."""
+        found: int = db.execute(_COUNT, (space,)).get
+        return found
+
+    @reads
+    def mean(self, db: apsw.Connection, space: int, dimensions: int, limit: int) -> Vector:
+        """Return the mean of at most `limit` vectors, whichever documents they are of."""
+        centre: Vector = _batch(list(db.execute(_SELECT_ANY, (space, limit))), dimensions).vectors.mean(axis=0)
+        return centre
 
     async def ids_within(self, space: int, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the vectors to compare with, None for all.

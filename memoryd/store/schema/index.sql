@@ -1,5 +1,5 @@
 -- The derived index of one workspace. A cache of the files: it can be dropped at any time and is rebuilt.
--- A change here means a new INDEX_VERSION; an older file is set aside and the index is built anew, with its vectors.
+-- A change here means a new INDEX_VERSION; an older file is set aside and the index is built anew, but for the last one.
 
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
