@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ from memoryd.config.paths import state_dir, workspace_state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import StoreUnavailable
 from memoryd.service.steps import ServiceState
-from memoryd.store.connection import Connector
+from memoryd.store.connection import Connector, checksum_vfs
+from memoryd.store.index.schema import FLOAT_VERSION, INDEX_VERSION
 from memoryd.store.ledger.database import LedgerDatabase
 from memoryd.wire import Exit
 from tests.integration.contract_server import agent, serving, status
@@ -224,6 +226,17 @@ def test_lines_of_the_ignore_file_that_hide_nothing_are_named(notes: Path, capsy
     message = said(told, "notes.ignored")
     assert "line 5" in message
     assert "line 6" in message
+
+
+def test_index_of_the_version_before_is_left_for_the_next_start(indexed: Path, capsys: Captured) -> None:
+    """Its vectors may have cost hours; to make it anew would lose them."""
+    with closing(apsw.Connection(str(indexed), vfs=checksum_vfs())) as database:
+        database.pragma("user_version", database.pragma("user_version") - INDEX_VERSION + FLOAT_VERSION)
+    before = indexed.read_bytes()
+    _, told = doctor(capsys, "--section", "index", "--fix", "--yes")
+    assert states(told, "index.sound") == ["look"]
+    assert "brings it to this one" in said(told, "index.sound")
+    assert indexed.read_bytes() == before
 
 
 def test_newer_ledger_is_refused_and_untouched(ledger: Path, capsys: Captured) -> None:

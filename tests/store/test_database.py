@@ -12,7 +12,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import known_files
-from memoryd.store.index.schema import FileKind, prepare_index, recognise
+from memoryd.store.index.schema import FLOAT_VERSION, FileKind, prepare_index, recognise
 from memoryd.store.opening import READERS
 from tests.store.consistency import check_consistency
 from tests.store.rows import SETTINGS, note, put, put_note
@@ -147,6 +147,10 @@ def test_header_tells_what_a_file_is(tmp_path: Path) -> None:
     prepare_index(db)
     db.close()
     assert recognise(path) is FileKind.OURS
+    db = apsw.Connection(str(path))
+    db.pragma("user_version", FLOAT_VERSION)
+    db.close()
+    assert recognise(path) is FileKind.EARLIER
     db = apsw.Connection(str(path))
     db.pragma("user_version", 99)
     db.close()

@@ -114,11 +114,9 @@ def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Findin
         hint = "look at it and move it away, or name another file in agents.defaults.memorySearch.store.path"
         yield Finding("wrong", f"{path} is no index of memoryd, or one whose beginning is damaged", hint)
     elif kind is FileKind.OTHER_VERSION:
-        yield Finding(
-            "look",
-            f"{path} is of another version",
-            "the next start makes it anew from the notes, with the vectors of an older one",
-        )
+        yield Finding("look", f"{path} is of another version", "the next start makes it anew from the notes")
+    elif kind is FileKind.EARLIER:
+        yield Finding("look", f"{path} is of the version before", "the next start of memoryd brings it to this one")
     else:
         yield _judge(file, examination)
 

@@ -33,6 +33,8 @@ class FileKind(StrEnum):
 
     ABSENT = "absent"
     OURS = "ours"
+    EARLIER = "earlier version"
+    """Of the version before: it is brought to this one when it is opened to write."""
     OTHER_VERSION = "other version"
     FOREIGN = "foreign"
     DAMAGED = "damaged"
@@ -53,7 +55,7 @@ def recognise(path: Path) -> FileKind:
         return FileKind.ABSENT
     if header.application != APPLICATION_ID:
         return FileKind.FOREIGN
-    return FileKind.OURS if header.version in (INDEX_VERSION, FLOAT_VERSION) else FileKind.OTHER_VERSION
+    return {INDEX_VERSION: FileKind.OURS, FLOAT_VERSION: FileKind.EARLIER}.get(header.version, FileKind.OTHER_VERSION)
 
 
 def is_writable(path: Path) -> bool:
@@ -74,7 +76,7 @@ def delete_set_aside(path: Path) -> None:
 
 def discard(path: Path) -> None:
     """Delete an index of ours that nobody wants any more, with its log and what was set aside of it; raises OSError."""
-    if recognise(path) in (FileKind.OURS, FileKind.OTHER_VERSION):
+    if recognise(path) in (FileKind.OURS, FileKind.EARLIER, FileKind.OTHER_VERSION):
         delete_set_aside(path)
         # the file first: SQLite takes a log without a file for nothing
         for suffix in ("", "-wal", "-shm"):
