@@ -17,9 +17,8 @@ TOGETHER = {
     **dict.fromkeys(("test_layering", "test_names", "test_skips", "test_remembered_texts"), "trees"),
     **dict.fromkeys(("test_fault_catalogue", "test_visible_checks"), "trees of tests"),
     "test_bundle_shapes": "clients",
-    "test_followups": "followups",
 }
-"""Modules of which the first test parses, imports or works out for seconds what the others use."""
+"""Modules of which the first test parses or imports for seconds what the others use."""
 
 
 def grouped(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
