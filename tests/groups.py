@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-PARTS = {"test_schemathesis": 8, "test_access_routes": 2, "test_editors": 2, "test_answers": 2}
+PARTS = {"test_schemathesis": 8, "test_editors": 2, "test_answers": 2}
 """In how many groups the tests of a long module are cut: its daemon takes seconds, its tests minutes."""
 
 TOGETHER = {
