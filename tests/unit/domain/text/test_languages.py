@@ -1,6 +1,7 @@
 """The language of a text: of questions, notes, scripts, and of what has none."""
 
 import pytest
+
 from memoryd.domain.text.languages import SAMPLE_CHARS, language_of
 
 QUESTIONS = {
@@ -34,7 +35,19 @@ def test_short_question_has_its_language(code: str, question: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  ", "Kubernetes", "docker compose up", "ERR_4711", "Anna", "Berlin 2026-05-01", "😀", "die hard", "\0", "de"],
+    [
+        "",
+        "  ",
+        "Kubernetes",
+        "docker compose up",
+        "ERR_4711",
+        "Anna",
+        "Berlin 2026-05-01",
+        "😀",
+        "die hard",
+        "\0",
+        "de",
+    ],
 )
 def test_text_without_a_sign_of_its_language_is_unknown(text: str) -> None:
     assert language_of(text) == ""
