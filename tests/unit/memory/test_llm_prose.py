@@ -9,19 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from memoryd.domain.memories.reflect.citing import CitedFact, CitedSentence, fault_of
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt
-from memoryd.memory.llm import (
-    FACTS_MAX,
-    CitedFact,
-    CitedSentence,
-    Prose,
-    ProseSummary,
-    SummaryAnswer,
-    fault_of,
-    summary_prompt,
-    summary_shape,
-)
+from memoryd.memory.llm import FACTS_MAX, Prose, ProseSummary, SummaryAnswer, summary_prompt, summary_shape
 
 FACTS = (
     CitedFact("1a2b3c4d", "Anna moved to Graz in 2019."),

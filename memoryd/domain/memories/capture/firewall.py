@@ -5,9 +5,8 @@ words and of each three in a row. A sentence is an echo of it if it says the sam
 significant word in the same order, or joins several echoes. A word, a number or a negation of its own makes it news: a
 correction or a second fact brings one.
 
-What a text model returns must be in the message: in its language, with its words and numbers alone. A sentence of a
-summary may have words of its own, but fewer than of the facts that it cites, and no name. A memory may only be made of
-a person's own words, in a chat that is theirs.
+What a text model returns must be in the message: in its language, with its words and numbers alone. A memory may only
+be made of a person's own words, in a chat that is theirs.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -21,7 +20,7 @@ from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED, Statement, normalised, statement_of
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
 
 HASH_BYTES: Final = 8
 CHARS_MAX: Final = 2000
@@ -184,33 +183,6 @@ def why_ungrounded(text: str, message: str) -> str:
     }
     likely = [clause for clause, count in shared.items() if count == max(shared.values())]
     return SkipReason.INVERTED if all(_is_turned(text, clause) for clause in likely) else ""
-
-
-_NAME: Final = expression(r"(?<=[\w,;] )(?=[^\W\d_a-z])[^\W\d_\u4e00-\u9fff]{3,}")
-"""A word that begins with a capital letter inside a sentence; letters without cases are none."""
-
-
-def why_unsupported(sentence: str, sources: Iterable[str]) -> str:
-    """Say why a sentence does not rest on its sources, in whatever words; empty if it may."""
-    stated = [statement_of(source) for source in sources]
-    own, told = _telling_stems(statement_of(sentence)), set[str]().union(*map(_telling_stems, stated))
-    names = {name.casefold()[:_STEM] for name in _NAME.findall(sentence) if not name[0].islower()}
-    if 2 * len(own & told) < len(own):
-        return "most of its words stand in none of its facts"
-    if (names & own) - told:
-        return "it names what stands in none of its facts"
-    if {statement_of(sentence).is_negated}.isdisjoint(one.is_negated for one in stated):
-        return "it says the contrary of its facts"
-    return ""
-
-
-def shares_words(sentence: str, source: str) -> bool:
-    """Tell whether a sentence has a telling word of a source."""
-    return not _telling_stems(statement_of(sentence)).isdisjoint(_telling_stems(statement_of(source)))
-
-
-def _telling_stems(statement: Statement) -> set[str]:
-    return {word[:_STEM] for word in statement.words if word not in _COMMON_WORDS and word != "用户"}
 
 
 def _stems(text: str, common: Collection[str] = ()) -> set[str]:
