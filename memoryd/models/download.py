@@ -74,6 +74,15 @@ async def download(
             raise DownloadError(f"cannot store {request.spec} in {target.parent}: {reason}") from exc
 
 
+async def answers(url: str, limit: timedelta) -> bool:
+    """Tell whether a server says within `limit` that the file is there, be it elsewhere."""
+    try:
+        async with httpx.AsyncClient(timeout=limit.total_seconds(), headers=HEADERS) as client:
+            return not (await client.head(url)).is_error
+    except httpx.HTTPError:
+        return False
+
+
 class _Download(Struct):
     request: DownloadRequest
     part: PartFile

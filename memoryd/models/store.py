@@ -9,6 +9,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
@@ -46,6 +47,7 @@ from memoryd.models.source import (
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
 HUB: Final = "https://huggingface.co"
+HUB_TIMEOUT: Final = timedelta(seconds=4)
 OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 
 
@@ -159,6 +161,16 @@ class ModelStore:
             if not path.is_file():
                 await self._fetch(source, path, report)
         return path
+
+    async def is_fetchable(self, spec: str) -> bool:
+        """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
+        source = parse(spec, base=self._base)
+        if not isinstance(source, HubSource):
+            return True
+        # heavy, as below
+        from memoryd.models.download import answers
+
+        return not self._forbidden_by and await answers(source.url(self._hub), HUB_TIMEOUT)
 
     async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
         if isinstance(source, PackageSource):

@@ -88,7 +88,9 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     for folder in once:
         _require(folder, options)
     chosen = tuple((one, _is_whole(one, options)) for one in once)
-    models = here.models_here()
+    models = here.models_here(
+        [(folder.path, is_whole) for folder, is_whole in chosen], is_local=options.model in (None, LOCAL)
+    )
     if options.model is not None:
         model = named_model(options.model, models)
     else:
