@@ -102,6 +102,11 @@ KNOWN: Final = (
 )
 
 
+def title_of(spec: str) -> str:
+    """Return the name of the model that a known package carries; empty for another spec."""
+    return next((model.title for model in KNOWN if model.spec == spec), "")
+
+
 def find(source: PackageSource) -> PackagedModel:
     """Return the known package of that name and version; ModelError lists the known ones otherwise."""
     for model in KNOWN:

@@ -1,6 +1,6 @@
 """Model files: where one of a given source lies, how it gets there, what is there, and how it goes.
 
-The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and hash), NAME.gguf.part
+The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and speed), NAME.gguf.part
 and NAME.gguf.part.json (a download that can go on), and hidden lock and work files. Files outside it, the user's
 own and those of the shared Hugging Face cache, are read only.
 """
@@ -22,7 +22,7 @@ from memoryd.errors import DownloadError, ModelError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
 from memoryd.models import packaged
-from memoryd.models.families import EMBEDDING, ModelUse
+from memoryd.models.families import EMBEDDING, ModelUse, languages_of
 from memoryd.models.fetching import (
     DownloadRequest,
     DownloadTimeouts,
@@ -47,6 +47,7 @@ from memoryd.models.source import (
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
 HUB: Final = "https://huggingface.co"
+SPEED: Final = "passagesPerSecond"
 HUB_TIMEOUT: Final = timedelta(seconds=4)
 OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 
@@ -60,6 +61,13 @@ class StoredModel(Struct, frozen=True):
     bytes: int
     path: Path
     is_complete: bool
+    speed: float | None = None
+    """Passages a second on this machine, as `models verify` measured it; None if nobody did."""
+
+    @property
+    def languages(self) -> str:
+        """Which it was made for, in words; empty if unknown."""
+        return languages_of(packaged.title_of(self.spec), self.spec, self.name)
 
 
 class ModelStore:
@@ -193,6 +201,12 @@ class ModelStore:
         begun = [_entry(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
         return sorted([*whole, *begun], key=lambda model: model.name)
 
+    def note_speed(self, path: Path, speed: float) -> None:
+        """Keep the speed of a model beside it, for the list; not of one outside the folder. Raises OSError."""
+        if path.parent == self.folder:
+            note = path.with_name(path.name + ".json")
+            replace_file(note, json.dumps(read_json_object(note) | {SPEED: round(speed, 1)}).encode())
+
     def remove(self, spec: str) -> int:
         """Delete the model of a spec or of a name in the list, also a begun one; the bytes freed.
 
@@ -256,8 +270,16 @@ def _forbidden_by(environment: Mapping[str, str], *, allow_download: bool) -> st
 
 
 def _entry(path: Path, name: str, *, is_complete: bool) -> StoredModel:
-    spec = read_json_object(path.with_name(path.name + ".json")).get("spec")
-    return StoredModel(name, spec if isinstance(spec, str) else "", path.stat().st_size, path, is_complete)
+    note = read_json_object(path.with_name(path.name + ".json"))
+    spec, speed = note.get("spec"), note.get(SPEED)
+    return StoredModel(
+        name=name,
+        spec=spec if isinstance(spec, str) else "",
+        bytes=path.stat().st_size,
+        path=path,
+        is_complete=is_complete,
+        speed=speed if isinstance(speed, float) else None,
+    )
 
 
 def _note_source(path: Path, spec: str) -> Progress:
