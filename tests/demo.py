@@ -20,7 +20,7 @@ import psutil
 
 from memoryd.client import Client
 from memoryd.config.paths import cache_dir
-from memoryd.domain.embedding import STARTER
+from memoryd.domain.embedding import MULTILINGUAL_STARTER
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import DaemonNotRunning, NotNow
 from memoryd.replies.search import HitReply, SearchReply
@@ -107,7 +107,7 @@ def _prepare(folder: Path) -> Path:
     shutil.copytree(SAMPLE, workspace)
     search = {
         "provider": "local",
-        "local": {"modelPath": STARTER},
+        "local": {"modelPath": MULTILINGUAL_STARTER},
     }
     defaults = {"workspace": str(workspace), "memorySearch": search}
     config = folder / "config.json5"

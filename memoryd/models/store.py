@@ -18,7 +18,7 @@ from msgspec import Struct
 from memoryd.config.loading.overrides import YES
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
-from memoryd.domain.embedding import STARTER
+from memoryd.domain.embedding import MULTILINGUAL_STARTER
 from memoryd.errors import DownloadError, ModelError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
@@ -195,7 +195,9 @@ class ModelStore:
                 url=url,
                 sha256=known,
                 is_hub=isinstance(source, HubSource),
-                instead=f"name one of a package index in {self.key}: {STARTER}" if self.key == EMBEDDING_KEY else "",
+                instead=f"name one of a package index in {self.key}: {MULTILINGUAL_STARTER}"
+                if self.key == EMBEDDING_KEY
+                else "",
             )
             await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
         report(_note_source(path, source.spec))

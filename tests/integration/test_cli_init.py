@@ -11,7 +11,7 @@ from memoryd.cli.main import run
 from memoryd.config.loading.load import load
 from memoryd.config.paths import config_file
 from memoryd.config.providers import DEFAULT_MODEL
-from memoryd.domain.embedding import ENGLISH_STARTER, STARTER
+from memoryd.domain.embedding import ENGLISH_STARTER, MULTILINGUAL_STARTER
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.integration.model_server import Answer, ModelServer
@@ -169,7 +169,7 @@ def test_key_in_the_environment_is_not_used_unless_named(capsys: Captured, monke
 
 @pytest.mark.parametrize(
     ("status", "chinese", "spec"),
-    [(None, 0, ENGLISH_STARTER), (None, 1, STARTER), (403, 0, ENGLISH_STARTER), (200, 1, DEFAULT_MODEL)],
+    [(None, 0, ENGLISH_STARTER), (None, 1, MULTILINGUAL_STARTER), (403, 0, ENGLISH_STARTER), (200, 1, DEFAULT_MODEL)],
 )
 async def test_model_follows_the_language_of_the_notes_where_no_hub_answers(
     status: int | None, chinese: int, spec: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
@@ -184,6 +184,18 @@ async def test_model_follows_the_language_of_the_notes_where_no_hub_answers(
         told = await asyncio.to_thread(done, capsys, *arguments)
     assert (told["provider"], load().config.resolved_agents()[0].memory_search.local.model_path) == ("local", spec)
     assert ("does not answer" in str(told["reason"])) is (spec != DEFAULT_MODEL)
+
+
+def test_local_model_may_be_named(capsys: Captured) -> None:
+    folder = notes("bees.md")
+    for named, meant in ((ENGLISH_STARTER, ENGLISH_STARTER), ("mine.gguf", str(Path("mine.gguf").absolute()))):
+        told = done(capsys, str(folder), "--force", "--yes", "--no-service", "--json", "--model", named)
+        search = load().config.resolved_agents()[0].memory_search
+        assert (told["provider"], search.local.model_path) == ("local", meant)
+    for wrong, known in (("pypi:mine==1", MULTILINGUAL_STARTER), ("odd:mine", "odd: is not a source")):
+        refused = done(capsys, str(folder), "--force", "--yes", "--json", "--model", wrong, code=Exit.ERROR)
+        assert known in str(refused["error"])
+    assert "is not one of" in str(done(capsys, str(folder), "--json", "--model", "nobody", code=Exit.USAGE)["error"])
 
 
 def test_service_that_cannot_be_installed_is_told_and_the_file_stays(

@@ -27,6 +27,8 @@ from memoryd.files.reading import read_head
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import Scan, ScanRules, scan
 from memoryd.models.families import inspect
+from memoryd.models.packaged import find
+from memoryd.models.source import PackageSource, parse
 from memoryd.models.store import OFFLINE, ModelStore
 
 CLAUDE_MEMORIES: Final = "projects/*/memory"
@@ -124,6 +126,13 @@ def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool = True) 
         is_english=is_wanted and is_english_alone(map(language_of, _samples(folders))),
         keys={row.name: name for row in PROVIDERS.values() for name in row.key_variables[::-1] if os.environ.get(name)},
     )
+
+
+def require_source(spec: str) -> None:
+    """Raise ModelError, with what is possible, for a spec that names no model."""
+    source = parse(spec)
+    if isinstance(source, PackageSource):
+        find(source)
 
 
 def _samples(folders: Sequence[tuple[Path, bool]]) -> Iterator[str]:

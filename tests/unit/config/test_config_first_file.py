@@ -11,7 +11,7 @@ from memoryd.config.loading.load import Loaded, loaded_of
 from memoryd.config.loading.raw import ConfigText, parse
 from memoryd.domain.embedding import (
     ENGLISH_STARTER,
-    STARTER,
+    MULTILINGUAL_STARTER,
     FirstModel,
     ModelsHere,
     is_english_alone,
@@ -86,14 +86,14 @@ def test_name_in_another_encoding_is_kept() -> None:
         (ModelsHere(True, "usual", ("other", "usual")), "local", ""),
         (ModelsHere(True, "usual", ("other", "third")), "local", ""),
         (ModelsHere(True, "usual", may_fetch=False), "none", ""),
-        (ModelsHere(True, "usual", has_hub=False), "local", STARTER),
+        (ModelsHere(True, "usual", has_hub=False), "local", MULTILINGUAL_STARTER),
         (ModelsHere(True, "usual", has_hub=False, is_english=True), "local", ENGLISH_STARTER),
-        (ModelsHere(True, "usual", memory_bytes=1 << 30), "local", STARTER),
+        (ModelsHere(True, "usual", memory_bytes=1 << 30), "local", MULTILINGUAL_STARTER),
         (ModelsHere(True, "usual", memory_bytes=1 << 30, is_english=True), "local", ENGLISH_STARTER),
         (ModelsHere(True, "usual", (ENGLISH_STARTER,), is_english=True), "local", ENGLISH_STARTER),
-        (ModelsHere(True, "usual", (ENGLISH_STARTER,), has_hub=False), "local", STARTER),
+        (ModelsHere(True, "usual", (ENGLISH_STARTER,), has_hub=False), "local", MULTILINGUAL_STARTER),
         (ModelsHere(True, "usual", (ENGLISH_STARTER,), may_fetch=False), "local", ENGLISH_STARTER),
-        (ModelsHere(True, "usual", (ENGLISH_STARTER, STARTER)), "local", STARTER),
+        (ModelsHere(True, "usual", (ENGLISH_STARTER, MULTILINGUAL_STARTER)), "local", MULTILINGUAL_STARTER),
         (ModelsHere(False, "usual", ("usual",), keys={"openai": "OPENAI_API_KEY"}), "none", ""),
     ],
 )
@@ -119,7 +119,7 @@ def test_notes_are_english_but_for_a_fiftieth(languages: str, is_english: bool) 
 
 
 def test_starters_are_models_that_a_package_index_carries() -> None:
-    assert {ENGLISH_STARTER, STARTER} == {model.spec for model in KNOWN}
+    assert {ENGLISH_STARTER, MULTILINGUAL_STARTER} == {model.spec for model in KNOWN}
 
 
 def test_named_provider_says_what_it_wants() -> None:
