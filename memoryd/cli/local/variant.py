@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -134,16 +134,17 @@ def compare(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Key, obj
     return Comparison(questions, [*found.problems, *wrong], now, then)
 
 
-def refuse_regression(invocation: Invocation, wanted: Mapping[Key, object]) -> None:
-    """Raise NotNow, which names the questions, if a variant answers accepted golden questions of an agent worse.
+def refuse_regression(
+    invocation: Invocation, wanted: Mapping[Key, object], affected: Collection[str] | None = None
+) -> None:
+    """Raise NotNow, which names the questions, if a variant answers accepted golden questions worse.
 
-    Where there are none nothing is asked.
+    They are those of the `affected` agents, None for all. Where there are none nothing is asked.
     """
-    seen = set[str]()
-    for agent in invocation.chosen_agents(invocation.memory.status()):
-        if agent["workspace"] in seen or agent["backend"] != "builtin" or not golden_set(agent).accepted:
+    for agent in invocation.memory.status()["agents"]:
+        is_affected = affected is None or agent["id"] in affected
+        if not is_affected or agent["backend"] != "builtin" or not golden_set(agent).accepted:
             continue
-        seen.add(agent["workspace"])
         note(f"asking the golden questions of {agent['workspace']} before anything changes")
         found = compare(invocation, agent, wanted)
         now, then = found.measures
