@@ -13,9 +13,10 @@ from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import harmless_line, is_terminal
+from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
 from memoryd.domain.citations import parse
-from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, Measures, Outcome, first_rank, measures
+from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, QuestionResult, RankingScores, first_rank, scores
 from memoryd.domain.ranking.golden import GoldenLine, GoldenPlace, GoldenSet, located, parse_golden
 from memoryd.errors import InvalidRequest, NotFound, NotNow
 from memoryd.replies.search import SearchReply
@@ -43,14 +44,14 @@ class LocatedQuestion(Struct, frozen=True):
 class Evaluation(Struct, frozen=True):
     """How all questions were answered, by their text; times are in milliseconds, `answer_ms` of each answer."""
 
-    outcomes: Mapping[str, Outcome]
+    results: Mapping[str, QuestionResult]
     answer_ms: Sequence[float]
     arm_ms: Mapping[str, float]
     """The mean of each arm; of a daemon that others ask, too, with their questions."""
 
-    def measured(self, texts: Iterable[str]) -> Measures:
-        """Return the measures of some of the questions."""
-        return measures(self.outcomes[text] for text in texts)
+    def scores_of(self, texts: Iterable[str]) -> RankingScores:
+        """Return the scores of some of the questions."""
+        return scores(self.results[text] for text in texts)
 
     @property
     def percentiles(self) -> tuple[float, float]:
@@ -59,6 +60,14 @@ class Evaluation(Struct, frozen=True):
             return (fmean(self.answer_ms),) * 2 if self.answer_ms else (0.0, 0.0)
         cuts = quantiles(self.answer_ms, n=20, method="inclusive")
         return cuts[9], cuts[18]
+
+
+def wait_for_index(invocation: Invocation, seconds: float) -> None:
+    """Wait until the notes of the chosen agent are found by all that finds them; raises NotNow if they are not."""
+    provider = invocation.chosen_agents(invocation.memory.status())[0]["embedding"]["provider"]
+    reply = wait_for(invocation, "indexed" if provider == "none" else "embedded", seconds)
+    if not reply["complete"]:
+        raise NotNow(f"the index is not complete: {reply['reason'] or 'it takes longer'}", hint="memoryctl status")
 
 
 def golden_file(agent: AgentStatus) -> Path:
@@ -89,7 +98,7 @@ def golden_set(agent: AgentStatus) -> GoldenSet:
     return parse_golden(golden_text(agent))
 
 
-class Documents:
+class DocumentTexts:
     """Reads documents as the daemon shows them to one agent, so that what is private stays so; each once."""
 
     def __init__(self, client: Client, agent: str) -> None:
@@ -141,7 +150,7 @@ class Documents:
                 yield found
 
 
-def located_questions(lines: Iterable[GoldenLine], documents: Documents) -> tuple[list[LocatedQuestion], list[str]]:
+def located_questions(lines: Iterable[GoldenLine], documents: DocumentTexts) -> tuple[list[LocatedQuestion], list[str]]:
     """Return the questions whose answer stands somewhere, and in words what is wrong with the others."""
     found, problems = [], []
     for line in lines:
@@ -160,7 +169,7 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
 
     Raises NotNow where an arm takes no part for a minute.
     """
-    outcomes: dict[str, Outcome] = {}
+    results: dict[str, QuestionResult] = {}
     times: list[float] = []
     before: Mapping[str, tuple[float, float]] = {}
     with question_bar(what, len(questions)) as show:
@@ -171,10 +180,10 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
                 reply, before = _answer(client, agent, question.text), _arm_times(client)
             spans = [LineSpan(hit["path"], hit["startLine"], hit["endLine"]) for hit in reply["results"]]
             rank = first_rank(spans, question.spans)
-            outcomes[question.text] = Outcome(rank, reply["verdict"], stranger=not question.spans)
+            results[question.text] = QuestionResult(rank, reply["verdict"], stranger=not question.spans)
             times.append(reply["tookMs"])
             show(number + 1)
-    return Evaluation(outcomes, times, dict(_means(before, _arm_times(client))))
+    return Evaluation(results, times, dict(_means(before, _arm_times(client))))
 
 
 def _answer(client: Client, agent: str, text: str) -> SearchReply:

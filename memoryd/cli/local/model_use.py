@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import note
-from memoryd.cli.written_file import make, replace_with_backup
 from memoryd.config.agents import Agent
 from memoryd.config.loading.editing import with_value
 from memoryd.config.loading.keys import dotted
@@ -22,7 +21,7 @@ from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError
 MODEL: Final = ("memorySearch", "local", "modelPath")
 
 
-class ModelUse(Struct, frozen=True):
+class ModelSwitch(Struct, frozen=True):
     """What is to be written where, and which agents embed with another model then."""
 
     path: Path
@@ -32,7 +31,7 @@ class ModelUse(Struct, frozen=True):
     affected: frozenset[str]
 
 
-def planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelUse:
+def planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
     """Plan to write the model of an agent: for it alone if `is_own` or if it has one of its own, else for all.
 
     Raises InvalidRequest where the file cannot take it, or where something else says which model it is.
@@ -52,7 +51,7 @@ def planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelUse:
     if after[agent.id] != spec:
         raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")
     changed = frozenset(name for name, model in after.items() if model != before.get(name))
-    return ModelUse(path, text, dotted(key), spec, changed)
+    return ModelSwitch(path, text, dotted(key), spec, changed)
 
 
 def _models(agents: list[Agent]) -> Mapping[str, str]:
@@ -68,7 +67,7 @@ def _entry(text: str, source: Path, agent: str) -> KeyPath | None:
     return None
 
 
-def refuse_worse(invocation: Invocation, plan: ModelUse) -> None:
+def refuse_worse(invocation: Invocation, plan: ModelSwitch) -> None:
     """Raise NotNow if a running daemon would answer golden questions worse; without one nothing is asked."""
     from memoryd.cli.local.variant import refuse_regression
 
@@ -78,11 +77,13 @@ def refuse_worse(invocation: Invocation, plan: ModelUse) -> None:
         note("memoryd is not running: the golden questions, if there are any, were not asked")
 
 
-def switch(invocation: Invocation, plan: ModelUse) -> Path | None:
+def switch(invocation: Invocation, plan: ModelSwitch) -> Path | None:
     """Write the configuration, and have a running daemon take it; return the copy of the file before, if there was one.
 
     Raises NotNow where somebody else wrote it meanwhile, MemorydError.
     """
+    from memoryd.cli.written_file import make, replace_with_backup
+
     kept = None
     if plan.path.exists():
         kept = replace_with_backup(plan.path, plan.text, datetime.now().astimezone())

@@ -10,7 +10,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.golden import NOTES, Documents
+from memoryd.cli.golden import NOTES, DocumentTexts
 from memoryd.cli.invocation import Invocation
 from memoryd.client import Client
 from memoryd.config.loading.load import load
@@ -40,7 +40,7 @@ _CITED: Final = expression(r"[^\s`'\"()\[\]]+\.md#L[0-9]+(?:-L?[0-9]+)?")
 def suggestions(invocation: Invocation, agent: AgentStatus, known: Iterable[str], most: int) -> list[GoldenQuestion]:
     """Return at most so many guesses, none of a question that is known, from each source by turns."""
     client, seen = invocation.memory, {folded(text) for text in known}
-    documents = Documents(client, agent["id"])
+    documents = DocumentTexts(client, agent["id"])
     sources = (
         _asked(client, agent["id"], documents),
         _of_memories(client, agent["id"]),
@@ -50,7 +50,7 @@ def suggestions(invocation: Invocation, agent: AgentStatus, known: Iterable[str]
     return list(islice(_new(by_turns, documents, seen), most))
 
 
-def _new(guesses: Iterable[GoldenQuestion], documents: Documents, seen: set[str]) -> Iterator[GoldenQuestion]:
+def _new(guesses: Iterable[GoldenQuestion], documents: DocumentTexts, seen: set[str]) -> Iterator[GoldenQuestion]:
     for guess in guesses:
         key = folded(guess.question)
         if key not in seen and all(documents.spans(place) for place in guess.places):
@@ -62,7 +62,7 @@ def _guess(question: str, place: GoldenPlace) -> GoldenQuestion:
     return GoldenQuestion(" ".join(question.split()), (place,), "guess")
 
 
-def _quoted(span: LineSpan, documents: Documents) -> GoldenPlace | None:
+def _quoted(span: LineSpan, documents: DocumentTexts) -> GoldenPlace | None:
     """Return the place of these lines by their text, with the lines beside it; None where they say nothing."""
     lines = (documents.text(span.path) or "").split("\n")[span.start - 1 : span.end]
     quote = quote_of([line for line in lines if not line.startswith("#")] or lines)
@@ -70,7 +70,7 @@ def _quoted(span: LineSpan, documents: Documents) -> GoldenPlace | None:
     return GoldenPlace(path=span.path, quote=quote, lines=f"L{number}") if quote else None
 
 
-def _asked(client: Client, agent: str, documents: Documents) -> Iterator[GoldenQuestion]:
+def _asked(client: Client, agent: str, documents: DocumentTexts) -> Iterator[GoldenQuestion]:
     """Yield questions of conversations with the note that the answer cites, else with the one that answers now."""
     for question, answer in _turns(client, agent):
         cited = [parse(found) for found in _CITED.findall(answer)]
@@ -107,7 +107,7 @@ def _question_of(memory: MemoryDocumentReply) -> str:
     return " ".join([*about, *words]) if len(words) > 1 else ""
 
 
-def _of_headings(client: Client, agent: AgentStatus, documents: Documents) -> Iterator[GoldenQuestion]:
+def _of_headings(client: Client, agent: AgentStatus, documents: DocumentTexts) -> Iterator[GoldenQuestion]:
     """Yield headings of several words, each with the first line below it that says something."""
     source = client.status()["config"]["source"]
     config = load(Path(source) if source else None).config

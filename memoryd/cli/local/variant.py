@@ -23,22 +23,22 @@ import json5
 from msgspec import Struct
 
 from memoryd.cli.golden import (
-    Documents,
+    DocumentTexts,
     Evaluation,
     LocatedQuestion,
     ask,
     golden_set,
     located_questions,
+    wait_for_index,
 )
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import harmless_line, note, size
-from memoryd.cli.waiting import wait_for
 from memoryd.config.loading.foreign import set_foreign_aside
 from memoryd.config.loading.load import load, loaded_of
 from memoryd.config.loading.raw import ConfigText, Raw, agents_in, parse, read, texts_in, value_at
 from memoryd.config.paths import spending_file
 from memoryd.domain.access import folded_id
-from memoryd.domain.ranking.evaluation import Change, Measures, changes
+from memoryd.domain.ranking.evaluation import RankChange, RankingScores, changes
 from memoryd.errors import (
     ConfigError,
     DaemonNotRunning,
@@ -61,9 +61,9 @@ STOP_SECONDS: Final = 10.0
 INDEX_SECONDS: Final = 24 * 3600.0
 """It may embed all notes; who waits sees a bar and may leave."""
 SECTION: Final = "memorySearch."
-Key = tuple[str, ...]
+VariantKey = tuple[str, ...]
 """Of a configuration, below a section."""
-ALONE: Final[Mapping[Key, object]] = {
+ALONE: Final[Mapping[VariantKey, object]] = {
     ("memory", "readOnly"): True,
     ("memory", "backend"): "builtin",
     ("memory", "qa"): {"enabled": False},
@@ -91,19 +91,19 @@ class Comparison(Struct, frozen=True):
         return [question.text for question in self.questions if question.is_accepted]
 
     @property
-    def measures(self) -> tuple[Measures, Measures]:
-        """The measures of the accepted questions, now and by the variant."""
-        return self.now.measured(self.accepted), self.variant.measured(self.accepted)
+    def scores(self) -> tuple[RankingScores, RankingScores]:
+        """The scores of the accepted questions, now and by the variant."""
+        return self.now.scores_of(self.accepted), self.variant.scores_of(self.accepted)
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[RankChange]:
         """The questions that the variant answers better or worse; the worse first."""
-        return changes(self.now.outcomes, self.variant.outcomes)
+        return changes(self.now.results, self.variant.results)
 
 
-def parse_changes(texts: Sequence[str]) -> dict[Key, object]:
+def parse_changes(texts: Sequence[str]) -> dict[VariantKey, object]:
     """Read `KEY=VALUE`, a key of `memorySearch` and a value of JSON5 or a bare text; raises InvalidRequest."""
-    found: dict[Key, object] = {}
+    found: dict[VariantKey, object] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         location = tuple(key.strip().removeprefix(SECTION).split("."))
@@ -116,14 +116,15 @@ def parse_changes(texts: Sequence[str]) -> dict[Key, object]:
     return found
 
 
-def compare(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Key, object]) -> Comparison:
+def compare(invocation: Invocation, agent: AgentStatus, wanted: Mapping[VariantKey, object]) -> Comparison:
     """Ask the golden questions of an agent now, and of a variant with these keys of `memorySearch`.
 
     Raises InvalidRequest without questions, ConfigError for keys that the configuration refuses, StoreUnavailable
     where the disk has no room, NotNow where one of both lacks a part.
     """
     found = golden_set(agent)
-    questions, wrong = located_questions(found.lines, Documents(invocation.memory, agent["id"]))
+    wait_for_index(invocation, INDEX_SECONDS)
+    questions, wrong = located_questions(found.lines, DocumentTexts(invocation.memory, agent["id"]))
     if not questions:
         raise InvalidRequest(
             "there are no golden questions that can be asked", hint="memoryctl eval suggest finds some"
@@ -135,7 +136,7 @@ def compare(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Key, obj
 
 
 def refuse_regression(
-    invocation: Invocation, wanted: Mapping[Key, object], affected: Collection[str] | None = None
+    invocation: Invocation, wanted: Mapping[VariantKey, object], affected: Collection[str] | None = None
 ) -> None:
     """Raise NotNow, which names the questions, if a variant answers accepted golden questions worse.
 
@@ -147,7 +148,7 @@ def refuse_regression(
             continue
         note(f"asking the golden questions of {agent['workspace']} before anything changes")
         found = compare(invocation, agent, wanted)
-        now, then = found.measures
+        now, then = found.scores
         if not then.falls_below(now):
             continue
         accepted = set(found.accepted)
@@ -160,7 +161,7 @@ def refuse_regression(
 
 
 @contextlib.contextmanager
-def _variant(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Key, object]) -> Iterator[Invocation]:
+def _variant(invocation: Invocation, agent: AgentStatus, wanted: Mapping[VariantKey, object]) -> Iterator[Invocation]:
     """Give an invocation that asks the variant, which has indexed and embedded everything."""
     index = Path(agent["database"]["path"])
     source = invocation.memory.status()["config"]["source"]
@@ -177,7 +178,7 @@ def _variant(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Key, ob
         with _daemon(config, folder, asking):
             # it is read by now, and may hold keys of providers
             config.unlink()
-            _wait_for_index(asking)
+            wait_for_index(asking, INDEX_SECONDS)
             try:
                 yield asking
             finally:
@@ -190,13 +191,6 @@ def _copy_index(index: Path, copy: Path) -> None:
     except (StoreError, OSError):
         # an index of another version: the variant makes its own
         copy.unlink(missing_ok=True)
-
-
-def _wait_for_index(asking: Invocation) -> None:
-    provider = asking.chosen_agents(asking.memory.status())[0]["embedding"]["provider"]
-    reply = wait_for(asking, "indexed" if provider == "none" else "embedded", INDEX_SECONDS)
-    if not reply["complete"]:
-        raise NotNow(f"the variant cannot be asked: {reply['reason'] or 'its index is not complete'}")
 
 
 @contextlib.contextmanager
@@ -223,14 +217,14 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[Key, object], index: Path) -> str:
+def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey, object], index: Path) -> str:
     """Return the configuration of a variant: the file as it is now, for one agent that writes nothing."""
     raw: Raw = set_foreign_aside(parse(read(source).text, source)).ours if source else {}
     _anchor(raw, source)
     entries = [entry for location, entry in agents_in(raw) if location[1] == "list"]
     entry = next((one for one in entries if folded_id(str(one.get("id"))) == agent["id"]), Raw())
     entry |= {"id": agent["id"], "default": True, "workspace": agent["workspace"], "sockets": []}
-    own: dict[Key, object] = {
+    own: dict[VariantKey, object] = {
         **wanted,
         ("store", "path"): str(index),
         ("sources",): ["memory"],
@@ -256,7 +250,7 @@ def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[Key, object
     return text
 
 
-def _put(raw: Raw, key: Key, value: object) -> None:
+def _put(raw: Raw, key: VariantKey, value: object) -> None:
     """Write a value into sections that are made where they are missing."""
     *above, name = key
     for part in above:

@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 
 from memoryd.cli.golden import (
     GOLDEN_FILE,
-    Documents,
+    DocumentTexts,
     Evaluation,
     LocatedQuestion,
     ask,
@@ -22,11 +22,12 @@ from memoryd.cli.golden import (
     golden_set,
     golden_text,
     located_questions,
+    wait_for_index,
 )
 from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import count, harmless_line, minute, note, styled
-from memoryd.cli.waiting import timeout_option, wait_for
-from memoryd.domain.ranking.evaluation import FOUND, Change, Measures, Outcome, changes
+from memoryd.cli.waiting import timeout_option
+from memoryd.domain.ranking.evaluation import FOUND, QuestionResult, RankChange, RankingScores, changes
 from memoryd.domain.ranking.golden import GoldenLine, folded, golden_line, parse_golden, with_accepted
 from memoryd.errors import InvalidRequest
 from memoryd.replies.status import AgentStatus
@@ -46,7 +47,7 @@ class LastRun(Struct, frozen=True):
     """How each question was answered when they were asked last, by a hash of its text."""
 
     at: str
-    outcomes: dict[str, Outcome]
+    results: dict[str, QuestionResult]
 
 
 @click.group("eval")
@@ -64,17 +65,16 @@ def run(invocation: Invocation, timeout: float) -> Exit:
     """
     agent = chosen_agent(invocation)
     golden = golden_set(agent)
-    provider = agent["embedding"]["provider"]
-    wait_for(invocation, "indexed" if provider == "none" else "embedded", timeout)
-    questions, wrong = located_questions(golden.lines, Documents(invocation.memory, agent["id"]))
+    wait_for_index(invocation, timeout)
+    questions, wrong = located_questions(golden.lines, DocumentTexts(invocation.memory, agent["id"]))
     evaluation = ask(invocation.memory, agent["id"], questions, "asking")
     last = _last_run(agent)
-    moved = _changes_since(last, evaluation.outcomes)
+    moved = _changes_since(last, evaluation.results)
     problems = [*golden.problems, *wrong]
     reply = _reply(agent, questions, evaluation, problems)
     reply |= {"since": last.at if last else None, "changed": to_builtins(moved)}
     if questions:
-        _keep(agent, evaluation.outcomes)
+        _keep(agent, evaluation.results)
     else:
         note(NO_QUESTIONS)
     since = f"since the last run, {minute(last.at)}" if last else ""
@@ -155,7 +155,7 @@ def compare(invocation: Invocation, wanted: tuple[str, ...]) -> Exit:
 
     agent = chosen_agent(invocation)
     compared = variant.compare(invocation, agent, variant.parse_changes(wanted))
-    now, then = compared.measures
+    now, then = compared.scores
     columns = {"now": now, "variant": then}
     reply = {
         "agent": agent["id"],
@@ -178,7 +178,7 @@ def _reply(
     return {
         "agent": agent["id"],
         "file": str(golden_file(agent)),
-        "measures": to_builtins(_columns(questions, evaluation)),
+        "scores": to_builtins(_columns(questions, evaluation)),
         "latencyMs": {
             "p50": round(median, 2),
             "p95": round(late, 2),
@@ -189,13 +189,13 @@ def _reply(
     }
 
 
-def _columns(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> dict[str, Measures]:
+def _columns(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> dict[str, RankingScores]:
     kinds = {"accepted": True, "guesses": False}
     texts = {name: [one.text for one in questions if one.is_accepted is is_kind] for name, is_kind in kinds.items()}
-    return {name: evaluation.measured(chosen) for name, chosen in texts.items() if chosen}
+    return {name: evaluation.scores_of(chosen) for name, chosen in texts.items() if chosen}
 
 
-def _table(columns: Mapping[str, Measures]) -> Iterator[str]:
+def _table(columns: Mapping[str, RankingScores]) -> Iterator[str]:
     yield f"{'':10} {'questions':>9} {'R@1':>6} {'R@5':>6} {'MRR':>6} {'verdict':>8}"
     for name, row in columns.items():
         figures = (row.recall_at1, row.recall_at5, row.mrr)
@@ -220,11 +220,11 @@ def _both_times(now: Evaluation, then: Evaluation) -> Iterator[tuple[str, str]]:
 
 def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:
     """Return the accepted questions whose answer is not found, or whose verdict is wrong."""
-    accepted = [(one.text, evaluation.outcomes[one.text]) for one in questions if one.is_accepted]
+    accepted = [(one.text, evaluation.results[one.text]) for one in questions if one.is_accepted]
     return [
         text
-        for text, outcome in accepted
-        if not outcome.has_right_verdict or (not outcome.stranger and (outcome.rank is None or outcome.rank > FOUND))
+        for text, result in accepted
+        if not result.has_right_verdict or (not result.stranger and (result.rank is None or result.rank > FOUND))
     ]
 
 
@@ -233,22 +233,22 @@ def _missed(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> Ite
     if missed:
         yield "\nnot found, or wrongly judged:"
     for text in missed:
-        yield f"  {_outcome(evaluation.outcomes[text]):>16}  {_question(text)}"
+        yield f"  {_result(evaluation.results[text]):>16}  {_question(text)}"
 
 
-def _changed(moved: Sequence[Change], when: str) -> Iterator[str]:
+def _changed(moved: Sequence[RankChange], when: str) -> Iterator[str]:
     if when:
         yield f"\nchanged {when}:" if moved else f"\nnothing changed {when}"
     for change in moved:
         mark = styled("worse ", colour="red") if change.is_worse else styled("better", colour="green")
-        yield f"  {mark}  {_outcome(change.before)} → {_outcome(change.after)}  {_question(change.question)}"
+        yield f"  {mark}  {_result(change.before)} → {_result(change.after)}  {_question(change.question)}"
 
 
-def _outcome(outcome: Outcome) -> str:
+def _result(result: QuestionResult) -> str:
     """Return the rank and the verdict, of a stranger the verdict alone."""
-    if outcome.stranger:
-        return outcome.verdict
-    return f"{'–' if outcome.rank is None else outcome.rank} {outcome.verdict}"
+    if result.stranger:
+        return result.verdict
+    return f"{'–' if result.rank is None else result.rank} {result.verdict}"
 
 
 def _question(text: str) -> str:
@@ -291,13 +291,13 @@ def _last_run(agent: AgentStatus) -> LastRun | None:
     return None
 
 
-def _changes_since(last: LastRun | None, outcomes: Mapping[str, Outcome]) -> list[Change]:
-    before = last.outcomes if last else {}
-    return changes({text: before[_digest(text)] for text in outcomes if _digest(text) in before}, outcomes)
+def _changes_since(last: LastRun | None, results: Mapping[str, QuestionResult]) -> list[RankChange]:
+    before = last.results if last else {}
+    return changes({text: before[_digest(text)] for text in results if _digest(text) in before}, results)
 
 
-def _keep(agent: AgentStatus, outcomes: Mapping[str, Outcome]) -> None:
+def _keep(agent: AgentStatus, results: Mapping[str, QuestionResult]) -> None:
     from memoryd.cli.written_file import rewrite
 
-    last = LastRun(datetime.now(UTC).isoformat(), {_digest(text): outcome for text, outcome in outcomes.items()})
+    last = LastRun(datetime.now(UTC).isoformat(), {_digest(text): result for text, result in results.items()})
     rewrite(_run_file(agent), msgspec.json.encode(last).decode())

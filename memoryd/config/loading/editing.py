@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
 from pathlib import Path
 from re import Match
 
-from memoryd.config.loading.raw import TOKEN, KeyPath, parse, places, value_at
+from memoryd.config.loading.raw import TOKEN, KeyPath, line_starts, parse, places, value_at
 from memoryd.errors import InvalidRequest
 
 STEP = "  "
@@ -49,7 +48,7 @@ def _edited(text: str, key: KeyPath, value: str) -> str | None:
 
 def _offsets(text: str) -> Mapping[KeyPath, int]:
     """Return where each key and each item of a list begins."""
-    lines = list(accumulate((len(line) for line in text.splitlines(keepends=True)), initial=0))
+    lines = line_starts(text)
     found = places(text).of_keys
     return {location: lines[place.line - 1] + place.column - 1 for location, place in found.items()}
 

@@ -1,6 +1,6 @@
 """What questions whose answers are known say of a ranking: recall@k, mean reciprocal rank, verdicts, and what changed.
 
-The measures are those of the field: recall@k over any of the places that answer, the reciprocal rank of the first hit
+The scores are those of the field: recall@k over any of the places that answer, the reciprocal rank of the first hit
 that holds one (Voorhees 1999), both over the first ten hits.
 """
 
@@ -43,7 +43,7 @@ def reciprocal_rank(rank: int | None) -> float:
     return 1 / rank if rank is not None and rank <= DEPTH else 0.0
 
 
-class Outcome(Struct, frozen=True):
+class QuestionResult(Struct, frozen=True):
     """How a question was answered: the rank of the first hit that answers, None if none of ten does, and the verdict.
 
     Of a `stranger`, which nothing answers, the verdict alone counts.
@@ -60,12 +60,12 @@ class Outcome(Struct, frozen=True):
 
     @property
     def worth(self) -> tuple[int, bool]:
-        """What outcomes are compared by: 2 first, 1 found, 0 not found; then whether the verdict is right."""
+        """What results are compared by: 2 first, 1 found, 0 not found; then whether the verdict is right."""
         found = 0 if self.rank is None or self.rank > FOUND else 1 if self.rank > 1 else 2
         return (0 if self.stranger else found), self.has_right_verdict
 
 
-class Measures(Struct, frozen=True, rename="camel"):
+class RankingScores(Struct, frozen=True, rename="camel"):
     """Means over some questions, 0 to 1; the first three over those that have an answer, None where none has."""
 
     questions: int
@@ -74,7 +74,7 @@ class Measures(Struct, frozen=True, rename="camel"):
     mrr: float | None
     verdict_accuracy: float | None
 
-    def falls_below(self, before: "Measures") -> bool:
+    def falls_below(self, before: "RankingScores") -> bool:
         """Tell whether the ranking got worse: fewer first, fewer found, or fewer right verdicts."""
         pairs = (
             (self.recall_at1, before.recall_at1),
@@ -84,11 +84,11 @@ class Measures(Struct, frozen=True, rename="camel"):
         return any((now or 0.0) < (then or 0.0) for now, then in pairs)
 
 
-def measures(outcomes: Iterable[Outcome]) -> Measures:
-    """Return what these outcomes come to."""
-    rows = list(outcomes)
+def scores(results: Iterable[QuestionResult]) -> RankingScores:
+    """Return what these results come to."""
+    rows = list(results)
     ranks = [row.rank for row in rows if not row.stranger]
-    return Measures(
+    return RankingScores(
         questions=len(rows),
         recall_at1=_mean(rank == 1 for rank in ranks),
         recall_at5=_mean(rank is not None and rank <= FOUND for rank in ranks),
@@ -102,20 +102,20 @@ def _mean(values: Iterable[float]) -> float | None:
     return fmean(found) if found else None
 
 
-class Change(Struct, frozen=True, rename="camel"):
+class RankChange(Struct, frozen=True, rename="camel"):
     """A question that is answered better or worse than before."""
 
     question: str
-    before: Outcome
-    after: Outcome
+    before: QuestionResult
+    after: QuestionResult
     is_worse: bool
 
 
-def changes(before: Mapping[str, Outcome], after: Mapping[str, Outcome]) -> list[Change]:
+def changes(before: Mapping[str, QuestionResult], after: Mapping[str, QuestionResult]) -> list[RankChange]:
     """Return the questions of both that came to be first, found or rightly judged, or ceased to be; the worse first."""
     moved = [
-        Change(question, before[question], outcome, outcome.worth < before[question].worth)
-        for question, outcome in after.items()
-        if question in before and outcome.worth != before[question].worth
+        RankChange(question, before[question], result, result.worth < before[question].worth)
+        for question, result in after.items()
+        if question in before and result.worth != before[question].worth
     ]
     return sorted(moved, key=lambda change: not change.is_worse)

@@ -99,7 +99,7 @@ def parse_golden(text: str) -> GoldenSet:
             golden = decode(line)
             golden.places  # noqa: B018  (raises what is wrong with a citation)
         except (ValueError, msgspec.MsgspecError) as exc:
-            problems.append(f"line {number}: {exc}")
+            problems.append(f"line {number} is no golden question: {exc}")
             continue
         key = folded(golden.question)
         if key in found:
