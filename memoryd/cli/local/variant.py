@@ -147,7 +147,11 @@ def refuse_regression(
         if not is_affected or agent["backend"] != "builtin" or not golden_set(agent).accepted:
             continue
         note(f"asking the golden questions of {agent['workspace']} before anything changes")
-        found = compare(invocation, agent, wanted)
+        try:
+            found = compare(invocation, agent, wanted)
+        except MemorydError as exc:
+            why = f"nothing was changed: the golden questions cannot be asked of the change: {exc}"
+            raise NotNow(why, hint=f"{exc.hint}; " * bool(exc.hint) + "--force does it unasked") from exc
         now, then = found.scores
         if not then.falls_below(now):
             continue
