@@ -35,8 +35,8 @@ Reading, indexing and searching write nothing into a workspace. Three kinds of f
   `memory/topics.txt`. They are when a turn is added, an answer marked, a session marked "do not remember", forgotten,
   put away or brought back, and when the files are pruned for their size.
 
-- [Golden questions](../how-to/evaluate.md), `.memory/eval.jsonl`, by `memoryctl eval suggest` and `accept` alone. How they were answered last is
-  beside the index, in `index.sqlite-eval.json`, by hashes of the questions.
+- [Golden questions](../how-to/evaluate.md), `.memory/eval.jsonl`, by `memoryctl eval suggest` and `accept` alone.
+  How they were answered last is beside the index, in `index.sqlite-eval.json`, by hashes of the questions.
 
 With `memory.readOnly: true` memoryd itself writes nothing at all.
 """

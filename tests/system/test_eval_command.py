@@ -53,6 +53,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
     for number, name in enumerate(HOSTS):
         note = HOST.format(name=name, port=8400 + number)
         (home / "hosts" / "memory" / f"host{number}.md").write_text(note)
+    # what has memories has a ledger, which the variant makes for itself
+    (home / "hosts" / "memory" / "2026-10-06.md").write_text("## Retain\n- W @Peter: Peter moved to Lisbon.\n")
     config = home / "config.json5"
     write_config(config, starter_model)
     with RunningDaemon(home, config, home / "en") as running:
@@ -184,7 +186,7 @@ def test_comparison_that_is_broken_off_leaves_nothing(daemon: RunningDaemon) -> 
     index, before = digest(daemon, "hosts")
     arguments = ["eval", "compare", "--with", "chunking.tokens=64", "--agent", "hosts"]
     running = started([MEMORYCTL, *arguments], env=daemon.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    eventually(lambda: any(index.parent.glob("eval-*/memoryd.lock")), seconds=30)
+    eventually(lambda: any(index.parent.glob("eval-*/state/memoryd.lock")), seconds=30)
     running.send_signal(signal.SIGINT)
     assert running.wait(30) != Exit.DONE
     assert not list(index.parent.glob("eval-*"))

@@ -122,6 +122,8 @@ def _of_headings(client: Client, agent: AgentStatus, documents: DocumentTexts) -
             if not is_code and (found := _HEADING.match(line)):
                 heading = found["text"].strip()
             elif heading and (quote := quote_of([line])):
-                if sum(not term.isdecimal() for term in query_terms(heading)) > 1:
+                terms = query_terms(heading)
+                # the heading of a day is no question
+                if len(terms) > 1 and not any(map(str.isdecimal, terms)):
                     yield _guess(heading, GoldenPlace(path=path, quote=quote, lines=f"L{number}"))
                 heading = ""

@@ -170,16 +170,18 @@ def _variant(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Variant
     index = Path(agent["database"]["path"])
     source = invocation.memory.status()["config"]["source"]
     with _scratch_folder(index) as folder, tempfile.TemporaryDirectory(prefix="memoryd-") as runtime:
-        copy = folder / "index.sqlite"
+        state = folder / "state"
+        state.mkdir(mode=0o700)
+        copy = state / "index.sqlite"
         config = Path(runtime) / "config.json"
         config.write_text(_config(Path(source) if source else None, agent, wanted, copy))
         _copy_index(index, copy)
         with contextlib.suppress(OSError):
             # the budget of the day holds for the variant, too
-            shutil.copyfile(spending_file(), folder / spending_file().name)
+            shutil.copyfile(spending_file(), state / spending_file().name)
         asking = Invocation()
         asking.socket, asking.agent = Path(runtime) / "s", agent["id"]
-        with _daemon(config, folder, asking):
+        with _daemon(config, state, asking):
             # it is read by now, and may hold keys of providers
             config.unlink()
             wait_for_index(asking, INDEX_SECONDS)
@@ -212,7 +214,10 @@ def _scratch_folder(index: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which ends with this process; raises BlockingIOError if another one has it."""
+    """Hold the lock of a folder, which ends with this process; raises BlockingIOError if another one has it.
+
+    No file can be replaced in it meanwhile: who does that takes the same lock.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
