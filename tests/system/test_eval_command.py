@@ -222,3 +222,14 @@ def test_model_is_put_into_the_configuration(daemon: RunningDaemon, starter_mode
     again = memoryctl(daemon, "models", "use", str(tmp_path / "none.gguf"), expected=Exit.ERROR)
     assert "none.gguf" in again.stderr
     assert daemon.config.read_text() == text
+
+
+def test_questions_whose_answers_are_gone_keep_nobody_from_a_change(daemon: RunningDaemon) -> None:
+    write_golden(daemon, "hosts", {"question": "who knows?", "expect": ["memory/none.md#L1"]})
+    refused = memoryctl(daemon, "eval", "compare", "--agent", "hosts", expected=Exit.NOTHING_FOUND)
+    assert "no golden question that can be asked" in refused.stderr
+    text = daemon.config.read_text()
+    daemon.config.write_text(text.replace('"memorySearch": {', '"memorySearch": {"query": {"minScore": 0.2}, ', 1))
+    changed = memoryctl(daemon, "reload", "--agent", "hosts")
+    assert "minScore" in changed.stdout
+    daemon.config.write_text(text)

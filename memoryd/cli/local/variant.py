@@ -44,6 +44,7 @@ from memoryd.errors import (
     DaemonNotRunning,
     InvalidRequest,
     MemorydError,
+    NotFound,
     NotNow,
     StoreError,
     StoreUnavailable,
@@ -119,16 +120,14 @@ def parse_changes(texts: Sequence[str]) -> dict[VariantKey, object]:
 def compare(invocation: Invocation, agent: AgentStatus, wanted: Mapping[VariantKey, object]) -> Comparison:
     """Ask the golden questions of an agent now, and of a variant with these keys of `memorySearch`.
 
-    Raises InvalidRequest without questions, ConfigError for keys that the configuration refuses, StoreUnavailable
-    where the disk has no room, NotNow where one of both lacks a part.
+    Raises NotFound where no question can be asked, InvalidRequest for keys that the configuration refuses,
+    StoreUnavailable where the disk has no room, NotNow where one of both lacks a part.
     """
     found = golden_set(agent)
     wait_for_index(invocation, INDEX_SECONDS)
     questions, wrong = located_questions(found.lines, DocumentTexts(invocation.memory, agent["id"]))
     if not questions:
-        raise InvalidRequest(
-            "there are no golden questions that can be asked", hint="memoryctl eval suggest finds some"
-        )
+        raise NotFound("there is no golden question that can be asked", hint="memoryctl eval suggest finds some")
     with _variant(invocation, agent, wanted) as variant:
         now = ask(invocation.memory, agent["id"], questions, "as it is")
         then = ask(variant.memory, agent["id"], questions, "the variant")
@@ -149,6 +148,10 @@ def refuse_regression(
         note(f"asking the golden questions of {agent['workspace']} before anything changes")
         try:
             found = compare(invocation, agent, wanted)
+        except NotFound as exc:
+            # the notes that answered are gone
+            note(str(exc))
+            continue
         except MemorydError as exc:
             why = f"nothing was changed: the golden questions cannot be asked of the change: {exc}"
             raise NotNow(why, hint=f"{exc.hint}; " * bool(exc.hint) + "--force does it unasked") from exc
