@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from bench.retrieval.sets import Evidence, Lines, Question, Sizes
-
-DEPTH = 10
+from bench.retrieval.sets import Question, Sizes
+from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, first_rank, reciprocal_rank
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A hit as its reader sees it: the lines of its chunk, and those that it puts forward."""
 
-    chunk: Lines
-    focus: Lines
+    chunk: LineSpan
+    focus: LineSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,8 @@ class Scores:
     """Of one question, or the mean of many.
 
     `first` and `in_three`: evidence lies within the focus of the first hit, or of one of the first three. `chars_at_5`
-    counts each line of the top five chunks once.
+    counts each line of the top five chunks once. `any_at_5` and `any_at_10`: one of so many documents that were found
+    first, each counted once, holds evidence somewhere: recall_any of LongMemEval, where a document is a session.
     """
 
     recall_at_1: float
@@ -35,6 +35,8 @@ class Scores:
     first: float
     in_three: float
     chars_at_5: float
+    any_at_5: float
+    any_at_10: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +67,27 @@ class Focused:
 def score(question: Question, hits: Sequence[Shown], sizes: Sizes) -> Scores:
     """Score one ranking of a question that has evidence."""
     chunks = [hit.chunk for hit in hits]
-    ranks = [rank for evidence in question.evidence if (rank := _first_rank(evidence, chunks)) is not None]
+    ranks = [rank for evidence in question.evidence if (rank := first_rank(chunks, evidence.places)) is not None]
     count = len(question.evidence)
-    best = min(ranks, default=DEPTH + 1)
     focused = [_holds(question, hit.focus) for hit in hits]
     return Scores(
         recall_at_1=sum(rank <= 1 for rank in ranks) / count,
         recall_at_5=sum(rank <= 5 for rank in ranks) / count,
         recall_at_10=sum(rank <= DEPTH for rank in ranks) / count,
-        mrr_at_10=1 / best if best <= DEPTH else 0.0,
+        mrr_at_10=reciprocal_rank(min(ranks, default=None)),
         ndcg_at_10=_ndcg(question, chunks),
         first=float(any(focused[:1])),
         in_three=float(any(focused[:3])),
         chars_at_5=_characters(chunks[:5], sizes),
+        any_at_5=recall_any(question, chunks, 5),
+        any_at_10=recall_any(question, chunks, DEPTH),
     )
+
+
+def recall_any(question: Question, hits: Sequence[LineSpan], count: int) -> float:
+    """Return 1 if one of the first `count` documents among the hits holds evidence, else 0."""
+    documents = list(dict.fromkeys(hit.path for hit in hits))[:count]
+    return float(any(place.path in documents for evidence in question.evidence for place in evidence.places))
 
 
 def focused(question: Question, hits: Sequence[Shown]) -> Focused:
@@ -96,29 +105,22 @@ def mean(scores: Sequence[Scores]) -> Scores:
     return Scores(*(fmean(getattr(row, name) for row in scores) for name in Scores.__dataclass_fields__))
 
 
-def _holds(question: Question, lines: Lines) -> bool:
+def _holds(question: Question, lines: LineSpan) -> bool:
     return any(lines.overlaps(place) for evidence in question.evidence for place in evidence.places)
 
 
-def _first_rank(evidence: Evidence, hits: Sequence[Lines]) -> int | None:
-    for rank, hit in enumerate(hits, 1):
-        if any(hit.overlaps(place) for place in evidence.places):
-            return rank
-    return None
-
-
-def _ndcg(question: Question, hits: Sequence[Lines]) -> float:
+def _ndcg(question: Question, hits: Sequence[LineSpan]) -> float:
     """Discounted gain of each group at its first rank, over the gain of a ranking that has them all on top."""
     gains = [
         evidence.weight / math.log2(1 + rank)
         for evidence in question.evidence
-        if (rank := _first_rank(evidence, hits)) is not None and rank <= DEPTH
+        if (rank := first_rank(hits, evidence.places)) is not None and rank <= DEPTH
     ]
     weights = sorted((evidence.weight for evidence in question.evidence), reverse=True)[:DEPTH]
     ideal = sum(weight / math.log2(1 + rank) for rank, weight in enumerate(weights, 1))
     return min(1.0, sum(gains) / ideal) if ideal else 0.0
 
 
-def _characters(hits: Sequence[Lines], sizes: Sizes) -> float:
+def _characters(hits: Sequence[LineSpan], sizes: Sizes) -> float:
     lines = {(hit.path, line) for hit in hits for line in range(hit.start, hit.end + 1)}
     return float(sum(sizes[path][line - 1] for path, line in lines if line <= len(sizes[path])))

@@ -171,11 +171,7 @@ class CandidateSearch(Struct):
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
         base_scores = self.recipe.base_scores(evidence)
         statistics = reader.statistics(
-            question.terms,
-            list(base_scores),
-            question.dates,
-            commonness=commonness,
-            uncounted=self.query.exclusions.chunks,
+            question, list(base_scores), commonness=commonness, uncounted=self.query.exclusions.chunks
         )
         ranking = ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
         self._partial = _Look(ranking)

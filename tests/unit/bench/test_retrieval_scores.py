@@ -6,7 +6,8 @@ import pytest
 
 from bench.retrieval.figures import Answer, Judged, by_category, figures, judge
 from bench.retrieval.scores import Focused, Shown, focused, mean, score
-from bench.retrieval.sets import Evidence, Lines, Question
+from bench.retrieval.sets import Evidence, Question
+from memoryd.domain.ranking.evaluation import LineSpan
 
 SIZES = {"a.md": [10] * 20, "b.md": [7] * 20}
 
@@ -16,11 +17,11 @@ def question(*evidence: Evidence, category: str = "fact", language: str = "en") 
 
 
 def evidence(*places: tuple[str, int, int], weight: float = 1.0) -> Evidence:
-    return Evidence(weight, tuple(Lines(*place) for place in places))
+    return Evidence(weight, tuple(LineSpan(*place) for place in places))
 
 
 def shown(path: str, start: int, end: int, focus: tuple[int, int] | None = None) -> Shown:
-    return Shown(Lines(path, start, end), Lines(path, *(focus or (start, end))))
+    return Shown(LineSpan(path, start, end), LineSpan(path, *(focus or (start, end))))
 
 
 def far(count: int) -> list[Shown]:
@@ -89,6 +90,16 @@ def test_first_and_three_look_at_the_focus_and_not_at_the_chunk(
 
 def test_fourth_hit_is_not_in_three() -> None:
     assert score(question(evidence(("a.md", 4, 4))), [*far(3), shown("a.md", 4, 4)], SIZES).in_three == 0
+
+
+def test_recall_any_counts_each_document_once_and_asks_for_no_line() -> None:
+    asked = question(evidence(("a.md", 4, 4)), evidence(("b.md", 1, 1)))
+    others = [shown(f"{name}.md", 1, 1) for name in "cdefghijk"]
+    for before, any_at_5, any_at_10 in ((4, 1, 1), (5, 0, 1), (9, 0, 1)):
+        # two hits of each document are one document
+        hits = [hit for other in others[:before] for hit in (other, other)]
+        found = score(asked, [*hits, shown("a.md", 9, 9)], {hit.chunk.path: [1] for hit in hits} | SIZES)
+        assert (found.any_at_5, found.any_at_10, found.recall_at_10) == (any_at_5, any_at_10, 0)
 
 
 def test_coverage_is_the_share_of_hits_with_evidence_whose_focus_has_it() -> None:
