@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.calibration import weighed
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
 from memoryd.embed.current import CurrentEmbedder
@@ -169,11 +170,11 @@ class CandidateSearch(Struct):
 
     def _look(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _Look:
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
-        base_scores = self.recipe.base_scores(evidence)
         statistics = reader.statistics(
-            question, list(base_scores), commonness=commonness, uncounted=self.query.exclusions.chunks
+            question, list(evidence.chunks), commonness=commonness, uncounted=self.query.exclusions.chunks
         )
-        ranking = ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
+        evidence, statistics = weighed(evidence, statistics)
+        ranking = ranked(evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score)
         self._partial = _Look(ranking)
         return _Look(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 
