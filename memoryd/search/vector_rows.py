@@ -77,7 +77,7 @@ class VectorRows:
         self.count = 0
         self.means = LanguageMeans()
         """Every vector is without that of its language."""
-        self.is_narrow = False
+        self.is_multilingual = False
         """Whether the model was known to be when they were taken."""
         self.languages = Counter[str]()
         """How many are in each."""
@@ -101,8 +101,10 @@ class VectorRows:
         if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
             return True
         now, before = spoken(self.languages), spoken(self.known)
-        return len(now | before) > 1 and (
-            now != before or any(self.languages[code] > LANGUAGE_GROWTH * self.known[code] for code in now)
+        return (
+            self.is_multilingual
+            and len(now | before) > 1
+            and (now != before or any(self.languages[code] > LANGUAGE_GROWTH * self.known[code] for code in now))
         )
 
     def holds(self, count: int) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, Strangers, is_narrow
+from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, Strangers, is_multilingual
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.search.vector_rows import Signs, VectorIds, VectorRows, meant
@@ -186,7 +186,7 @@ class VectorIndex:
 
     async def _refresh(self) -> None:
         """Load what was added; a question that is given up leaves what it has loaded to the next one."""
-        if self._rows.count and not self._rows.is_narrow and is_narrow(self._strangers()):
+        if self._rows.count and not self._rows.is_multilingual and is_multilingual(self._strangers()):
             self.invalidate()
         writes = self._database.writes
         while self._seen != writes:
@@ -210,7 +210,7 @@ class VectorIndex:
             return
         sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
         strangers = self._strangers()
-        rows.is_narrow = is_narrow(strangers)
+        rows.is_multilingual = is_multilingual(strangers)
         rows.means = LanguageMeans.of(sample.vectors, sample.languages, strangers)
         if not rows.holds(count):
             rows.centre = meant(sample, rows.means)[0].vectors.mean(axis=0)

@@ -42,12 +42,17 @@ def number_of(key: bytes) -> int:
     return int.from_bytes(key[8:], "big")
 
 
+OF_BOTH = tuple(Strangers(code, units(seed, 24), units(seed, 24)) for code, seed in (("en", 60), ("zh", 61)))
+"""What is known of a model for two languages."""
+
+
 class Shelf:
     """A database with vectors that are put in one batch after the other, and an executor to ask it with."""
 
     def __init__(self, database: Database, executor: ThreadPoolExecutor, space: int) -> None:
         self.database = database
         self.vectors = np.empty((0, SIZE), np.float32)
+        self.strangers: tuple[Strangers, ...] = ()
         self._executor = executor
         self._space = space
 
@@ -62,7 +67,12 @@ class Shelf:
 
     def index(self, limit: int = PLENTY) -> VectorIndex:
         return VectorIndex(
-            database=self.database, executor=self._executor, space=self._space, dimensions=SIZE, limit=limit
+            database=self.database,
+            executor=self._executor,
+            space=self._space,
+            dimensions=SIZE,
+            limit=limit,
+            strangers=lambda: self.strangers,
         )
 
     def nearest(self, query: Vector, limit: int) -> list[bytes]:
@@ -169,7 +179,7 @@ async def test_question_finds_what_answers_it_in_another_language(shelf: Shelf, 
     """The marks of the languages are larger than what is said; of a few passages of a third nobody knows the mark."""
     await shelf.database.write(lambda db: db.execute("DELETE FROM vectors"))
     shelf.vectors = shelf.vectors[:0]
-    topics, marks = units(50, 60), units(51, 2) * np.float32(2)
+    topics, marks, shelf.strangers = units(50, 60), units(51, 2) * np.float32(2), OF_BOTH
     index, asked = shelf.index(limit), topics[7] + marks[0]
     for number, (code, mark) in enumerate(zip(("en", "zh"), marks, strict=True)):
         await shelf.put(60, (topics + mark) * np.float32(10), language=code)
@@ -183,7 +193,7 @@ async def test_question_finds_what_answers_it_in_another_language(shelf: Shelf, 
 
 
 async def test_means_are_taken_anew_as_a_language_grows(shelf: Shelf) -> None:
-    topics, mark = units(50, 60), units(51, 1) * np.float32(2)
+    topics, mark, shelf.strangers = units(50, 60), units(51, 1) * np.float32(2), OF_BOTH
     index, query = shelf.index(), units(7, 1)[0]
     await shelf.put(4, (topics[:4] + mark) * np.float32(10), language="zh")
     await index.nearest(query, 1)
@@ -195,6 +205,17 @@ async def test_means_are_taken_anew_as_a_language_grows(shelf: Shelf) -> None:
     whole = shelf.index()
     await whole.nearest(query, 1)
     assert float(index.held.means.means[1] @ whole.held.means.means[1]) > 0.5
+
+
+async def test_means_are_taken_once_the_model_is_known_to_be_of_both_languages(shelf: Shelf) -> None:
+    await shelf.put(60, (units(50, 60) + units(51, 1) * np.float32(2)) * np.float32(10), language="zh")
+    index, query = shelf.index(), units(7, 1)[0]
+    before, _ = await index.nearest(query, 10)
+    assert not index.held.means.languages
+    shelf.strangers = OF_BOTH
+    after, _ = await index.nearest(query, 10)
+    assert index.held.means.languages == ("en", "zh")
+    assert after != before
 
 
 async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:

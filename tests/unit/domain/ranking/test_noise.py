@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.calibration import CLEAR_REACH, PRIOR_COUNT, USUAL_DEVIATION, CosineSample, noise_of
+from memoryd.domain.ranking.calibration import PRIOR_COUNT, USUAL_DEVIATION, CosineSample, noise_of
 from memoryd.domain.ranking.fusion import FULL_Z_SCORE
+from memoryd.domain.ranking.vector_space import CLEAR_REACH
 
 COSINES = st.floats(-1, 1)
 SAMPLES = st.builds(CosineSample, st.integers(0, 100_000), COSINES, st.floats(0, 1))

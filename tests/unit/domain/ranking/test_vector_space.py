@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memoryd.domain.ranking.vector_space import LanguageMeans, Strangers, is_narrow, spoken
+from memoryd.domain.ranking.vector_space import LanguageMeans, Strangers, is_multilingual, is_narrow, spoken
 from memoryd.domain.vector import Matrix
 
 SIZE = 64
@@ -21,6 +21,13 @@ def told(language: str, topics: Matrix = TOPICS) -> Matrix:
     return turned(topics + OFFSETS[language] / 4)
 
 
+KNOWN = [
+    Strangers(code, turned(rows), turned(rows + DRAWN[130:154] / 4))
+    for code, rows in (("en", DRAWN[40:64]), ("zh", DRAWN[64:88]))
+]
+"""Of a model that knows both languages and is not narrow."""
+
+
 def firsts(questions: Matrix, texts: Matrix) -> float:
     """Return how often the text at the place of a question is nearest to it."""
     return float(((questions @ texts.T).argmax(axis=1) == np.arange(len(questions))).mean())
@@ -29,7 +36,7 @@ def firsts(questions: Matrix, texts: Matrix) -> float:
 def test_what_answers_in_another_language_is_nearest_without_the_means() -> None:
     english, chinese = told("en"), told("zh")
     both, languages = np.concatenate([english, chinese]), ["en"] * 40 + ["zh"] * 40
-    means = LanguageMeans.of(both, languages, ())
+    means = LanguageMeans.of(both, languages, KNOWN)
     assert means.languages == ("en", "zh")
     bare = means.without(both, means.groups(both, languages))
     assert np.allclose(np.linalg.norm(bare, axis=1), 1, atol=1e-6)
@@ -48,8 +55,17 @@ def test_what_answers_in_another_language_is_nearest_without_the_means() -> None
     ids=["one", "too few of another", "unknown ones"],
 )
 def test_of_one_language_nothing_is_taken(languages: list[str]) -> None:
-    means, vectors = LanguageMeans.of(TOPICS, languages, ()), told("en")
+    means, vectors = LanguageMeans.of(TOPICS, languages, KNOWN), told("en")
     assert means.without(vectors, means.groups(vectors, languages)) is vectors
+
+
+def test_under_a_model_of_one_language_nothing_is_taken() -> None:
+    both, languages = np.concatenate([told("en"), told("zh")]), ["en"] * 40 + ["zh"] * 40
+    blind = Strangers("zh", KNOWN[1].vectors, turned(DRAWN[100:124]))
+    assert is_multilingual(KNOWN)
+    for known in ((), (KNOWN[0], blind)):
+        assert not is_multilingual(known)
+        assert not LanguageMeans.of(both, languages, known).languages
 
 
 def test_few_passages_among_many_are_no_language() -> None:
@@ -59,7 +75,7 @@ def test_few_passages_among_many_are_no_language() -> None:
 
 def test_text_of_an_unknown_language_goes_with_the_nearest_mean() -> None:
     both, languages = np.concatenate([told("en"), told("zh")]), ["en"] * 40 + ["zh"] * 40
-    means = LanguageMeans.of(both, languages, ())
+    means = LanguageMeans.of(both, languages, KNOWN)
     assert means.groups(both, [""] * 80).tolist() == [0] * 40 + [1] * 40
     assert means.groups(both[:2], ["fr", "zh"]).tolist() == [0, 1]
 
