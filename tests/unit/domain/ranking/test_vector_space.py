@@ -1,7 +1,10 @@
 """What a vector says of its language is taken out of it, and how far a model's answers reach is measured."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memoryd.domain.ranking.vector_space import LanguageMeans, Strangers, is_multilingual, is_narrow, spoken
 from memoryd.domain.vector import Matrix
@@ -11,8 +14,8 @@ DRAWN = np.random.default_rng(1).standard_normal((200, SIZE)).astype(np.float32)
 TOPICS, OFFSETS = DRAWN[:40], {"en": 6 * DRAWN[100], "zh": 6 * DRAWN[101], "de": 6 * DRAWN[102]}
 
 
-def turned(rows: Matrix) -> Matrix:
-    found: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+def turned(rows: NDArray[np.floating[Any]]) -> Matrix:
+    found: Matrix = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     return found
 
 
