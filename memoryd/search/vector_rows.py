@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, spoken
+from memoryd.domain.ranking.vector_space import LEAST, Groups, LanguageMeans, spoken
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.store.index.vectors import HASH, Hashes, VectorBatch
 
@@ -100,11 +100,8 @@ class VectorRows:
         """Whether the centre, or the mean of a language, may be that of a few documents by now."""
         if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
             return True
-        now, before = spoken(self.languages), spoken(self.known)
-        return (
-            self.is_multilingual
-            and len(now | before) > 1
-            and (now != before or any(self.languages[code] > LANGUAGE_GROWTH * self.known[code] for code in now))
+        return self.is_multilingual and any(
+            self.languages[code] > LANGUAGE_GROWTH * self.known[code] + LEAST for code in spoken(self.languages)
         )
 
     def holds(self, count: int) -> bool:

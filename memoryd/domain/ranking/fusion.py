@@ -34,8 +34,10 @@ FULL_SHARE = 0.5
 """So much of a question's weight in one chunk answers it."""
 NOISE_CHANCE = 0.1
 """Of so many unrelated questions the best stranger is taken for more than noise."""
+USUAL_CHANCE = 0.5
+"""At every other question the best stranger comes so near."""
 CLEAR_CHANCE = 0.001
-"""The same for an answer. Cosines with notes on like things have longer tails than a normal distribution."""
+"""That of an answer. Cosines with notes on like things have longer tails than a normal distribution."""
 _NORMAL = NormalDist()
 
 
@@ -111,9 +113,9 @@ class VectorMatches(Struct, frozen=True, dict=True):
     compared: int = 0
     """How many vectors the question was compared with."""
     passages: Mapping[int, Sequence[PassageMatch]] = field(default_factory=dict)
-    foreign: frozenset[int] = frozenset()
-    """The chunks that are in another language than the question."""
     """The passages of each chunk that are among the nearest."""
+    foreign: frozenset[int] = frozenset()
+    """The chunks in another language than the question that come as near to it as the best stranger usually does."""
 
     def order(self) -> list[int]:
         """Return the chunks, best first."""

@@ -27,7 +27,7 @@ class Strangers(Struct, frozen=True, dict=True):
     questions: Matrix
     """What each of them answers."""
 
-    @property
+    @cached_property
     def mean(self) -> Vector:
         mean: Vector = self.vectors.mean(axis=0)
         return mean
@@ -50,7 +50,7 @@ NARROW: Final = 0.5
 """Mean cosine of texts that have nothing in common from which on a model gives all of them much the same direction."""
 LEAST: Final = 5
 """Passages from which on their mean says something of their language."""
-LEAST_SHARE: Final = 0.005
+LEAST_SHARE: Final = 0.02
 """Of all passages: what is less may be lists and names that look like a language."""
 STRANGERS_SHARE: Final = 0.7
 """So much is taken of what strangers say of a language: in a few notes it is also what they are about."""
