@@ -69,7 +69,7 @@ async def _asked(
     space = await spaces.of(embedder)
     while pending := await database.vectors.pending(space, BATCH):
         vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
-        pairs = [(one.hash, np.asarray(vector)) for one, vector in zip(pending, vectors, strict=True)]
+        pairs = [(one.hash, np.asarray(vector), one.language) for one, vector in zip(pending, vectors, strict=True)]
         await database.vectors.put(space, pairs, [], time.time())
     arm = VectorArm(database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=VECTOR_BYTES)
     search = SimilarTurnSearch(database=database, vector_arm=arm, withdrawn=frozenset())

@@ -149,7 +149,7 @@ class Subset:
         space = await self._spaces.of(embedder)
         while pending := await self._database.vectors.pending(space, BATCH):
             vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
-            pairs = [(one.hash, np.asarray(vector)) for one, vector in zip(pending, vectors, strict=True)]
+            pairs = [(one.hash, np.asarray(vector), one.language) for one, vector in zip(pending, vectors, strict=True)]
             await self._database.vectors.put(space, pairs, [], time.time())
 
 

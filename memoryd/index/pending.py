@@ -20,7 +20,7 @@ from memoryd.index.state import Publish
 from memoryd.index.threads import Cancellable
 from memoryd.store.index.database import Database
 from memoryd.store.index.passages import PendingFile, PendingPassage
-from memoryd.store.index.vectors import NO_SPACE
+from memoryd.store.index.vectors import NO_SPACE, EmbeddedText
 
 log = structlog.get_logger(__name__)
 
@@ -223,7 +223,7 @@ class Backlog(Struct, kw_only=True):
         self.queue.fill(await vectors.pending(space, self.settings.read_ahead, without=held) if self.lacking else ())
 
     async def store(
-        self, space: int, good: Sequence[tuple[bytes, Vector]], bad: Sequence[tuple[bytes, str]] = ()
+        self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()
     ) -> None:
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
         if good or bad:
@@ -269,7 +269,7 @@ class Backlog(Struct, kw_only=True):
 
     async def _embed(self, embedder: Embedder, space: int, batch: Sequence[PendingPassage]) -> None:
         found = await self.links.lookup(embedder.identity.fingerprint, [item.hash for item in batch])
-        await self.store(space, list(found.items()))
+        await self.store(space, [(item.hash, found[item.hash], item.language) for item in batch if item.hash in found])
         self.uses.note(is_hit=True, times=len(found))
         self.uses.note(is_hit=False, times=len(batch) - len(found))
         todo = [loaded for item in batch if item.hash not in found and (loaded := await self._load(item))]
@@ -315,13 +315,13 @@ class Backlog(Struct, kw_only=True):
         self, space: int, items: Sequence[PendingPassage], answers: Sequence[Vector | Unembeddable]
     ) -> None:
         self.pace.note(time.monotonic(), len(items))
-        good: list[tuple[bytes, Vector]] = []
+        good: list[EmbeddedText] = []
         bad: list[tuple[bytes, str]] = []
         for item, answer in zip(items, answers, strict=True):
             if isinstance(answer, Unembeddable):
                 bad.append((item.hash, answer.reason))
             else:
-                good.append((item.hash, answer))
+                good.append((item.hash, answer, item.language))
         await self.store(space, good, bad)
 
     async def _blame(self, space: int, key: bytes, reason: str) -> None:

@@ -18,6 +18,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
+from memoryd.domain.text.languages import language_of
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Embedder
@@ -158,6 +159,8 @@ class QuestionVector(Struct, frozen=True):
 
     vector: Vector
     index: VectorIndex
+    language: str
+    """That of the question, empty if unknown."""
     strangers: Matrix | None
     """What has nothing to do with any question, in the same space; None: not known yet."""
 
@@ -206,7 +209,7 @@ class VectorArm(Struct, kw_only=True):
         vector = await self.slot.embed_question(embedder, question.text)
         # after the question itself, which is owed first: what is missing is learned behind it
         strangers = self.slot.strangers.of(embedder, question.text) if self.slot.strangers else None
-        return Arm(ArmState.OK), QuestionVector(vector, index, strangers)
+        return Arm(ArmState.OK), QuestionVector(vector, index, language_of(question.text), strangers)
 
     async def matches(
         self, asked: QuestionVector, question: Question, depth: int, admitted: CandidateFilter
@@ -217,7 +220,9 @@ class VectorArm(Struct, kw_only=True):
         allowed = await self._sieve(index, admitted)
         limit = PASSAGES_PER_CHUNK * depth
         while True:
-            nearest, noise = await index.nearest(asked.vector, limit, allowed, strangers=asked.strangers)
+            nearest, noise = await index.nearest(
+                asked.vector, limit, allowed, language=asked.language, strangers=asked.strangers
+            )
             near = dict(nearest)
             passages = await self.database.look(partial(_passages, near=near, question=question, admitted=admitted))
             size = index.size if allowed is None else len(allowed)

@@ -169,15 +169,17 @@ class CandidateSearch(Struct):
 
     def _look(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _Look:
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
-        base_scores = self.recipe.base_scores(evidence)
         statistics = reader.statistics(
             question.terms,
-            list(base_scores),
+            list(evidence.chunks),
             question.dates,
             commonness=commonness,
             uncounted=self.query.exclusions.chunks,
         )
-        ranking = ranked(evidence, base_scores, statistics, min_score=self.query.min_score)
+        evidence = evidence.covering(max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0))
+        ranking = ranked(
+            evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score
+        )
         self._partial = _Look(ranking)
         return _Look(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 

@@ -6,6 +6,7 @@ a cosine: M. Charikar, "Similarity estimation techniques from rounding algorithm
 """
 
 import asyncio
+from collections import Counter
 from concurrent.futures import Executor
 from enum import StrEnum
 from functools import partial
@@ -13,10 +14,12 @@ from typing import TypeVar, cast
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.language_means import LanguageMeans, spoken
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.store.index.database import Database, IndexReader
@@ -32,6 +35,8 @@ BATCH = 1_024
 """Vectors that are read at once."""
 CENTRE_GROWTH = 2
 """When there are more than so many times as many vectors, another centre is taken, and the signs are."""
+LANGUAGE_GROWTH = 1.5
+"""When there are more than so many times as many passages of a language, the means of all are taken anew."""
 FIRST = 400
 """Of many vectors, at least so many are compared."""
 BEST = 24
@@ -106,6 +111,12 @@ class VectorRows:
 
     def __init__(self, dimensions: int, *, limit: int) -> None:
         self.count = 0
+        self.means = LanguageMeans()
+        """Every vector is without that of its language."""
+        self.languages = Counter[str]()
+        """How many are in each."""
+        self.known = Counter[str]()
+        """How many there were when all had been loaded."""
         self._dimensions = dimensions
         self._most = limit // (4 * dimensions)
         self._ids: _Ids = np.empty(0, np.int64)
@@ -119,8 +130,13 @@ class VectorRows:
 
     @property
     def is_off_centre(self) -> bool:
-        """Whether the centre may be that of a few documents, by now."""
-        return self._signs is not None and self.count > CENTRE_GROWTH * self.centred
+        """Whether the centre, or the mean of a language, may be that of a few documents by now."""
+        if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
+            return True
+        now, before = spoken(self.languages), spoken(self.known)
+        return len(now | before) > 1 and (
+            now != before or any(self.languages[code] > LANGUAGE_GROWTH * self.known[code] for code in now)
+        )
 
     def holds(self, count: int) -> bool:
         """Tell whether so many vectors are within the limit."""
@@ -162,6 +178,8 @@ class VectorRows:
         if not len(batch.ids):
             return 0
         total = self.count + len(batch.ids)
+        batch = _meant(batch, self.means)
+        self.languages.update(batch.languages)
         if self._signs is None and self.holds(total) and self._has_room(total):
             self._vectors[self.count : total] = batch.vectors
             self._hashes = _with(self._hashes, self.count, batch.hashes)
@@ -193,6 +211,11 @@ class VectorRows:
             self.centre = (self.vectors if self.count else batch.vectors).mean(axis=0)
             self.centred = self.count or len(batch.ids)
         return Signs(self.centre, _words(self.vectors > self.centre))
+
+
+def _meant(batch: VectorBatch, means: LanguageMeans) -> VectorBatch:
+    """Return vectors without what they say of their language."""
+    return replace(batch, vectors=means.without(batch.vectors, batch.languages))
 
 
 def _with(rows: Rows, count: int, added: Rows) -> Rows:
@@ -280,24 +303,29 @@ class VectorIndex:
         limit: int,
         allowed: _Ids | None = None,
         *,
+        language: str = "",
         strangers: Matrix | None = None,
     ) -> tuple[Nearest, Noise]:
         """Return (text hash, cosine) of the `limit` nearest, best first, and the noise of this question.
 
-        `allowed` ids (ascending) filter before the cut. `strangers` are vectors that have nothing to do with the notes.
+        `language` is that of the question. `allowed` ids (ascending) filter before the cut. `strangers` are vectors that have nothing to do with the notes.
         Raises StoreUnavailable when the file is opened anew meanwhile.
         """
         async with self._lock:
             await self._refresh()
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
-            ids, hashes, vectors, signs = self._rows.ids, self._rows.hashes, self._rows.vectors, self._rows.signs
+            rows = self._rows
+            ids, hashes, vectors, signs, means = rows.ids, rows.hashes, rows.vectors, rows.signs, rows.means
+        query = means.without(query[None], [language])[0]
+        if strangers is not None:
+            strangers = means.without(strangers, [""] * len(strangers))
         noise = _noise(self._sample, query, strangers)
         if signs is None:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._executor, _best, ids, hashes, vectors, query, limit, allowed), noise
         found = await self._database.look(
-            partial(_best_by_signs, space=self.space, ids=ids, signs=signs, query=query, limit=limit, allowed=allowed)
+            partial(_best_by_signs, space=self.space, ids=ids, signs=signs, means=means, query=query, limit=limit, allowed=allowed)
         )
         self.require_current()
         return found, noise
@@ -307,24 +335,27 @@ class VectorIndex:
         writes = self._database.writes
         while self._seen != writes:
             rows = self._rows
-            if not rows.count and rows.centre is None:
+            if not rows.count:
                 await self._take_centre(rows)
             added = await self._database.vectors.load(self.space, rows.last_id, self._dimensions, BATCH, rows.append)
             if rows is self._rows and added < BATCH:
+                rows.known = rows.known or rows.languages.copy()
                 if rows.is_off_centre:
-                    rows = VectorRows(self._dimensions, limit=self._limit)
-                    await self._take_centre(rows, needs_one=True)
-                    self._rows = rows
+                    self.invalidate()
                     continue
                 if rows.count > SAMPLE_GROWTH * self._sampled:
                     await self._take_sample(rows)
                 self._seen, self._size = writes, rows.count
 
-    async def _take_centre(self, rows: VectorRows, *, needs_one: bool = False) -> None:
-        """Take the centre of all before their signs: those that come first may be one document, and lie elsewhere."""
+    async def _take_centre(self, rows: VectorRows) -> None:
+        """Take the means of all languages, and the centre, from all: what comes first may be one document."""
         count = await self._database.vectors.count(self.space)
-        if count and (needs_one or not rows.holds(count)):
-            rows.centre = await self._database.vectors.mean(self.space, self._dimensions, SAMPLE)
+        if not count:
+            return
+        sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
+        rows.means = LanguageMeans.of(sample.vectors, sample.languages)
+        if not rows.holds(count):
+            rows.centre = _meant(sample, rows.means).vectors.mean(axis=0)
             rows.centred = count
 
     async def _take_sample(self, rows: VectorRows) -> None:
@@ -334,7 +365,7 @@ class VectorIndex:
         else:
             ids = rows.ids[::every]
             batch = await self._database.look(lambda reader: reader.vectors(self.space, ids, self._dimensions))
-            sample = batch.vectors
+            sample = _meant(batch, rows.means).vectors
         if rows is self._rows:
             self._sampled, self._sample = rows.count, sample
 
@@ -348,7 +379,7 @@ def _best(ids: _Ids, hashes: Hashes, vectors: Matrix, query: Vector, limit: int,
 
 
 def _best_by_signs(
-    reader: IndexReader, *, space: int, ids: _Ids, signs: Signs, query: Vector, limit: int, allowed: _Ids | None
+    reader: IndexReader, *, space: int, ids: _Ids, signs: Signs, means: LanguageMeans, query: Vector, limit: int, allowed: _Ids | None
 ) -> Nearest:
     """Return the `limit` nearest of what is read of the index, best first."""
     places = None if allowed is None else _places(ids, allowed)
@@ -359,7 +390,7 @@ def _best_by_signs(
     hashes, cosines, least = np.empty(0, HASH), np.empty(0, np.float32), -np.inf
     for begin in (0, *range(first, len(places), first // 2)):
         end = begin + (first // 2 if begin else first)
-        found, keys = _compared(reader, space, ids[places[begin:end]], query)
+        found, keys = _compared(reader, space, ids[places[begin:end]], query, means)
         hashes, cosines = np.concatenate([hashes, keys]), np.concatenate([cosines, found])
         if not (found > least).any():
             break
@@ -367,10 +398,10 @@ def _best_by_signs(
     return _first(hashes, cosines, limit)
 
 
-def _compared(reader: IndexReader, space: int, ids: _Ids, query: Vector) -> tuple[NDArray[np.float32], Hashes]:
+def _compared(reader: IndexReader, space: int, ids: _Ids, query: Vector, means: LanguageMeans) -> tuple[NDArray[np.float32], Hashes]:
     """Return the cosines and text hashes of these vectors; of many a batch at a time is in memory."""
     batches = (reader.vectors(space, ids[at : at + BATCH], len(query)) for at in range(0, len(ids), BATCH))
-    pairs = [(batch.vectors @ query, batch.hashes) for batch in batches]
+    pairs = [(_meant(batch, means).vectors @ query, batch.hashes) for batch in batches]
     cosines, hashes = zip(*pairs, strict=True) if pairs else ((np.empty(0, np.float32),), (np.empty(0, HASH),))
     return np.concatenate(cosines), np.concatenate(hashes)
 

@@ -46,6 +46,8 @@ class LexicalMatches(Struct, frozen=True):
     bm25: Scores = field(default_factory=dict)
     levels: Mapping[int, int] = field(default_factory=dict)
     """How completely a chunk matches, above 0: it holds all words of the question, or all of them whole."""
+    share: float = 1.0
+    """How much of the question's weight the best chunk holds, 0 to 1."""
 
     def by_level(self) -> list[dict[int, float]]:
         """Return the BM25 of the chunks of each level that there is, the lowest first."""
@@ -62,7 +64,7 @@ class LexicalMatches(Struct, frozen=True):
     def only(self, chunks: Iterable[int]) -> "LexicalMatches":
         """Return what was found of these chunks, in their order."""
         kept = {chunk: self.bm25[chunk] for chunk in chunks}
-        return LexicalMatches(kept, {chunk: self.levels[chunk] for chunk in kept if chunk in self.levels})
+        return LexicalMatches(kept, {chunk: self.levels[chunk] for chunk in kept if chunk in self.levels}, self.share)
 
     def joined(self, other: "LexicalMatches") -> "LexicalMatches":
         """Return what both found."""
@@ -119,6 +121,10 @@ class Evidence(Struct, frozen=True):
         """All that either arm found."""
         return self.lexical.bm25.keys() | self.vector.cosines.keys()
 
+    def covering(self, share: float) -> "Evidence":
+        """Return the same with how much of the question's weight the best chunk holds, 0 to 1."""
+        return replace(self, lexical=replace(self.lexical, share=share))
+
     def only(self, chunks: Set[int]) -> "Evidence":
         """Return what was found of these chunks; the noise is that of all."""
         cosines, passages = self.vector.cosines, self.vector.passages
@@ -149,10 +155,12 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
         base = 0.5 if words else 0.0
         words = {chunk: share * 0.5 for chunk, share in words.items()}
         words |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
-    return {
-        chunk: weights.text * words.get(chunk, 0.0) + weights.vector * (evidence.vector.standout(chunk) or 0.0)
-        for chunk in evidence.chunks
-    }
+    standouts = {chunk: evidence.vector.standout(chunk) or 0.0 for chunk in evidence.chunks}
+    import os
+    full = float(os.environ.get("FULL", ".5"))
+    doubt = (1 - min(1.0, evidence.lexical.share / full)) * max(standouts.values(), default=0.0)
+    text = weights.text * (1 - doubt)
+    return {chunk: text * words.get(chunk, 0.0) + (1 - text) * standouts[chunk] for chunk in evidence.chunks}
 
 
 def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.syncplan import Known
+from memoryd.domain.text.languages import language_of
 
 
 class ChunkRow(Struct, frozen=True):
@@ -61,6 +62,11 @@ class PendingPassage(Struct, frozen=True):
     title: str
     text: str
     file: PendingFile | None = None
+
+    @property
+    def language(self) -> str:
+        """As `language_of` has it; of a file nobody knows."""
+        return "" if self.file else language_of(self.text)
 
 
 class RejectedPassage(Struct, frozen=True):

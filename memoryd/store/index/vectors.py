@@ -64,25 +64,31 @@ HASH = np.dtype("V16")
 """The hash that names a text, as `domain.entries` makes it."""
 
 
+EmbeddedText = tuple[bytes, Vector, str]
+"""The hash of a text, its vector and its language."""
+
+
 class VectorBatch(Struct, frozen=True):
-    """Rows in the order of their ids: ids and hashes of shape (n,), vectors of shape (n, dimensions)."""
+    """Rows in the order of their ids: ids and hashes of shape (n,), vectors of shape (n, dimensions), n languages."""
 
     ids: NDArray[np.int64]
     hashes: Hashes
     vectors: Matrix
+    languages: Sequence[str]
 
 
 _PUT_VECTOR = """
-INSERT INTO vectors (space_id, hash, vector, used_at) VALUES (?, ?, ?, ?) ON CONFLICT (space_id, hash) DO NOTHING
+INSERT INTO vectors (space_id, hash, vector, language, used_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (space_id, hash) DO NOTHING
 """
 # the plus keeps SQLite off the (space_id, hash) index: by id only what is new is read
-_SELECT_AFTER = "SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id LIMIT ?"
+_SELECT_AFTER = "SELECT id, hash, vector, language FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id LIMIT ?"
 # the space, too: the id of a vector that is gone may be another's by now
 _SELECT_BY_ID = """
-SELECT id, hash, vector FROM vectors WHERE +space_id = ? AND id IN (SELECT value FROM json_each(?))
+SELECT id, hash, vector, language FROM vectors WHERE +space_id = ? AND id IN (SELECT value FROM json_each(?))
 """
 # in the order of the hashes, which is one by chance, and stands in an index
-_SELECT_ANY = "SELECT id, hash, vector FROM vectors WHERE space_id = ? ORDER BY hash LIMIT ?"
+_SELECT_ANY = "SELECT id, hash, vector, language FROM vectors WHERE space_id = ? ORDER BY hash LIMIT ?"
 _COUNT = "SELECT count(*) FROM vectors WHERE space_id = ?"
 _SELECT_BY_HASH = """
 SELECT hash, vector, dimensions FROM vectors v JOIN spaces s ON s.id = v.space_id
@@ -103,9 +109,9 @@ CROSS JOIN vectors v WHERE v.space_id = ? AND v.hash = p.hash ORDER BY v.id
 """
 
 
-def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[tuple[bytes, Vector]], now: float) -> None:
+def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[EmbeddedText], now: float) -> None:
     """Store vectors by the hash of their text."""
-    db.executemany(_PUT_VECTOR, [(space, key, packed(vector), now) for key, vector in vectors])
+    db.executemany(_PUT_VECTOR, [(space, key, packed(vector), language, now) for key, vector, language in vectors])
 
 
 def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
@@ -121,7 +127,7 @@ def vectors_of_ids(db: apsw.Connection, space: int, ids: NDArray[np.int64], dime
 def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
     ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     hashes = np.frombuffer(b"".join(row[1] for row in rows), HASH)
-    return VectorBatch(ids, hashes, unpacked([row[2] for row in rows], dimensions))
+    return VectorBatch(ids, hashes, unpacked([row[2] for row in rows], dimensions), [row[3] for row in rows])
 
 
 NO_SPACE = 0
@@ -271,7 +277,7 @@ class Vectors(IndexTable):
         self,
         db: apsw.Connection,
         space: int,
-        vectors: Sequence[tuple[bytes, Vector]],
+        vectors: Sequence[EmbeddedText],
         rejected: Sequence[tuple[bytes, str]],
         now: float,
         *,
@@ -283,7 +289,7 @@ class Vectors(IndexTable):
         while it was embedded, not even a vector may stay. What was only edited away may come back, and is paid for.
         """
         # in the transaction that stores: between the two a purge could come
-        there = {row[0] for row in db.execute(_SELECT_USED, (_hex(key for key, _ in (*vectors, *rejected)),))}
+        there = {row[0] for row in db.execute(_SELECT_USED, (_hex(key for key, *_ in (*vectors, *rejected)),))}
         keeps_all = self._purges.has_none_since(purge_mark)
         put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
         db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected if key in there])
@@ -315,10 +321,9 @@ class Vectors(IndexTable):
         return found
 
     @reads
-    def mean(self, db: apsw.Connection, space: int, dimensions: int, limit: int) -> Vector:
-        """Return the mean of at most `limit` vectors, whichever documents they are of."""
-        centre: Vector = _batch(list(db.execute(_SELECT_ANY, (space, limit))), dimensions).vectors.mean(axis=0)
-        return centre
+    def sample(self, db: apsw.Connection, space: int, dimensions: int, limit: int) -> VectorBatch:
+        """Return at most `limit` vectors, whichever documents they are of."""
+        return _batch(list(db.execute(_SELECT_ANY, (space, limit))), dimensions)
 
     async def ids_within(self, space: int, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the vectors to compare with, None for all.

@@ -78,6 +78,7 @@ CREATE TABLE vectors (
     space_id INTEGER NOT NULL REFERENCES spaces ON DELETE CASCADE,
     hash BLOB NOT NULL,
     vector BLOB NOT NULL,               -- of length 1, packed by domain/vector.py
+    language TEXT NOT NULL,             -- of the text, as domain/text/languages.py has it; empty if unknown
     used_at REAL NOT NULL,              -- when it was made, or a passage that used it went
     UNIQUE (space_id, hash)
 ) STRICT;
