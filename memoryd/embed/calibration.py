@@ -20,6 +20,7 @@ import structlog
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memoryd.domain.ranking.vector_space import Strangers
 from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.errors import EmbeddingError
@@ -82,6 +83,62 @@ UNSPACED: Final = (
 )
 """In a script that does not."""
 
+ASKED_SPACED: Final = (
+    "When did we hand in the papers for the revenue office?",
+    "What did we repair at the sinks?",
+    "How should changes to the code be described?",
+    "Which baking recipe do we have from the family?",
+    "What must the boy take along to the pool?",
+    "How early do I have to be at the airport?",
+    "Why is there no queue software in our design?",
+    "How is the pet supposed to get thinner?",
+    "Where do the singers rehearse now?",
+    "Who handles bills while she is away?",
+    "What is wrong with the bicycle?",
+    "What history reading made me sad?",
+    "How many servers carry the live system?",
+    "When were the plants moved outside?",
+    "Which exercises help my arm?",
+    "What made us deliver too late?",
+    "Who covers the cost of the glazing?",
+    "What music does my friend enjoy?",
+    "How do I get paper copies made in the hall?",
+    "How much was the garage bill for the car?",
+    "How is my language course going?",
+    "Why are the planets blurred when I look at them?",
+    "Is a stolen bike paid for?",
+    "How did my board games end?",
+)
+"""What each of SPACED answers, in other words."""
+
+ASKED_UNSPACED: Final = (
+    "交税的凭证收在什么地方？",
+    "洗菜池那边修了什么？",
+    "写代码改动的描述有什么要求？",
+    "家里老人传下来的炖菜怎么做？",
+    "孩子去泳池要准备什么？",
+    "出发那天得多早赶到机场？",
+    "为什么设计里没有用排队的软件？",
+    "宠物怎么减肥？",
+    "唱歌的人现在在哪里练习？",
+    "她不在的时候账单给谁？",
+    "自行车哪里坏了？",
+    "哪一本历史读物让我伤心？",
+    "正式环境有几个服务器？",
+    "植物什么时候搬到外面的？",
+    "胳膊要做哪些康复动作？",
+    "我们为什么交付晚了？",
+    "门窗翻新的费用谁承担？",
+    "我的朋友爱听什么音乐？",
+    "怎么才能打出纸质文件？",
+    "给汽车换胎用了多少钱？",
+    "外语学得怎么样了？",
+    "为什么看行星总是模糊？",
+    "电动车被偷能不能报销？",
+    "下棋的结果如何？",
+)
+"""The same of UNSPACED."""
+
 
 log = structlog.get_logger(__name__)
 
@@ -89,30 +146,36 @@ AGAIN_SECONDS: Final = 900.0
 """After this a model is asked again that gave no vectors, or that is being asked."""
 STORED_TOLERANCE: Final = 0.01
 _TEXTS: Final = (*SPACED, *UNSPACED)
+_QUESTIONS: Final = (*ASKED_SPACED, *ASKED_UNSPACED)
 _DIGEST_BYTES: Final = 32
+
+LANGUAGES: Final = ("en", "zh")
+"""Of the texts in either kind of script."""
 
 Rows = NDArray[np.float32]
 """One vector of length 1 in each row."""
 
 
 class UnrelatedTexts:
-    """The vectors of the notes of nobody, by model; one file of `folder` for each."""
+    """What models make of the notes of nobody; one file of `folder` for each model."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[Fingerprint, Rows] = {}
+        self._known: dict[Fingerprint, tuple[Strangers, ...]] = {}
         self._not_before: dict[Fingerprint, float] = {}
         """When a model may be asked (monotonic clock)."""
         self._wanted: asyncio.Queue[Embedder] = asyncio.Queue(1)
 
-    def of(self, embedder: Embedder, question: str) -> Rows | None:
+    def known(self, fingerprint: Fingerprint) -> tuple[Strangers, ...]:
+        """Return those of both kinds of script, nothing until they are known."""
+        return self._known.get(fingerprint, ())
+
+    def of(self, embedder: Embedder, question: str) -> Strangers | None:
         """Return the strangers of a question, in a script like its own; None until they are known, which is seen to."""
-        rows = self._known.get(embedder.identity.fingerprint)
-        if rows is None:
-            if not self._wanted.full():
-                self._wanted.put_nowait(embedder)
-            return None
-        return rows[len(SPACED) :] if is_unspaced(question) else rows[: len(SPACED)]
+        known = self.known(embedder.identity.fingerprint)
+        if not known and not self._wanted.full():
+            self._wanted.put_nowait(embedder)
+        return known[is_unspaced(question)] if known else None
 
     async def run(self) -> None:
         """Learn what was missed when somebody asked."""
@@ -138,21 +201,28 @@ class UnrelatedTexts:
                 log.info("how near strangers come is not known yet", model=identity.model, reason=str(exc))
                 return
             await asyncio.to_thread(_keep, path, identity, rows)
-        self._known[fingerprint] = rows
+        self._known[fingerprint] = _strangers(rows)
 
 
 async def _measure(embedder: Embedder) -> Rows:
-    """Return the vectors of the texts; raises EmbeddingError."""
+    """Return the vectors of the texts, then those of the questions; raises EmbeddingError."""
     vectors = await embedder.embed_documents([Passage(text) for text in _TEXTS])
     rows = [vector for vector in vectors if not isinstance(vector, Unembeddable)]
     if len(rows) < len(_TEXTS):
         raise EmbeddingError("the model gives no vector for a plain sentence")
+    rows += [await embedder.embed_query(question) for question in _QUESTIONS]
     return np.stack(rows).astype(np.float32)
+
+
+def _strangers(rows: Rows) -> tuple[Strangers, ...]:
+    texts, questions = np.split(rows, [len(_TEXTS)])
+    halves = zip(np.split(texts, 2), np.split(questions, 2), LANGUAGES, strict=True)
+    return tuple(Strangers(language, some, asked) for some, asked, language in halves)
 
 
 def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
     """Return what was kept of a model; None if that is damaged, of other texts or of another model."""
-    size = _DIGEST_BYTES + 2 * len(_TEXTS) * identity.dimensions
+    size = _DIGEST_BYTES + 2 * (len(_TEXTS) + len(_QUESTIONS)) * identity.dimensions
     try:
         data = read_snapshot(path.parent, path.name, max_bytes=size).data
     except (OSError, NotReadableError, TornReadError):
@@ -160,7 +230,7 @@ def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
     digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
     if len(data) != size or digest != _digest(identity, body):
         return None
-    rows = np.frombuffer(body, np.float16).reshape(len(_TEXTS), -1).astype(np.float32)
+    rows = np.frombuffer(body, np.float16).reshape(len(_TEXTS) + len(_QUESTIONS), -1).astype(np.float32)
     is_whole = bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=STORED_TOLERANCE))
     return rows if is_whole else None
 
@@ -176,7 +246,7 @@ def _keep(path: Path, identity: EmbedderIdentity, rows: Rows) -> None:
 
 def _digest(identity: EmbedderIdentity, body: bytes) -> bytes:
     """Return what binds vectors to their model and their texts."""
-    return sha256("\x1f".join((identity.fingerprint, *_TEXTS)).encode() + body).digest()
+    return sha256("\x1f".join((identity.fingerprint, *_TEXTS, *_QUESTIONS)).encode() + body).digest()
 
 
 VECTOR_TOLERANCE: Final = 1e-3

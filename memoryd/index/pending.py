@@ -222,9 +222,7 @@ class Backlog(Struct, kw_only=True):
         held = self.queue.held(time.monotonic())
         self.queue.fill(await vectors.pending(space, self.settings.read_ahead, without=held) if self.lacking else ())
 
-    async def store(
-        self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()
-    ) -> None:
+    async def store(self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
         if good or bad:
             await self.database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)

@@ -18,8 +18,9 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMatches
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
+from memoryd.domain.ranking.vector_space import Strangers
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.vector import Matrix, Vector
+from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import EmbeddingError, StoreError
@@ -161,7 +162,7 @@ class QuestionVector(Struct, frozen=True):
     index: VectorIndex
     language: str
     """That of the question, empty if unknown."""
-    strangers: Matrix | None
+    strangers: Strangers | None
     """What has nothing to do with any question, in the same space; None: not known yet."""
 
 
@@ -223,7 +224,7 @@ class VectorArm(Struct, kw_only=True):
             nearest, noise = await index.nearest(
                 asked.vector, limit, allowed, language=asked.language, strangers=asked.strangers
             )
-            near = dict(nearest)
+            near = {key: (cosine, is_foreign) for key, cosine, is_foreign in nearest}
             passages = await self.database.look(partial(_passages, near=near, question=question, admitted=admitted))
             size = index.size if allowed is None else len(allowed)
             is_narrowed = question.is_narrowed or admitted.picks_chunks
@@ -232,9 +233,11 @@ class VectorArm(Struct, kw_only=True):
                 break
             # phrases, excluded words or the kind of chunk left out most of the nearest
             limit *= DEEPER
-        cosines = {chunk: max(match.cosine for match in matches) for chunk, matches in passages.items()}
-        best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:depth]
-        return Arm(ArmState.OK), VectorMatches({chunk: cosines[chunk] for chunk in best}, noise, size, passages)
+        nearest_of = {chunk: max(matches, key=lambda match: match.cosine) for chunk, matches in passages.items()}
+        best = sorted(nearest_of, key=lambda chunk: -nearest_of[chunk].cosine)[:depth]
+        foreign = frozenset(chunk for chunk in best if nearest_of[chunk].is_foreign and noise.is_clear)
+        cosines = {chunk: nearest_of[chunk].cosine for chunk in best}
+        return Arm(ArmState.OK), VectorMatches(cosines, noise, size, passages, foreign)
 
     async def _sieve(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the vectors to compare with, remembered for the next question with the same chunks."""
@@ -260,12 +263,13 @@ class VectorArm(Struct, kw_only=True):
                 space=space,
                 dimensions=embedder.identity.dimensions,
                 limit=self.vector_bytes,
+                strangers=lambda: self.slot.strangers.known(fingerprint) if self.slot.strangers else (),
             )
         return self.latest
 
 
 def _passages(
-    reader: IndexReader, near: Mapping[bytes, float], question: Question, admitted: CandidateFilter
+    reader: IndexReader, near: Mapping[bytes, tuple[float, bool]], question: Question, admitted: CandidateFilter
 ) -> dict[int, list[PassageMatch]]:
     """Return the near passages of each chunk that may answer; equal passages of several share one vector."""
     passages = reader.passages(near)
@@ -276,7 +280,7 @@ def _passages(
     found: dict[int, list[PassageMatch]] = {chunk: [] for chunk in inside}
     for chunk, key, start, stop in passages:
         if chunk in inside:
-            found[chunk].append(PassageMatch(start, stop, near[key]))
+            found[chunk].append(PassageMatch(start, stop, *near[key]))
     return found
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.ranking.calibration import weighed
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.ranking.selection import DEEPER, NextStep, next_step
 from memoryd.embed.current import CurrentEmbedder
@@ -176,10 +177,8 @@ class CandidateSearch(Struct):
             commonness=commonness,
             uncounted=self.query.exclusions.chunks,
         )
-        evidence = evidence.covering(max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0))
-        ranking = ranked(
-            evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score
-        )
+        evidence, statistics = weighed(evidence, statistics)
+        ranking = ranked(evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score)
         self._partial = _Look(ranking)
         return _Look(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 

@@ -6,56 +6,49 @@ a cosine: M. Charikar, "Similarity estimation techniques from rounding algorithm
 """
 
 import asyncio
-from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from enum import StrEnum
-from functools import partial
-from typing import TypeVar, cast
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.language_means import LanguageMeans, spoken
+from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, Strangers, is_narrow
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
+from memoryd.search.vector_rows import Ids, Signs, VectorRows, meant
 from memoryd.store.index.database import Database, IndexReader
-from memoryd.store.index.vectors import HASH, Hashes, VectorBatch
+from memoryd.store.index.vectors import HASH, Hashes
 
 SAMPLE = 2_000
 """Vectors that stand for the corpus when the noise of a question is measured."""
 SAMPLE_GROWTH = 1.05
 """Another sample is taken when there are so many times as many vectors."""
-GROWTH = 1.5
-"""By this the room for ids and signs grows when it is full."""
 BATCH = 1_024
 """Vectors that are read at once."""
-CENTRE_GROWTH = 2
-"""When there are more than so many times as many vectors, another centre is taken, and the signs are."""
-LANGUAGE_GROWTH = 1.5
-"""When there are more than so many times as many passages of a language, the means of all are taken anew."""
 FIRST = 400
 """Of many vectors, at least so many are compared."""
 BEST = 24
 """A round that brings nothing among so many is the last."""
 ROUNDS = 20
 """How many half as large ones follow the first round, at most."""
-Rows = TypeVar("Rows", bound=NDArray[np.generic])
-_Ids = NDArray[np.int64]
-SignWords = NDArray[np.uint64]
-"""Signs, 64 in each: shape (words of a vector, n), so that a look at all of them reads memory in its order."""
-Nearest = list[tuple[bytes, float]]
-"""Text hash and cosine, best first."""
+Nearest = list[tuple[bytes, float, bool]]
+"""Text hash, cosine, and whether the text is in another language than the question; best first."""
+_Found = list[tuple[bytes, float, int]]
+"""The same with the group of each."""
 
 
-def _noise(sample: Matrix, query: Vector, strangers: Matrix | None) -> Noise:
+def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: LanguageMeans) -> Noise:
     """Return the noise of a question, from a sample and from strangers under this model, if they are known."""
     if not len(sample):
         return Noise()
-    return noise_of(_cosines(sample, query), None if strangers is None else _cosines(strangers, query))
+    if strangers is None:
+        return noise_of(_cosines(sample, query), None)
+    groups = means.groups(strangers.vectors, [strangers.language] * len(strangers.vectors))
+    return noise_of(_cosines(sample, query), _cosines(means.without(strangers.vectors, groups), query), strangers.reach)
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
@@ -63,169 +56,15 @@ def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
     return CosineSample(len(similarity), float(similarity.mean()), float(similarity.var()))
 
 
-class Signs(Struct, frozen=True):
-    """On which side of the centre of all the numbers of each vector lie: the centre says nothing of a difference."""
+class Held(Struct, frozen=True):
+    """What was in memory of the vectors at one moment."""
 
-    centre: Vector
-    words: SignWords
-
-    def with_vectors(self, count: int, vectors: Matrix) -> "Signs":
-        """Return the first `count` ones and those of more vectors."""
-        words, added = self.words, _words(vectors > self.centre)
-        total = count + added.shape[1]
-        if total > words.shape[1]:
-            words = np.empty((len(added), int(total * GROWTH)), np.uint64)
-            words[:, :count] = self.words[:, :count]
-        words[:, count:total] = added
-        return Signs(self.centre, words)
-
-    def likeliest(self, query: Vector, places: NDArray[np.intp] | None, count: int) -> NDArray[np.intp]:
-        """Return at least `count` places, the likeliest first; of these `places`, if any are named.
-
-        Numbers of the question that are large count three times.
-        """
-        query = query - self.centre
-        asked, heavy = _words(query[None] > 0), _words(np.abs(query[None]) > np.abs(query).mean())
-        words = self.words if places is None else self.words[:, places]
-        distances = np.zeros(words.shape[1], np.uint16)
-        differing, counted = np.empty(words.shape[1], np.uint64), np.empty(words.shape[1], np.uint8)
-        for column, sign, weight in zip(words, asked, heavy, strict=True):
-            np.bitwise_xor(column, sign, out=differing)
-            distances += np.bitwise_count(differing, out=counted)
-            np.bitwise_and(differing, weight, out=differing)
-            distances += 2 * np.bitwise_count(differing, out=counted)
-        enough = np.searchsorted(np.cumsum(np.bincount(distances)), count)
-        near = np.flatnonzero(distances <= enough)
-        near = near[np.argsort(distances[near], kind="stable")]
-        return near if places is None else places[near]
-
-
-def _words(bits: NDArray[np.bool_]) -> SignWords:
-    """Return bits, shape (n, dimensions), as words that are filled up with zeros."""
-    packed = np.packbits(bits, axis=1)
-    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T
-
-
-class VectorRows:
-    """Grows at the end only; what it returned before stays as it was. At most `limit` bytes of vectors are held."""
-
-    def __init__(self, dimensions: int, *, limit: int) -> None:
-        self.count = 0
-        self.means = LanguageMeans()
-        """Every vector is without that of its language."""
-        self.languages = Counter[str]()
-        """How many are in each."""
-        self.known = Counter[str]()
-        """How many there were when all had been loaded."""
-        self._dimensions = dimensions
-        self._most = limit // (4 * dimensions)
-        self._ids: _Ids = np.empty(0, np.int64)
-        self._hashes: Hashes = np.empty(0, HASH)
-        self._vectors: Matrix = np.empty((0, dimensions), np.float32)
-        self._signs: Signs | None = None
-        self.centre: Vector | None = None
-        """What the signs are relative to, once there are any."""
-        self.centred = 0
-        """How many vectors there were when the centre was taken."""
-
-    @property
-    def is_off_centre(self) -> bool:
-        """Whether the centre, or the mean of a language, may be that of a few documents by now."""
-        if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
-            return True
-        now, before = spoken(self.languages), spoken(self.known)
-        return len(now | before) > 1 and (
-            now != before or any(self.languages[code] > LANGUAGE_GROWTH * self.known[code] for code in now)
-        )
-
-    def holds(self, count: int) -> bool:
-        """Tell whether so many vectors are within the limit."""
-        return count <= self._most
-
-    @property
-    def ids(self) -> _Ids:
-        """Ascending, shape (count,)."""
-        return self._ids[: self.count]
-
-    @property
-    def hashes(self) -> Hashes:
-        """The hash of each row's text, shape (count,), while vectors are held."""
-        return self._hashes[: self.count]
-
-    @property
-    def vectors(self) -> Matrix:
-        """Shape (count, dimensions), while they are held."""
-        return self._vectors[: self.count]
-
-    @property
-    def signs(self) -> Signs | None:
-        """The signs of each row, None while vectors are held."""
-        return self._signs and Signs(self._signs.centre, self._signs.words[:, : self.count])
-
-    @property
-    def last_id(self) -> int:
-        """The greatest id, 0 without any."""
-        return int(self._ids[self.count - 1]) if self.count else 0
-
-    @property
-    def held_bytes(self) -> int:
-        """How much memory they take."""
-        held = self.vectors.nbytes + self.hashes.nbytes if (signs := self.signs) is None else signs.words.nbytes
-        return self.ids.nbytes + held
-
-    def append(self, batch: VectorBatch) -> int:
-        """Take rows whose ids are greater than all before, and say how many."""
-        if not len(batch.ids):
-            return 0
-        total = self.count + len(batch.ids)
-        batch = _meant(batch, self.means)
-        self.languages.update(batch.languages)
-        if self._signs is None and self.holds(total) and self._has_room(total):
-            self._vectors[self.count : total] = batch.vectors
-            self._hashes = _with(self._hashes, self.count, batch.hashes)
-        else:
-            signs = self._first_signs(batch) if self._signs is None else self._signs
-            self._signs = signs.with_vectors(self.count, batch.vectors)
-            self._vectors, self._hashes = self._vectors[:0].copy(), self._hashes[:0].copy()
-        self._ids = _with(self._ids, self.count, batch.ids)
-        self.count = total
-        return len(batch.ids)
-
-    def _has_room(self, count: int) -> bool:
-        """Tell whether there is memory for so many, and take all of it: the system gives a page when it is written to.
-
-        To grow by copying would need the old room and a larger new one at once. A limit beyond the machine is halved.
-        """
-        room = 0 if len(self._vectors) else self._most
-        while room >= count:
-            try:
-                self._vectors = np.empty((room, self._dimensions), np.float32)
-                break
-            except MemoryError:
-                room //= 2
-        return count <= len(self._vectors)
-
-    def _first_signs(self, batch: VectorBatch) -> Signs:
-        """Return the signs of what is held."""
-        if self.centre is None:
-            self.centre = (self.vectors if self.count else batch.vectors).mean(axis=0)
-            self.centred = self.count or len(batch.ids)
-        return Signs(self.centre, _words(self.vectors > self.centre))
-
-
-def _meant(batch: VectorBatch, means: LanguageMeans) -> VectorBatch:
-    """Return vectors without what they say of their language."""
-    return replace(batch, vectors=means.without(batch.vectors, batch.languages))
-
-
-def _with(rows: Rows, count: int, added: Rows) -> Rows:
-    """Return an array whose first rows are the `count` of the old one and the added ones."""
-    total = count + len(added)
-    if total > len(rows):
-        spare = np.empty((int(total * GROWTH) - count, *rows.shape[1:]), rows.dtype)
-        rows = cast("Rows", np.concatenate([rows[:count], spare]))
-    rows[count:total] = added
-    return rows
+    ids: Ids
+    hashes: Hashes
+    vectors: Matrix
+    groups: Groups
+    signs: Signs | None
+    means: LanguageMeans
 
 
 class DistanceEngine(StrEnum):
@@ -244,8 +83,18 @@ class VectorIndex:
     in memory, and the signs of all others.
     """
 
-    def __init__(self, *, database: Database, executor: Executor, space: int, dimensions: int, limit: int) -> None:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        executor: Executor,
+        space: int,
+        dimensions: int,
+        limit: int,
+        strangers: Callable[[], Sequence[Strangers]] = tuple,
+    ) -> None:
         self.space = space
+        self._strangers = strangers
         self._database = database
         self._epoch = database.epoch
         self._executor = executor
@@ -301,37 +150,39 @@ class VectorIndex:
         self,
         query: Vector,
         limit: int,
-        allowed: _Ids | None = None,
+        allowed: Ids | None = None,
         *,
         language: str = "",
-        strangers: Matrix | None = None,
+        strangers: Strangers | None = None,
     ) -> tuple[Nearest, Noise]:
-        """Return (text hash, cosine) of the `limit` nearest, best first, and the noise of this question.
+        """Return the `limit` nearest, best first, and the noise of this question, whose language may be known.
 
-        `language` is that of the question. `allowed` ids (ascending) filter before the cut. `strangers` are vectors that have nothing to do with the notes.
-        Raises StoreUnavailable when the file is opened anew meanwhile.
+        `allowed` ids (ascending) filter before the cut. `strangers` are of texts that have nothing to do with the
+        notes. Raises StoreUnavailable when the file is opened anew meanwhile.
         """
         async with self._lock:
             await self._refresh()
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
             rows = self._rows
-            ids, hashes, vectors, signs, means = rows.ids, rows.hashes, rows.vectors, rows.signs, rows.means
-        query = means.without(query[None], [language])[0]
-        if strangers is not None:
-            strangers = means.without(strangers, [""] * len(strangers))
-        noise = _noise(self._sample, query, strangers)
-        if signs is None:
+            held = Held(rows.ids, rows.hashes, rows.vectors, rows.groups, rows.signs, rows.means)
+        [group] = groups = held.means.groups(query[None], [language])
+        query = held.means.without(query[None], groups)[0]
+        noise = _noise(self._sample, query, strangers, held.means)
+        if held.signs is None:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._executor, _best, ids, hashes, vectors, query, limit, allowed), noise
-        found = await self._database.look(
-            partial(_best_by_signs, space=self.space, ids=ids, signs=signs, means=means, query=query, limit=limit, allowed=allowed)
-        )
-        self.require_current()
-        return found, noise
+            found = await loop.run_in_executor(self._executor, _best, held, query, limit, allowed)
+        else:
+            found = await self._database.look(
+                lambda reader: _best_by_signs(reader, self.space, held, query, limit, allowed)
+            )
+            self.require_current()
+        return [(key, cosine, other != group) for key, cosine, other in found], noise
 
     async def _refresh(self) -> None:
         """Load what was added; a question that is given up leaves what it has loaded to the next one."""
+        if self._rows.count and not self._rows.is_narrow and is_narrow(self._strangers()):
+            self.invalidate()
         writes = self._database.writes
         while self._seen != writes:
             rows = self._rows
@@ -353,9 +204,11 @@ class VectorIndex:
         if not count:
             return
         sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
-        rows.means = LanguageMeans.of(sample.vectors, sample.languages)
+        strangers = self._strangers()
+        rows.is_narrow = is_narrow(strangers)
+        rows.means = LanguageMeans.of(sample.vectors, sample.languages, strangers)
         if not rows.holds(count):
-            rows.centre = _meant(sample, rows.means).vectors.mean(axis=0)
+            rows.centre = meant(sample, rows.means)[0].vectors.mean(axis=0)
             rows.centred = count
 
     async def _take_sample(self, rows: VectorRows) -> None:
@@ -365,48 +218,46 @@ class VectorIndex:
         else:
             ids = rows.ids[::every]
             batch = await self._database.look(lambda reader: reader.vectors(self.space, ids, self._dimensions))
-            sample = _meant(batch, rows.means).vectors
+            sample = meant(batch, rows.means)[0].vectors
         if rows is self._rows:
             self._sampled, self._sample = rows.count, sample
 
 
-def _best(ids: _Ids, hashes: Hashes, vectors: Matrix, query: Vector, limit: int, allowed: _Ids | None) -> Nearest:
+def _best(held: Held, query: Vector, limit: int, allowed: Ids | None) -> _Found:
     """Return the `limit` nearest, best first."""
+    hashes, vectors, groups = held.hashes, held.vectors, held.groups
     if allowed is not None:
-        places = _places(ids, allowed)
-        hashes, vectors = hashes[places], vectors[places]
-    return _first(hashes, vectors @ query, limit)
+        places = _places(held.ids, allowed)
+        hashes, vectors, groups = hashes[places], vectors[places], groups[places]
+    return _first(hashes, vectors @ query, groups, limit)
 
 
 def _best_by_signs(
-    reader: IndexReader, *, space: int, ids: _Ids, signs: Signs, means: LanguageMeans, query: Vector, limit: int, allowed: _Ids | None
-) -> Nearest:
+    reader: IndexReader, space: int, held: Held, query: Vector, limit: int, allowed: Ids | None
+) -> _Found:
     """Return the `limit` nearest of what is read of the index, best first."""
-    places = None if allowed is None else _places(ids, allowed)
+    assert held.signs is not None
+    places = None if allowed is None else _places(held.ids, allowed)
     first = max(FIRST, limit)
     most = first + ROUNDS * (first // 2)
     if places is None or len(places) > first:
-        places = signs.likeliest(query, places, most)[:most]
-    hashes, cosines, least = np.empty(0, HASH), np.empty(0, np.float32), -np.inf
+        places = held.signs.likeliest(query, places, most)[:most]
+    hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
     for begin in (0, *range(first, len(places), first // 2)):
         end = begin + (first // 2 if begin else first)
-        found, keys = _compared(reader, space, ids[places[begin:end]], query, means)
-        hashes, cosines = np.concatenate([hashes, keys]), np.concatenate([cosines, found])
-        if not (found > least).any():
+        ids = held.ids[places[begin:end]]
+        # of many a batch at a time is in memory
+        for at in range(0, len(ids), BATCH):
+            batch, of_each = meant(reader.vectors(space, ids[at : at + BATCH], len(query)), held.means)
+            hashes, groups = np.concatenate([hashes, batch.hashes]), np.concatenate([groups, of_each])
+            cosines = np.concatenate([cosines, batch.vectors @ query])
+        if not (cosines[-len(ids) :] > least).any():
             break
         least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
-    return _first(hashes, cosines, limit)
+    return _first(hashes, cosines, groups, limit)
 
 
-def _compared(reader: IndexReader, space: int, ids: _Ids, query: Vector, means: LanguageMeans) -> tuple[NDArray[np.float32], Hashes]:
-    """Return the cosines and text hashes of these vectors; of many a batch at a time is in memory."""
-    batches = (reader.vectors(space, ids[at : at + BATCH], len(query)) for at in range(0, len(ids), BATCH))
-    pairs = [(_meant(batch, means).vectors @ query, batch.hashes) for batch in batches]
-    cosines, hashes = zip(*pairs, strict=True) if pairs else ((np.empty(0, np.float32),), (np.empty(0, HASH),))
-    return np.concatenate(cosines), np.concatenate(hashes)
-
-
-def _places(ids: _Ids, allowed: _Ids) -> NDArray[np.intp]:
+def _places(ids: Ids, allowed: Ids) -> NDArray[np.intp]:
     """Return where these ids, ascending both, stand."""
     places = np.searchsorted(ids, allowed)
     inside = places < len(ids)
@@ -415,7 +266,7 @@ def _places(ids: _Ids, allowed: _Ids) -> NDArray[np.intp]:
     return found
 
 
-def _first(hashes: Hashes, cosines: NDArray[np.float32], limit: int) -> Nearest:
+def _first(hashes: Hashes, cosines: NDArray[np.float32], groups: Groups, limit: int) -> _Found:
     top = np.argpartition(-cosines, limit - 1)[:limit] if limit < len(cosines) else np.arange(len(cosines))
     order = top[np.argsort(-cosines[top], kind="stable")]
-    return list(zip(hashes[order].tolist(), cosines[order].tolist(), strict=True))
+    return list(zip(hashes[order].tolist(), cosines[order].tolist(), groups[order].tolist(), strict=True))

@@ -24,13 +24,21 @@ from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
-from statistics import NormalDist
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.ranking.fusion import Noise, VectorMatches
+from memoryd.domain.ranking.fusion import (
+    CLEAR_CHANCE,
+    FULL_SHARE,
+    FULL_Z_SCORE,
+    NOISE_CHANCE,
+    Evidence,
+    Noise,
+    VectorMatches,
+    best_stranger,
+)
 from memoryd.domain.text.words import is_unspaced
 
 CHUNK_WORDS: Final = 150
@@ -75,8 +83,6 @@ def packed(shares: Mapping[str, float]) -> bytes:
     return zlib.compress(b"\n".join(term + bytes([byte]) for term, byte in sorted(rows)), 9)
 
 
-FULL_SHARE = 0.5
-"""So much of a question's weight in one chunk answers it."""
 FAIR_SHARE, FAIR_SURPLUS = 0.35, 5.0
 """So much does when it is this much more than chance gives, in natural logarithms of probability."""
 FAINT_SHARE = 0.3
@@ -87,13 +93,8 @@ SKEPTICS = 20
 """So many chunks more that do not hold a term are reckoned with, before a few that do make it usual."""
 UNKNOWN_PAIR = 0.5
 """Of its weight counts a pair of signs that stands nowhere: in a script without spaces most such cross two words."""
-NOISE_CHANCE = 0.1
-"""Of so many unrelated questions the best stranger is taken for more than noise."""
-CLEAR_CHANCE = 0.001
-"""The same for an answer. Cosines with notes on like things have longer tails than a normal distribution."""
 RICH = 1_000
 """Passages among which every usual word stands; in fewer, an unknown word says little."""
-_NORMAL = NormalDist()
 
 
 class Verdict(StrEnum):
@@ -178,12 +179,20 @@ class TermStatistics(Struct, frozen=True):
         return tuple(term for term in self.idf.weights if term in held)
 
 
-def best_stranger(vectors: int, chance: float) -> float:
-    """Return the deviations that the best of so many unrelated vectors exceeds with this chance, 0 without any.
+def weighed(evidence: Evidence, statistics: TermStatistics) -> tuple[Evidence, TermStatistics]:
+    """Return the evidence with the share of the question that its words are, and what stands in its chunks.
 
-    Of independent normal deviates (Šidák 1967); right for one as for a million, where √(2 ln n) is a bound for many.
+    Beside answers in another language, which can hold no word of the question, few words are no sign of one.
     """
-    return _NORMAL.inv_cdf((1 - chance) ** (1 / vectors)) if vectors else 0.0
+    terms = statistics.terms
+    if evidence.vector.foreign:
+        terms = {chunk: held for chunk, held in terms.items() if statistics.idf.tells(held)}
+        evidence = evidence.with_words(
+            evidence.lexical.only(chunk for chunk in evidence.lexical.bm25 if chunk in terms)
+        )
+    # most candidates hold the same few terms
+    share = max(map(statistics.idf.share, set(terms.values())), default=0.0)
+    return evidence.with_words(replace(evidence.lexical, share=share)), replace(statistics, terms=terms)
 
 
 def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
@@ -292,7 +301,6 @@ def floors(found: VectorMatches, statistics: TermStatistics) -> Thresholds:
         idf=statistics.idf,
         noise=found.noise,
         vectors=found.compared,
-        # most candidates hold the same few terms
         share=max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0),
         deviations=None if best is None else found.noise.deviations(best),
         vector_floor=vector_floor(found.compared, knows_a_word=bool(statistics.idf.known)),
@@ -304,6 +312,10 @@ PRIOR_COUNT = 100
 """So many passages of the notes weigh as much as what is known of strangers."""
 USUAL_COUNT, USUAL_DEVIATION = 20, 0.1
 """The same for the usual deviation of cosines, all that is known before a model's strangers are."""
+CLEAR_REACH = 1.5
+"""Deviations: where answers stand lower than this among two dozen texts, the best stranger is above most of them."""
+FULL_REACH, LEAST_FULL = 1.35, 2.5
+"""So many times what answers reach is near verbatim; never less than so many deviations."""
 
 
 class CosineSample(Struct, frozen=True):
@@ -314,10 +326,11 @@ class CosineSample(Struct, frozen=True):
     variance: float
 
 
-def noise_of(sample: CosineSample, strangers: CosineSample | None) -> Noise:
+def noise_of(sample: CosineSample, strangers: CosineSample | None, reach: float | None = None) -> Noise:
     """Return the noise of a question from its cosines with a sample of the notes, and with strangers if they are known.
 
-    Without either there is nothing to go by but the usual noise.
+    Without either there is nothing to go by but the usual noise. `reach` is how many deviations above strangers the
+    model's answers stand in the question's language, as far as anybody knows.
     """
     if strangers is None:
         prior, weight, pull = CosineSample(0, sample.mean, USUAL_DEVIATION**2), USUAL_COUNT, 0.0
@@ -327,4 +340,8 @@ def noise_of(sample: CosineSample, strangers: CosineSample | None) -> Noise:
     total = weight + sample.count
     mean = (weight * prior.mean + sample.count * sample.mean) / total
     variance = (weight * prior.variance + sample.count * sample.variance + pull) / total
-    return Noise(mean, variance**0.5)
+    if reach is None:
+        return Noise(mean, variance**0.5)
+    is_clear = reach >= CLEAR_REACH
+    full = min(FULL_Z_SCORE, max(LEAST_FULL, FULL_REACH * reach)) if is_clear else FULL_Z_SCORE
+    return Noise(mean, variance**0.5, full, is_clear)

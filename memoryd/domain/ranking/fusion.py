@@ -8,6 +8,8 @@ knows ranks alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -28,12 +30,32 @@ RECIPROCAL_K = 60
 MIN_LONE_Z_SCORE = 0.05
 """Of a chunk's best passage: where no word tells, it is still the first to be shown."""
 
+FULL_SHARE = 0.5
+"""So much of a question's weight in one chunk answers it."""
+NOISE_CHANCE = 0.1
+"""Of so many unrelated questions the best stranger is taken for more than noise."""
+CLEAR_CHANCE = 0.001
+"""The same for an answer. Cosines with notes on like things have longer tails than a normal distribution."""
+_NORMAL = NormalDist()
+
+
+def best_stranger(vectors: int, chance: float) -> float:
+    """Return the deviations that the best of so many unrelated vectors exceeds with this chance, 0 without any.
+
+    Of independent normal deviates (Šidák 1967); right for one as for a million, where √(2 ln n) is a bound for many.
+    """
+    return _NORMAL.inv_cdf((1 - chance) ** (1 / vectors)) if vectors else 0.0
+
 
 class Noise(Struct, frozen=True):
     """What the cosines of a question with passages taken at random look like."""
 
     mean: float = 0.0
     deviation: float = 0.1
+    full: float = FULL_Z_SCORE
+    """Deviations above the noise at which a cosine counts in full."""
+    is_clear: bool = True
+    """Whether the model tells an answer from unrelated texts in the question's language."""
 
     def deviations(self, cosine: float) -> float:
         """Return how many standard deviations a cosine stands above the mean; 0 where there is no spread."""
@@ -77,9 +99,11 @@ class PassageMatch(NamedTuple):
     start: int
     stop: int
     cosine: float
+    is_foreign: bool = False
+    """Whether it is in another language than the question."""
 
 
-class VectorMatches(Struct, frozen=True):
+class VectorMatches(Struct, frozen=True, dict=True):
     """What the vector arm found: the cosine (−1 to 1) of each chunk's best passage by chunk id."""
 
     cosines: Scores = field(default_factory=dict)
@@ -87,6 +111,8 @@ class VectorMatches(Struct, frozen=True):
     compared: int = 0
     """How many vectors the question was compared with."""
     passages: Mapping[int, Sequence[PassageMatch]] = field(default_factory=dict)
+    foreign: frozenset[int] = frozenset()
+    """The chunks that are in another language than the question."""
     """The passages of each chunk that are among the nearest."""
 
     def order(self) -> list[int]:
@@ -97,6 +123,19 @@ class VectorMatches(Struct, frozen=True):
         """Return how far a chunk's cosine rises above the noise, None where the arm did not find it."""
         cosine = self.cosines.get(chunk)
         return None if cosine is None else standout(cosine, self.noise)
+
+    @cached_property
+    def clarity(self) -> float:
+        """How clear the best meaning is, 0 to 1: within what the best of unrelated texts reaches, or beyond it."""
+        if not self.cosines or not self.compared or not self.noise.is_clear:
+            return 0.0
+        noise, clear = best_stranger(self.compared, NOISE_CHANCE), best_stranger(self.compared, CLEAR_CHANCE)
+        import os
+
+        LO, HI = float(os.environ.get("LO", "0")), float(os.environ.get("HI", "1"))
+        noise, clear = noise + LO * (clear - noise), noise + HI * (clear - noise)
+        best = self.noise.deviations(max(self.cosines.values()))
+        return min(1.0, max(0.0, (best - noise) / (clear - noise)))
 
     def near(self, chunk: int) -> tuple[MatchingPassage, ...]:
         """Return the passages of a chunk whose cosines rise above the noise, and its best one even if it does not."""
@@ -121,9 +160,9 @@ class Evidence(Struct, frozen=True):
         """All that either arm found."""
         return self.lexical.bm25.keys() | self.vector.cosines.keys()
 
-    def covering(self, share: float) -> "Evidence":
-        """Return the same with how much of the question's weight the best chunk holds, 0 to 1."""
-        return replace(self, lexical=replace(self.lexical, share=share))
+    def with_words(self, lexical: LexicalMatches) -> "Evidence":
+        """Return the same with other words."""
+        return Evidence(lexical, self.vector)
 
     def only(self, chunks: Set[int]) -> "Evidence":
         """Return what was found of these chunks; the noise is that of all."""
@@ -132,6 +171,7 @@ class Evidence(Struct, frozen=True):
             self.vector,
             cosines={chunk: cosine for chunk, cosine in cosines.items() if chunk in chunks},
             passages={chunk: near for chunk, near in passages.items() if chunk in chunks},
+            foreign=self.vector.foreign & chunks,
         )
         return Evidence(self.lexical.only(chunk for chunk in self.lexical.bm25 if chunk in chunks), vector)
 
@@ -147,7 +187,8 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
     """Return base scores, 0 to 1: share × words against their best + share × standout of the cosine.
 
     Words are BM25 against the best of the same level, 0 to 1, of which each higher level has the upper half. So with
-    usual weights no cosine lifts a chunk with some of the words above the best of those with all.
+    usual weights no cosine lifts a chunk with some of the words above the best of those with all. Where a meaning is
+    clear, words count by the share of the question that they are.
     """
     words: dict[int, float] = {}
     for scores in evidence.lexical.by_level():
@@ -155,11 +196,11 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
         base = 0.5 if words else 0.0
         words = {chunk: share * 0.5 for chunk, share in words.items()}
         words |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
-    standouts = {chunk: evidence.vector.standout(chunk) or 0.0 for chunk in evidence.chunks}
-    import os
-    full = float(os.environ.get("FULL", ".5"))
-    doubt = (1 - min(1.0, evidence.lexical.share / full)) * max(standouts.values(), default=0.0)
-    text = weights.text * (1 - doubt)
+    vector = evidence.vector
+    standouts = {chunk: vector.standout(chunk) or 0.0 for chunk in evidence.chunks}
+    # in another language it can hold no word of the question: its meaning stands for both
+    words |= {chunk: max(words.get(chunk, 0.0), standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
+    text = weights.text * (1 - (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity)
     return {chunk: text * words.get(chunk, 0.0) + (1 - text) * standouts[chunk] for chunk in evidence.chunks}
 
 
@@ -192,9 +233,9 @@ def reciprocal(evidence: Evidence) -> dict[int, float]:
 
 
 def standout(cosine: float, noise: Noise) -> float:
-    """Return how far a cosine rises above the noise: 0 up to MIN_Z_SCORE deviations, 1 from FULL_Z_SCORE on."""
+    """Return how far a cosine rises above the noise: 0 up to MIN_Z_SCORE deviations, 1 where it counts in full."""
     rise = noise.deviations(cosine)
-    return min(1.0, max(0.0, (rise - MIN_Z_SCORE) / (FULL_Z_SCORE - MIN_Z_SCORE)))
+    return min(1.0, max(0.0, (rise - MIN_Z_SCORE) / (noise.full - MIN_Z_SCORE)))
 
 
 def text_score(bm25: float) -> float:
