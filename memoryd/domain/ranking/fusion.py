@@ -130,10 +130,6 @@ class VectorMatches(Struct, frozen=True, dict=True):
         if not self.cosines or not self.compared or not self.noise.is_clear:
             return 0.0
         noise, clear = best_stranger(self.compared, NOISE_CHANCE), best_stranger(self.compared, CLEAR_CHANCE)
-        import os
-
-        LO, HI = float(os.environ.get("LO", "0")), float(os.environ.get("HI", "1"))
-        noise, clear = noise + LO * (clear - noise), noise + HI * (clear - noise)
         best = self.noise.deviations(max(self.cosines.values()))
         return min(1.0, max(0.0, (best - noise) / (clear - noise)))
 

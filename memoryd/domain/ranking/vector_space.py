@@ -50,7 +50,7 @@ LEAST: Final = 5
 """Passages from which on their mean says something of their language."""
 LEAST_SHARE: Final = 0.005
 """Of all passages: what is less may be lists and names that look like a language."""
-STRANGERS_SHARE: Final = 0.6
+STRANGERS_SHARE: Final = 0.7
 """So much is taken of what strangers say of a language: in a few notes it is also what they are about."""
 UNKNOWN_COUNT: Final = 3
 """So many passages weigh as much as knowing nothing of a language."""
