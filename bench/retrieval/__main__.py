@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -15,13 +16,14 @@ from bench.retrieval.asking import MODES, Asking, ask
 from bench.retrieval.baseline import BASELINE, Baseline, has_dropped, load, save
 from bench.retrieval.figures import ALL, Figures, Judged, by_category
 from bench.retrieval.homes import kept_home
-from bench.retrieval.sets import Question, QuestionSet, question_sets
+from bench.retrieval.longmemeval import longmemeval_set
+from bench.retrieval.sets import QuestionSet, question_sets
 from bench.retrieval.tables import table_of
-from memoryd.config.paths import models_dir
+from memoryd.config.paths import cache_dir, models_dir
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
 
-WIDTH = 150
+WIDTH = 180
 """Of the tables, in columns, where no terminal says otherwise."""
 
 OWN_SETS = Path(__file__).parents[2] / "tests" / "data" / "retrieval"
@@ -35,6 +37,8 @@ _PATH = click.Path(path_type=Path)
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--sets", type=_PATH, envvar="MEMORYD_BENCH", help="Folder of more sets [$MEMORYD_BENCH].")
+@click.option("--longmemeval", type=_PATH, help="File longmemeval_s.json: only its questions are asked.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="So many questions of that file.")
 @click.option("--model", default=STARTER, show_default=True, help="Model to embed with.")
 @click.option("--mode", "modes", multiple=True, type=click.Choice(list(MODES)), help="Only these modes.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Of the model.")
@@ -48,6 +52,8 @@ _PATH = click.Path(path_type=Path)
 def main(
     names: Sequence[str],
     sets: Path | None,
+    longmemeval: Path | None,
+    limit: int,
     model: str,
     modes: Sequence[str],
     threads: int,
@@ -71,7 +77,7 @@ def main(
     found: Found = {}
     if answers:
         answers.write_text("")
-    for questions in question_sets([OWN_SETS, *([sets] if sets else [])], names):
+    for questions in _sets(sets, longmemeval, limit, names):
         began = time.monotonic()
         judged = _run(questions, path, wanted, threads=threads, fresh=fresh)
         if answers:
@@ -87,6 +93,13 @@ def main(
     for line in dropped:
         console.print(f"R@5 lost more than one question: {line}", style="red")
     sys.exit(1 if strict and dropped else 0)
+
+
+def _sets(sets: Path | None, longmemeval: Path | None, limit: int, names: Sequence[str]) -> Iterable[QuestionSet]:
+    if longmemeval is None:
+        return question_sets([OWN_SETS, *([sets] if sets else [])], names)
+    folder = cache_dir() / "evaluation" / "longmemeval"
+    return [longmemeval_set(longmemeval, folder, limit, lambda rows: _watched(rows, "writing"))]
 
 
 def _located(model: str, modes: Sequence[str]) -> Path | None:
@@ -112,7 +125,7 @@ def _run(
     return found
 
 
-def _watched(asked: Sequence[Question], what: str) -> Iterable[Question]:
+def _watched(asked: Sequence[Any], what: str) -> Iterable[Any]:
     console = Console(stderr=True)
     return track(asked, what, console=console, transient=True, disable=not console.is_terminal)
 

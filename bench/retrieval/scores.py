@@ -24,7 +24,8 @@ class Scores:
     """Of one question, or the mean of many.
 
     `first` and `in_three`: evidence lies within the focus of the first hit, or of one of the first three. `chars_at_5`
-    counts each line of the top five chunks once.
+    counts each line of the top five chunks once. `any_at_5` and `any_at_10`: one of so many documents that were found
+    first, each counted once, holds evidence somewhere: recall_any of LongMemEval, where a document is a session.
     """
 
     recall_at_1: float
@@ -35,6 +36,8 @@ class Scores:
     first: float
     in_three: float
     chars_at_5: float
+    any_at_5: float
+    any_at_10: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,15 @@ def score(question: Question, hits: Sequence[Shown], sizes: Sizes) -> Scores:
         first=float(any(focused[:1])),
         in_three=float(any(focused[:3])),
         chars_at_5=_characters(chunks[:5], sizes),
+        any_at_5=recall_any(question, chunks, 5),
+        any_at_10=recall_any(question, chunks, DEPTH),
     )
+
+
+def recall_any(question: Question, hits: Sequence[Lines], count: int) -> float:
+    """Return 1 if one of the first `count` documents among the hits holds evidence, else 0."""
+    documents = list(dict.fromkeys(hit.path for hit in hits))[:count]
+    return float(any(place.path in documents for evidence in question.evidence for place in evidence.places))
 
 
 def focused(question: Question, hits: Sequence[Shown]) -> Focused:

@@ -16,6 +16,8 @@ COLUMNS = {
     "ndcg_at_10": "nDCG",
     "first": "first",
     "in_three": "three",
+    "any_at_5": "any@5",
+    "any_at_10": "any@10",
     "chars_at_5": "chars@5",
     "focus_coverage": "focus",
     "focus_lines": "lines",

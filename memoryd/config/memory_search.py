@@ -110,8 +110,8 @@ class QuerySection(Section):
     deadline_ms: DeadlineMs = 5000
     """The time for an answer, in milliseconds; it comes by then, with what is there."""
     fresh_ms: int = Field(default=100, ge=0, le=60_000)
-    """How long a question first waits until notes that changed are read, in milliseconds, and never longer than half of
-    its deadline; 0: not at all; what is not read by then makes the answer incomplete."""
+    """How long a question first waits until notes and conversations that changed are read, in milliseconds, and never
+    longer than half of its deadline; 0: not at all; what is not read by then makes the answer incomplete."""
     hybrid: HybridSection = HybridSection()
     """How words and vectors are searched together."""
     rerank: RerankSection = RerankSection()

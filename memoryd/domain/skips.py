@@ -88,6 +88,7 @@ class SkipReason(StrEnum):
     TOO_MANY = "capture", "a message gives at most {} memories"
     UNSURE = "capture", "the text model is less sure of it than {}"
     OTHER_LANGUAGE = "capture", "it is in another language than the message"
+    CUT_OFF = "capture", "the text model came to no end of it"
     FIRST_PERSON = "capture", "it is not in the third person"
     INVENTED = "capture", "it says what the message does not"
     INVERTED = "capture", "it says the contrary of the message"

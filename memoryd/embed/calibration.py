@@ -204,6 +204,13 @@ class UnrelatedTexts:
         self._known[fingerprint] = _strangers(rows)
 
 
+async def speed_of(embedder: Embedder) -> float:
+    """Return how many everyday passages the embedder takes in a second. Raises what the embedder raises."""
+    start = time.perf_counter()
+    await _measure(embedder)
+    return len(_TEXTS) / (time.perf_counter() - start)
+
+
 async def _measure(embedder: Embedder) -> Rows:
     """Return the vectors of the texts, then those of the questions; raises EmbeddingError."""
     vectors = await embedder.embed_documents([Passage(text) for text in _TEXTS])

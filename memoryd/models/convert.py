@@ -1,6 +1,6 @@
 """A published BERT encoder (safetensors + vocab.txt) written as a Q8_0 GGUF that llama.cpp loads.
 
-Run as a child (`python -m memoryd.models.convert NAME CONFIG WEIGHTS VOCAB OUT`), so that the daemon neither
+Run as a child (`python -m memoryd.models.convert NAME WEIGHTS CONFIG VOCAB OUT`), so that the daemon neither
 imports the converters nor keeps their memory. Names and vocabulary marks follow llama.cpp's reading of `bert`
 models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 WORD_START: Final = "▁"
 CONTROL_TOKENS: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -33,6 +34,18 @@ LAYER_TENSORS: Final = {
 FULL_PRECISION: Final = frozenset({"position_embd.weight", "token_types.weight"})
 """Matrices that llama.cpp reads as F32 only; vectors (norms and biases) stay F32 as well."""
 POOLING_MEAN: Final = 1
+
+
+class EncoderShape(Struct, frozen=True):
+    """The numbers that describe a BERT encoder: `context` in tokens, `hidden` the length of its vectors."""
+
+    context: int
+    hidden: int
+    feed_forward: int
+    layers: int
+    heads: int
+    epsilon: float
+    token_types: int
 
 
 def piece(token: str) -> str:
@@ -65,7 +78,16 @@ def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, 
 
     writer = gguf.GGUFWriter(out, "bert")
     try:
-        _write_header(writer, name, config)
+        shape = EncoderShape(
+            context=config["max_position_embeddings"],
+            hidden=config["hidden_size"],
+            feed_forward=config["intermediate_size"],
+            layers=config["num_hidden_layers"],
+            heads=config["num_attention_heads"],
+            epsilon=config["layer_norm_eps"],
+            token_types=config["type_vocab_size"],
+        )
+        write_header(writer, name, shape, gguf.LlamaFileType.MOSTLY_Q8_0)
         _write_vocabulary(writer, vocabulary.read_text(encoding="utf-8").splitlines())
         _write_tensors(writer, weights)
         writer.write_header_to_file()
@@ -75,21 +97,22 @@ def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, 
         writer.close()
 
 
-def _write_header(writer: Any, name: str, config: dict[str, Any]) -> None:
+def write_header(writer: Any, name: str, shape: EncoderShape, weights: int) -> None:
+    """Describe an encoder with mean pooling; `weights` is the kind of file by gguf's `LlamaFileType`."""
     import gguf  # heavy and optional: the `local` extra
 
     writer.add_name(name)
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_layer_norm_eps(config["layer_norm_eps"])
+    writer.add_context_length(shape.context)
+    writer.add_embedding_length(shape.hidden)
+    writer.add_feed_forward_length(shape.feed_forward)
+    writer.add_block_count(shape.layers)
+    writer.add_head_count(shape.heads)
+    writer.add_layer_norm_eps(shape.epsilon)
     writer.add_causal_attention(False)
     writer.add_uint32("bert.pooling_type", POOLING_MEAN)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
+    writer.add_file_type(weights)
     writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
-    writer.add_token_type_count(config["type_vocab_size"])
+    writer.add_token_type_count(shape.token_types)
 
 
 def _write_vocabulary(writer: Any, tokens: list[str]) -> None:
@@ -128,7 +151,7 @@ def _write_tensors(writer: Any, weights: Path) -> None:
 def main() -> None:
     """Convert the model that the command line names; a failure's reason is the last line of stderr."""
     name, *paths = sys.argv[1:]
-    config, weights, vocabulary, out = (Path(path) for path in paths)
+    weights, config, vocabulary, out = (Path(path) for path in paths)
     convert(name, json.loads(config.read_text(encoding="utf-8")), weights, vocabulary, out)
 
 

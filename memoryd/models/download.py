@@ -74,6 +74,15 @@ async def download(
             raise DownloadError(f"cannot store {request.spec} in {target.parent}: {reason}") from exc
 
 
+async def answers(url: str, limit: timedelta) -> bool:
+    """Tell whether a server says within `limit` that the file is there, be it elsewhere."""
+    try:
+        async with httpx.AsyncClient(timeout=limit.total_seconds(), headers=HEADERS) as client:
+            return not (await client.head(url)).is_error
+    except httpx.HTTPError:
+        return False
+
+
 class _Download(Struct):
     request: DownloadRequest
     part: PartFile
@@ -106,7 +115,8 @@ class _Download(Struct):
         if failures > len(self.timeouts.pauses) or (asked or timedelta()) > self.timeouts.retry_after_max:
             raise DownloadError(
                 f"cannot fetch {self.request.spec} now: {_in_words(exc)}",
-                hint=f"another attempt goes on where this one stopped; or put the file at {self.part.target}",
+                hint=f"another attempt goes on where this one stopped; or put the file at {self.part.target}"
+                f"{self.request.instead and f', or {self.request.instead}'}",
             ) from exc
         return self.timeouts.pauses[failures - 1] if asked is None else asked
 

@@ -180,6 +180,20 @@ def _named_family(metadata: ModelMetadata) -> ModelFamily:
     return ModelFamily("plain", pooling=pooling)
 
 
+LANGUAGE_RULES: Final = (
+    ("many languages", r"multilingual|embedding-?gemma|qwen3|gte-qwen2|bge-m3|arctic-embed-\w+-v2|jina-\w+-v3|text-v2"),
+    ("Chinese", r"-zh(-|$)"),
+    ("English", r"minilm|(^|-)(e5|bge|gte)-|arctic-embed|mxbai-embed|nomic-(embed|bert)|-en(-|$)"),
+)
+"""(what is told of a model, pattern over lower-case words joined by hyphens); the first match counts."""
+
+
+def languages_of(*names: str) -> str:
+    """Return which languages a model of one of these names was made for, in words; empty where no name says so."""
+    words = map(_words, names)
+    return next((told for one in words for told, pattern in LANGUAGE_RULES if re.search(pattern, one)), "")
+
+
 def _words(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 

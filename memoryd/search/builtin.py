@@ -171,11 +171,7 @@ class CandidateSearch(Struct):
     def _look(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _Look:
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
         statistics = reader.statistics(
-            question.terms,
-            list(evidence.chunks),
-            question.dates,
-            commonness=commonness,
-            uncounted=self.query.exclusions.chunks,
+            question, list(evidence.chunks), commonness=commonness, uncounted=self.query.exclusions.chunks
         )
         evidence, statistics = weighed(evidence, statistics)
         ranking = ranked(evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score)

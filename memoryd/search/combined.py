@@ -6,7 +6,7 @@ within the same call. A transcript and the session that its turns were taken int
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -47,20 +47,29 @@ FIRST_SHARE = 0.8
 """Of the deadline; the rest is kept for the second engine."""
 
 
+async def always_current(_seconds: float) -> Arm:
+    """Return the arm of an index that follows nothing."""
+    return Arm(ArmState.OK)
+
+
 class ConversationArm(Struct, frozen=True):
     """Asks the index of one agent's conversations; one that fails or is late costs its part, never the answer.
 
-    `standing` tells how it is before it is asked: off, failed, or partial while there is more to read, and why.
+    `standing` waits so many seconds at most until the index has what changed, and tells how it is then: off, failed,
+    or partial while there is more to read, and why.
     """
 
     search: SearchBackend | None = None
-    standing: Callable[[], Arm] = lambda: Arm(ArmState.OK)
+    standing: Callable[[float], Awaitable[Arm]] = always_current
 
     async def found(self, query: Query) -> tuple[Arm, Found]:
         """Return how it took part within the deadline, and what it found."""
-        standing = NOTHING_TO_ASK if self.search is None else self.standing()
+        begun = time.monotonic()
+        end = begun + query.deadline
+        standing = NOTHING_TO_ASK if self.search is None else await self.standing(min(query.fresh_until, end) - begun)
         if self.search is None or not standing.took_part:
             return standing, nothing_found(query.question.terms, standing)
+        query = query.until(end)
         try:
             async with asyncio.timeout(query.deadline):
                 found = await search_once(self.search, query)

@@ -187,8 +187,8 @@ class ConversationFeeder:
         self._is_busy = is_busy
         self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
-        self._demanded = 1
-        """The start is a demand: changes from before it are read at once."""
+        self._asked = self._demanded = 1
+        """The last ticket of all, and of a demand. The start is a demand: changes from before it are read at once."""
         self._served = self._failed = 0
         self._renaming = Renaming()
         self._wake = asyncio.Event()
@@ -196,8 +196,8 @@ class ConversationFeeder:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that was there at the last demand is in the index."""
-        return self._served >= self._demanded
+        """Whether all that was there when somebody last asked is in the index."""
+        return self._served >= self._asked
 
     def hint(self) -> None:
         """Say that something may have changed: looked at after the debounce."""
@@ -206,9 +206,28 @@ class ConversationFeeder:
 
     def demand(self) -> int:
         """Ask for a look now, at all that changed; return the ticket that `settled` takes."""
-        self._demanded += 1
-        self._wake.set()
+        self._demanded = self._ask()
         return self._demanded
+
+    async def catch_up(self, seconds: float) -> bool:
+        """Have what hints told of looked at and read within these seconds; return whether it was.
+
+        What a rule of the source puts off is not due. Without time nothing is looked at.
+        """
+        has_news = self.is_reading or self._debounce.due is not None
+        if seconds <= 0:
+            return self.is_settled and not has_news
+        # the look that is being taken may have passed by what the question wants to find
+        ticket = self._ask() if has_news else self._asked
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.settled(ticket)
+        return self._served >= ticket
+
+    def _ask(self) -> int:
+        self._asked += 1
+        self._wake.set()
+        return self._asked
 
     async def settled(self, ticket: int) -> str:
         """Wait until all that a look after this demand found was read; return why that cannot be, empty if it was."""
@@ -226,7 +245,7 @@ class ConversationFeeder:
     async def run(self) -> None:
         """Follow the source until cancelled."""
         while True:
-            ticket, is_forced = self._demanded, self._demanded > self._served
+            ticket, is_forced = self._asked, self._demanded > self._served
             self._debounce.clear()
             self._wake.clear()
             try:
@@ -255,7 +274,7 @@ class ConversationFeeder:
         now = asyncio.get_running_loop().time
         looked_at = now()
         again_at = math.inf if self._again_in is None else looked_at + self._again_in
-        while self._demanded <= self._served:
+        while self._asked <= self._served:
             at = min(self._due_at(looked_at), again_at)
             if at <= now():
                 return
@@ -297,7 +316,7 @@ class ConversationFeeder:
             if not await self._read(path):
                 order.begun.append(path)
             await self._give_way()
-            if now() >= until and (self._demanded > ticket or self._due_at(began) <= now()):
+            if now() >= until and (self._asked > ticket or self._due_at(began) <= now()):
                 break
         # what is new first: a conversation under another name keeps its vectors so
         await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))

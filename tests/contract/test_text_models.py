@@ -12,13 +12,14 @@ import pytest
 from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.domain.memories.reflect.citing import CitedFact, fault_of
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
 from memoryd.llm.writing import LocalWriting, RemoteWriting, RemoteWritingSettings, access_of
-from memoryd.memory.llm import CitedFact, Labeller, Prose, fault_of
+from memoryd.memory.llm import Labeller, Prose
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
 from tests.contract.chat_server import ChatServer

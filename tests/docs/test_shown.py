@@ -239,12 +239,12 @@ def test_what_make_is_asked_for_is_there() -> None:
         assert subprocess.run(["bash", "-c", f"{line} --dry-run"], cwd=ROOT, capture_output=True).returncode == 0, line
 
 
-def test_demo_shows_what_it_promises(starter_model: Path) -> None:
+def test_demo_shows_what_it_promises(multilingual_model: Path) -> None:
     recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/python (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe
     with tempfile.TemporaryDirectory(prefix="demo-") as cache:
         (Path(cache) / "memoryd").mkdir()
-        (Path(cache) / "memoryd" / "models").symlink_to(starter_model.parent)
+        (Path(cache) / "memoryd" / "models").symlink_to(multilingual_model.parent)
         done = subprocess.run(
             [sys.executable, recipe[1]],
             cwd=ROOT,
@@ -253,6 +253,7 @@ def test_demo_shows_what_it_promises(starter_model: Path) -> None:
             text=True,
         )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("found by meaning: words in common none") == 2
     assert "no process left" in done.stdout
 
 

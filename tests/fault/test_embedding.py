@@ -126,13 +126,17 @@ def test_f064_vectors_of_the_version_before_are_packed_in_place(embedded: Stage,
 
 
 def make_earlier(index: Path) -> None:
-    """Make an index one of version 6, which held float32."""
+    """Make an index one of version 6, which held float32, and no stems."""
     connection = apsw.Connection(str(index), vfs=checksum_vfs())
     dimensions: int = connection.execute("SELECT dimensions FROM spaces").get
     rows: list[Any] = connection.execute("SELECT id, vector FROM vectors").fetchall()
     connection.executemany(
         "UPDATE vectors SET vector = ? WHERE id = ?",
         [(unpacked([vector], dimensions)[0].tobytes(), number) for number, vector in rows],
+    )
+    connection.execute("DROP TABLE languages; DROP TABLE chunk_words")
+    connection.execute(
+        "CREATE VIRTUAL TABLE chunk_words USING fts5 (body, heading, path, parts, content='', contentless_delete=1)"
     )
     connection.pragma("user_version", connection.pragma("user_version") // 0x10000 * 0x10000 + FLOAT_VERSION)
     connection.close()

@@ -1,6 +1,7 @@
 """The conversation index of an agent at work in this process: the real parts as the daemon wires them."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -10,11 +11,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.conversations.search import conversation_arm
 from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.config.loading.load import load
+from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import plan_for
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
@@ -22,7 +25,8 @@ from memoryd.embed.embedding import Embedding
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.pending import EmbeddingLoopLinks, EmbeddingLoopSettings, Spaces
 from memoryd.models.store import ModelStore
-from memoryd.search.protocol import Query
+from memoryd.search.combined import ConversationArm
+from memoryd.search.protocol import Arm, Query
 from memoryd.sessions.qa_store import QaStore
 from memoryd.store.index.database import Database
 from tests.daemon import write_config
@@ -35,6 +39,7 @@ class Talk:
     """One agent with its store of questions and answers, and what keeps its index."""
 
     conversations: AgentConversations
+    arm: ConversationArm
     store: QaStore
     notes: EmbeddingLoop
     slot: CurrentEmbedder
@@ -44,6 +49,12 @@ class Talk:
         """Return the conversations and lines that hold a word of a text."""
         hits = (await self.conversations.search.search(Query(text))).hits
         return sorted(f"{hit.chunk.path} {hit.chunk.start_line}-{hit.chunk.end_line}" for hit in hits if hit.is_literal)
+
+    async def asked(self, text: str, *, fresh_seconds: float) -> tuple[Arm, bool]:
+        """Ask as a search does; return how the arm of conversations took part, and whether it found a word."""
+        fresh_until = time.monotonic() + fresh_seconds
+        arm, found = await self.arm.found(Query(text, fresh_until=fresh_until, deadline=20))
+        return arm, any(hit.is_literal for hit in found.hits)
 
     async def sync(self) -> str:
         async with asyncio.timeout(20):
@@ -120,7 +131,8 @@ async def talking(
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(run(), name=name) for name, run in [watching, *conversations.loops()]]
             await qa.until_open()
-            yield Talk(conversations, qa.store, notes, slot, embedder)
+            arm = conversation_arm(conversations, chosen.memory_search, exports=None, weights=Weights())
+            yield Talk(conversations, arm, qa.store, notes, slot, embedder)
             for task in tasks:
                 task.cancel()
     finally:

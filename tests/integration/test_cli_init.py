@@ -1,5 +1,6 @@
 """memoryctl init: what it finds, asks, writes and leaves."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -9,8 +10,11 @@ import pytest
 from memoryd.cli.main import run
 from memoryd.config.loading.load import load
 from memoryd.config.paths import config_file
+from memoryd.config.providers import DEFAULT_MODEL
+from memoryd.domain.embedding import ENGLISH_STARTER, MULTILINGUAL_STARTER
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
+from tests.integration.model_server import Answer, ModelServer
 from tests.integration.pseudo_terminal import on_terminal
 
 Captured = pytest.CaptureFixture[str]
@@ -22,6 +26,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("CLAUDE_CONFIG_DIR", "OPENCLAW_STATE_DIR", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MEMORYD_SOCKET", str(tmp_path / "nobody.sock"))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     Path.home().mkdir()
 
 
@@ -160,6 +165,37 @@ def test_key_in_the_environment_is_not_used_unless_named(capsys: Captured, monke
     told = done(capsys, str(folder), "--yes", "--no-service", "--json", "--model", "openai")
     assert told["provider"] == "openai"
     assert "sk-secret" not in json.dumps(told) + config_file().read_text()
+
+
+@pytest.mark.parametrize(
+    ("status", "chinese", "spec"),
+    [(None, 0, ENGLISH_STARTER), (None, 1, MULTILINGUAL_STARTER), (403, 0, ENGLISH_STARTER), (200, 1, DEFAULT_MODEL)],
+)
+async def test_model_follows_the_language_of_the_notes_where_no_hub_answers(
+    status: int | None, chinese: int, spec: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = notes("bees.md", "garden/apples.md", "wax.md")
+    for number in range(chinese):
+        (folder / f"{number}.md").write_text("# 血压\n\n岳父的降压药放在厨房左边的抽屉里。\n")
+    async with ModelServer(b"", script=[Answer(status=status or 200)]).running() as hub:
+        if status:
+            monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        arguments = [str(folder), "--yes", "--no-service", "--json"]
+        told = await asyncio.to_thread(done, capsys, *arguments)
+    assert (told["provider"], load().config.resolved_agents()[0].memory_search.local.model_path) == ("local", spec)
+    assert ("does not answer" in str(told["reason"])) is (spec != DEFAULT_MODEL)
+
+
+def test_local_model_may_be_named(capsys: Captured) -> None:
+    folder = notes("bees.md")
+    for named, meant in ((ENGLISH_STARTER, ENGLISH_STARTER), ("mine.gguf", str(Path("mine.gguf").absolute()))):
+        told = done(capsys, str(folder), "--force", "--yes", "--no-service", "--json", "--model", named)
+        search = load().config.resolved_agents()[0].memory_search
+        assert (told["provider"], search.local.model_path) == ("local", meant)
+    for wrong, known in (("pypi:mine==1", MULTILINGUAL_STARTER), ("odd:mine", "odd: is not a source")):
+        refused = done(capsys, str(folder), "--force", "--yes", "--json", "--model", wrong, code=Exit.ERROR)
+        assert known in str(refused["error"])
+    assert "is not one of" in str(done(capsys, str(folder), "--json", "--model", "nobody", code=Exit.USAGE)["error"])
 
 
 def test_service_that_cannot_be_installed_is_told_and_the_file_stays(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +15,7 @@ import pytest
 
 from memoryd.cli.main import run
 from memoryd.wire import Exit
+from tests.daemon import STARTER
 from tests.integration.pseudo_terminal import on_terminal
 from tests.tiny_chat import write_chat_model
 
@@ -75,7 +77,16 @@ def listed(capsys: Captured) -> list[dict[str, object]]:
 
 def test_list_names_the_configured_model_that_is_not_here(cache: Path, capsys: Captured) -> None:
     assert listed(capsys) == [
-        {"name": SPEC, "spec": SPEC, "bytes": 0, "path": None, "complete": False, "configured": True}
+        {
+            "name": SPEC,
+            "spec": SPEC,
+            "bytes": 0,
+            "path": None,
+            "complete": False,
+            "configured": True,
+            "languages": "",
+            "passagesPerSecond": None,
+        }
     ]
     assert run(["models", "list"]) == Exit.DONE
     assert "not here: memoryctl models pull, configured" in capsys.readouterr().out
@@ -86,7 +97,7 @@ def test_list_tells_whole_from_begun_and_the_configured_one(cache: Path, capsys:
     (cache / "other.gguf.part").write_bytes(b"x" * 10)
     assert run(["models", "list"]) == Exit.DONE
     printed = capsys.readouterr().out
-    assert f"{NAME}  2.0 kB, complete, configured\n" in printed
+    assert f"{NAME}  2.0 kB, complete, configured, speed not measured\n" in printed
     assert "other.gguf  10 B, partial\n" in printed
     assert [model["configured"] for model in listed(capsys)] == [False, True]
 
@@ -188,6 +199,18 @@ def test_remove_asks_first(cache: Path, capsys: Captured) -> None:
     assert (cache / NAME).exists()
     assert on_terminal("models", "remove", SPEC, typed="y\n")[0] == Exit.DONE
     assert not (cache / NAME).exists()
+
+
+def test_verify_measures_the_speed_that_the_list_tells(cache: Path, starter_model: Path, capsys: Captured) -> None:
+    os.link(starter_model, cache / starter_model.name)
+    (cache / f"{starter_model.name}.json").write_text(json.dumps({"spec": STARTER}))
+    assert run(["models", "verify", STARTER, "--json"]) == Exit.DONE
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["threads"], told["passagesPerSecond"] > 0) == (True, 1, True)
+    (model,) = [model for model in listed(capsys) if model["spec"] == STARTER]
+    assert (model["languages"], model["passagesPerSecond"]) == ("English", told["passagesPerSecond"])
+    assert run(["models", "list"]) == Exit.DONE
+    assert f", complete, English, {told['passagesPerSecond']:.0f} passages a second here" in capsys.readouterr().out
 
 
 def test_verify_says_what_is_missing_or_broken(cache: Path, tiny_gguf: Path, capsys: Captured) -> None:

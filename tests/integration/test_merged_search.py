@@ -75,7 +75,7 @@ class Both:
 
     @property
     def service(self) -> SearchService:
-        return self.asking(ConversationArm(self.of_talks, lambda: self.standing))
+        return self.asking(ConversationArm(self.of_talks, self._standing))
 
     def asking(self, conversations: ConversationArm) -> SearchService:
         return SearchService(
@@ -98,6 +98,9 @@ class Both:
     async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> SearchAnswer:
         asked = Filters(tuple(sources), **filters)  # type: ignore[arg-type]  # the fields of Filters
         return await self.service.answer(Query(text, limit, filters=asked, is_explained=True), has_citations=True)
+
+    async def _standing(self, _seconds: float) -> Arm:
+        return self.standing
 
     async def _catch_up(self, _seconds: float) -> int:
         self.caught_up += 1

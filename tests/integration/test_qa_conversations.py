@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.agents.conversations.search import STILL_READING
 from memoryd.domain.citations import turns_path
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import NotFound
+from memoryd.search.protocol import Arm, ArmState
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
 from tests.integration.conversing import Talk, talking
@@ -39,6 +41,30 @@ async def test_a_turn_is_found_after_it_was_said_without_anybody_asking(tmp_path
         say(talk.store, "And the toucan?")
         await eventually_async(lambda: talk.found("toucan"))
         assert await talk.found("toucan") == [f"{PATH} 1-3"]
+
+
+async def test_a_question_finds_the_turn_that_was_added_before_it(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        await talk.sync()
+        say(talk.store, "Where does the quetzal nest?")
+        await asyncio.sleep(0)
+        arm, is_found = await talk.asked("quetzal", fresh_seconds=20)
+        assert (arm.state, is_found) == (ArmState.OK, True)
+
+
+async def test_a_turn_that_is_not_read_in_time_is_said_to_be_lacking(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        say(talk.store, "Where does the quetzal nest?")
+        await talk.sync()
+        async with talk.conversations.writer.lock:
+            say(talk.store, "And the toucan?")
+            await asyncio.sleep(0)
+            for seconds in (0, 0.05):
+                lacking = Arm(ArmState.PARTIAL, STILL_READING)
+                assert await talk.asked("toucan", fresh_seconds=seconds) == (lacking, False)
+                assert await talk.asked("quetzal", fresh_seconds=seconds) == (lacking, True)
+        arm, is_found = await talk.asked("toucan", fresh_seconds=20)
+        assert (arm.state, is_found) == (ArmState.OK, True)
 
 
 async def test_turns_stand_on_two_lines_each(tmp_path: Path) -> None:

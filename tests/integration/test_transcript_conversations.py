@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.citations import transcript_path
+from memoryd.search.protocol import ArmState
 from memoryd.sessions.transcripts.conversations import STEP_BYTES, visible_transcripts
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
 from memoryd.sessions.withheld import WithheldConversations
@@ -72,6 +73,9 @@ async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Pa
         looked = feeder.looks
         await eventually_async(lambda: feeder.looks > looked + 2)
         assert await stamps(talk) == before
+        feeder.hint()
+        arm, is_found = await talk.asked("toucan", fresh_seconds=20)
+        assert (arm.state, is_found) == (ArmState.OK, False)
         add(file, spoken("And the stork?"))
         await eventually_async(lambda: talk.found("toucan"))
         assert await talk.found("stork") == [f"{LOG} 2-5"]

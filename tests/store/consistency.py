@@ -1,7 +1,6 @@
 """What must hold inside any index file, whatever happened to the daemon that wrote it."""
 
 import math
-from importlib.resources import files
 from pathlib import Path
 
 import apsw
@@ -16,6 +15,7 @@ from memoryd.domain.memories.sections import PAGES, holds_memories
 from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import unpacked
 from memoryd.store.index.documents import FileContent, FileRow, put_file
+from memoryd.store.index.schema import prepare_index
 
 Dump = list[tuple[object, ...]]
 
@@ -110,7 +110,7 @@ def _check_vectors(db: apsw.Connection) -> None:
 def _check_words(db: apsw.Connection) -> None:
     """Compare the words with those of an index made anew from the same rows."""
     fresh = apsw.Connection("")
-    fresh.execute((files("memoryd.store") / "schema" / "index.sql").read_text())
+    prepare_index(fresh)
     for file_id, *values in list(db.execute("SELECT id, path, sha256, lines, chunker FROM files")):
         put_file(fresh, FileContent(_row(*values), _entries(db, file_id)))
     assert _words(db) == _words(fresh)

@@ -78,14 +78,14 @@ class TestWords:
         for path, topic in ((A, "rent"), (B, "attic"), ("memory/c.md", "garden"), ("memory/d.md", "boiler")):
             await put_note(database, path, note(topic))
         chunks = {path: await ids_of(database, path) for path in (A, B)}
-        told = await read(database, term_statistics, ["attic", "item", "unknown"], sorted(chunks[A] | chunks[B]))
+        told = await read(database, term_statistics, asked("attic", "item", "unknown"), sorted(chunks[A] | chunks[B]))
         assert told.terms == {
             **dict.fromkeys(chunks[A], frozenset({"item"})),
             **dict.fromkeys(chunks[B], frozenset({"attic", "item"})),
         }
         assert told.idf.chunks == (await database.documents.counts()).chunks
         assert told.idf.weights["unknown"] > told.idf.weights["attic"] > told.idf.weights["item"] > 0
-        usual = await read(database, term_statistics, ["attic"], [], commonness=lambda _term: 0.1)
+        usual = await read(database, term_statistics, asked("attic"), [], commonness=lambda _term: 0.1)
         assert usual.idf.weights["attic"] < told.idf.weights["attic"]
         assert told.idf.known == {"attic", "item"}
 
@@ -93,7 +93,7 @@ class TestWords:
         await put_note(database, A, "# Day\n\nHe lost his hat.\n")
         await put_note(database, B, "# Day\n\nSay Hi to Ada.\n")
         chunks = {path: await ids_of(database, path) for path in (A, B)}
-        told = await read(database, term_statistics, ["hi"], sorted(chunks[A] | chunks[B]))
+        told = await read(database, term_statistics, asked("hi"), sorted(chunks[A] | chunks[B]))
         assert told.terms == dict.fromkeys(chunks[B], frozenset({"hi"}))
 
     async def test_note_of_a_day_holds_the_words_of_a_question_for_that_day(self, database: Database) -> None:
@@ -105,7 +105,7 @@ class TestWords:
         found = await read(database, best_matches, question, ALL, CandidateFilter())
         assert found.order()[: len(chunks[days[0]])] == sorted(chunks[days[0]])
         assert set(found.levels) == chunks[days[0]]
-        told = await read(database, term_statistics, question.terms, list(found.bm25), question.dates)
+        told = await read(database, term_statistics, question, list(found.bm25))
         assert {chunk for chunk in found.bm25 if "may" in told.terms[chunk]} == chunks[days[0]]
         assert told.idf.known == {"rent", "7", "may", "2023"}
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from bench.retrieval.__main__ import OWN_SETS, main
 from bench.retrieval.baseline import load
+from tests.integration.test_longmemeval import row
 
 
 @pytest.fixture
@@ -68,3 +69,15 @@ def test_bad_set_is_refused_before_anything_is_asked(sets: Path) -> None:
     unknown = evaluated(sets, "others")
     assert unknown.exit_code == 1
     assert "there is no set 'others'; there are: literals, mine, tiny-dev" in unknown.output
+
+
+def test_questions_of_longmemeval_are_asked_by_the_path_of_its_file(sets: Path) -> None:
+    file = sets / "longmemeval_s.json"
+    file.write_text(json.dumps([row(), row("0a1b_abs")]))
+    figures = sets / "figures.json"
+    done = evaluated(sets, "--longmemeval", str(file), "--limit", "2", "--json", str(figures))
+    assert done.exit_code == 0, done.output
+    found = json.loads(figures.read_text())["longmemeval_s-2"]["lexical"]
+    assert (found["all"]["questions"], found["strangers"]["questions"]) == (1, 1)
+    assert (found["all"]["any_at_5"], found["all"]["recall_at_1"]) == (1, 1)
+    assert "any@5" in done.stdout

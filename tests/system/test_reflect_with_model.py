@@ -84,19 +84,34 @@ def labelling(server: ChatServer, label: str) -> ChatServer:
     return server
 
 
+def telling(server: ChatServer) -> ChatServer:
+    """Let the server reinforce, and sum a page up by the first of its facts that a sentence may hold."""
+
+    def behaviour(asked: Asked) -> Reply:
+        data = asked.body["messages"][1]["content"]
+        if data.startswith("<opinion>"):
+            return server.ordinary(asked)
+        told = [(line.partition(" ")[0], json.loads(line[15:-7])) for line in data.splitlines()]
+        cited, text = next((one, text) for one, text in told if "<" not in text)
+        return server.said(json.dumps({"sentences": [{"text": text, "cites": [cited]}]}))
+
+    server.behaviour = behaviour
+    return server
+
+
 def confidence(running: RunningDaemon) -> float:
     (opinion,) = said(running, "opinions", "list")["opinions"]
     return float(opinion["confidence"])
 
 
 def test_labels_and_prose_are_on_record_with_their_model_and_asked_for_once(tmp_path: Path, notes: Path) -> None:
-    with served(ChatServer()) as server, daemon(tmp_path, notes, **endpoint(server)) as running:
+    with served(telling(ChatServer())) as server, daemon(tmp_path, notes, **endpoint(server)) as running:
         first = said(running, "reflect", "--since", "30d")
         assert first["steps"] == 2
         assert confidence(running) == pytest.approx(0.7)
         written, asked = pages(notes), len(server.asked)
         model = f"openai/m-1@127.0.0.1:{server.port}"
-        assert f"> Summary by {model}: a [" in written["bank/entities/peter.md"]
+        assert f"> Summary by {model}: " in written["bank/entities/peter.md"]
         (opinion,) = said(running, "opinions", "list")["opinions"]
         told = json.dumps(said(running, "opinions", "why", opinion["id"]))
         assert told.count(model) == 2
@@ -181,16 +196,17 @@ def test_prose_that_says_more_than_its_facts_is_not_written(
 
 
 def test_summary_that_is_refused_and_label_that_is_none_stop_no_other(tmp_path: Path, notes: Path) -> None:
-    server = ChatServer()
+    server = telling(ChatServer())
+    answer = server.behaviour
     refused: list[bool] = []
 
-    def behaviour(asked: Asked) -> Reply:
+    def behaviour(asked: Asked) -> Reply | None:
         data = asked.body["messages"][1]["content"]
         is_label = data.startswith("<opinion>")
         if not any(one == is_label for one in refused):
             refused.append(is_label)
             return server.said('{"label": "delete"}' if is_label else '{"sentences": "none"}')
-        return server.ordinary(asked)
+        return answer(asked)
 
     server.behaviour = behaviour
     with served(server), daemon(tmp_path, notes, **endpoint(server)) as running:

@@ -185,6 +185,10 @@ class AgentConversations:
         waits = [feeder.settled(ticket) for feeder, ticket in zip(self.feeders, tickets, strict=True)]
         return "; ".join(filter(None, await asyncio.gather(*waits)))
 
+    async def catch_up(self, seconds: float) -> bool:
+        """Read within these seconds what is known to have changed; return whether it was."""
+        return all(await asyncio.gather(*(feeder.catch_up(seconds) for feeder in self.feeders)))
+
     @property
     def failures(self) -> dict[RelativePath, str]:
         """The conversations that could not be read or indexed at the last try, and why."""

@@ -38,11 +38,11 @@ def conversation_arm(
     """Return what answers from an agent's conversations; where none are kept, it says what to set."""
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
-        return ConversationArm(index, lambda: _index_arm(conversations, settings))
+        return ConversationArm(index, lambda seconds: _index_arm(conversations, settings, seconds))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
-    def standing() -> Arm:
-        arm = NOTHING_TO_ASK if index is None else _index_arm(conversations, settings)
+    async def standing(seconds: float) -> Arm:
+        arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, settings, seconds)
         if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
             return arm
         return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
@@ -50,11 +50,12 @@ def conversation_arm(
     return ConversationArm(joined, standing)
 
 
-def _index_arm(conversations: AgentConversations, settings: MemorySearchSection) -> Arm:
-    """Say what the index lacks; one that cannot be read at all says so when it is asked."""
+async def _index_arm(conversations: AgentConversations, settings: MemorySearchSection, seconds: float) -> Arm:
+    """Say what the index lacks after these seconds; one that cannot be read at all says so when it is asked."""
+    is_current = await conversations.catch_up(seconds)
     if trouble := conversations.trouble:
         return Arm(ArmState.PARTIAL, trouble)
-    if not all(feeder.is_settled for feeder in conversations.feeders):
+    if not is_current:
         return Arm(ArmState.PARTIAL, STILL_READING)
     if pending := conversations.embedding_loop.pending:
         reason = f"{pending} {'passage has' if pending == 1 else 'passages have'} no vector yet"

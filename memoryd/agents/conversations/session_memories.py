@@ -26,6 +26,7 @@ from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+from memoryd.domain.memories.reflect.citing import CitedFact
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.summary import (
     MIN_TURNS,
@@ -40,7 +41,7 @@ from memoryd.errors import MemorydError, StoreError, TextModelUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import CitedFact, Prose
+from memoryd.memory.llm import Prose
 from memoryd.memory.retaining import Retaining, StatementHashes
 
 log = structlog.get_logger(__name__)

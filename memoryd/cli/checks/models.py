@@ -151,8 +151,8 @@ def _try_model(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
     from memoryd.cli.local.model_check import check as check_model
 
-    verification = check_model(path, examination.agents[0].memory_search.local)
-    return _sense(verification, "", "model sense", "choose another model: docs/how-to/models.md")
+    trial = check_model(path, examination.agents[0].memory_search.local)
+    return _sense(trial.verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
 def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:

@@ -28,7 +28,7 @@ from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
 from memoryd.client import Client
 from memoryd.config.loading.load import Loaded, checked
 from memoryd.config.paths import config_file
-from memoryd.domain.embedding import LOCAL, NONE, REMOTE
+from memoryd.domain.embedding import LOCAL, MULTILINGUAL_STARTER, NONE, REMOTE, is_file_spec
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.hooks.hosts import HOSTS
 from memoryd.service.managers import manager_here
@@ -36,6 +36,17 @@ from memoryd.wire import Exit
 
 _PROBE_SECONDS = 2.0
 MODELS = (LOCAL, NONE, *REMOTE)
+
+
+class ModelChoice(click.Choice[str]):
+    """A provider, or a local model by its spec."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return a provider or a spec, a path in full; raises BadParameter."""
+        if not is_file_spec(value):
+            return super().convert(value, param, ctx)
+        # in the configuration a path counts from the configuration's folder
+        return value if ":" in value else str(Path(value).expanduser().absolute())
 
 
 class AgentSummary(TypedDict):
@@ -66,7 +77,10 @@ class AgentSummary(TypedDict):
     "--all/--no-all", "is_whole", default=None, help="Every Markdown file of the folder, or MEMORY.md, memory/ … alone."
 )
 @click.option(
-    "--model", type=click.Choice(MODELS), help="Who makes vectors; to all but local, none and ollama notes are sent."
+    "--model",
+    type=ModelChoice(MODELS),
+    help="Who makes vectors; to all but local, none and ollama notes are sent. Or a local model, such as "
+    f"{MULTILINGUAL_STARTER}.",
 )
 @click.option("--service/--no-service", "has_service", default=None, help="Have memoryd started with your session.")
 @click.option("--yes", "-y", "is_agreed", is_flag=True, help="Ask nothing: what is proposed is meant.")

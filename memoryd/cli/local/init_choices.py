@@ -25,6 +25,7 @@ from memoryd.domain.embedding import (
     NONE,
     FirstModel,
     ModelsHere,
+    is_file_spec,
     local_model,
     named_model,
     proposed_model,
@@ -74,7 +75,7 @@ class FirstPlan(Struct, frozen=True):
 def planned(options: InitOptions, path: Path) -> FirstPlan:
     """Decide all, and read it as memoryd will; asks only at a terminal.
 
-    Raises ConfigError, InvalidRequest, UsageError.
+    Raises ConfigError, InvalidRequest, ModelError, UsageError.
     """
     # here: it reaches rooms that no other command needs
     from memoryd.cli.local import init_survey as here
@@ -88,8 +89,12 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     for folder in once:
         _require(folder, options)
     chosen = tuple((one, _is_whole(one, options)) for one in once)
-    models = here.models_here()
+    models = here.models_here(
+        [(folder.path, is_whole) for folder, is_whole in chosen], is_local=options.model in (None, LOCAL)
+    )
     if options.model is not None:
+        if is_file_spec(options.model):
+            here.require_source(options.model)
         model = named_model(options.model, models)
     else:
         model = _choose_model(models, here.hosts()) if options.is_asking else proposed_model(models)

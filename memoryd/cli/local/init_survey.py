@@ -1,7 +1,9 @@
 """What `memoryctl init` finds: folders with notes, models, keys, a file of OpenClaw. Looks, and changes nothing."""
 
+import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
@@ -18,16 +20,22 @@ from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE
 from memoryd.config.providers import DEFAULT_MODEL, LocalSection
-from memoryd.domain.embedding import PROVIDERS, ModelsHere
+from memoryd.domain.embedding import PROVIDERS, ModelsHere, is_english_alone
+from memoryd.domain.text.languages import language_of
 from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.files.reading import read_head
 from memoryd.files.roots import count_outside, roots_and_rules
-from memoryd.files.scanner import scan
+from memoryd.files.scanner import Scan, ScanRules, scan
 from memoryd.models.families import inspect
+from memoryd.models.packaged import find
+from memoryd.models.source import PackageSource, parse
 from memoryd.models.store import OFFLINE, ModelStore
 
 CLAUDE_MEMORIES: Final = "projects/*/memory"
 OPENCLAW_FILES: Final = ("openclaw.json5", "openclaw.json")
-
+SAMPLES: Final = 300
+"""Notes of a folder whose language is looked at: a tenth of a second."""
+SAMPLE_BYTES: Final = 2048
 
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
 
@@ -97,16 +105,45 @@ def openclaw_file() -> Path | None:
     return next((folder / name for name in OPENCLAW_FILES if (folder / name).is_file()), None)
 
 
-def models_here() -> ModelsHere:
-    """Look for llama.cpp, for models in the cache, and for keys in the environment."""
+def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool = True) -> ModelsHere:
+    """Look for llama.cpp, for models in the cache, and for keys in the environment.
+
+    Where a local model may be wanted and the default one is not here, its hub is asked whether it answers (seconds),
+    and notes are read for their language: those of `folders`, each with whether all of it is meant.
+    """
     store = ModelStore.configured(LocalSection(), os.environ)
+    stored = tuple(dict.fromkeys(_stored_models(store)))
+    may_fetch = not any(os.environ.get(name, "").lower() in YES for name in OFFLINE)
+    has_llama = find_spec("llama_cpp") is not None
+    is_wanted = is_local and has_llama and may_fetch and DEFAULT_MODEL not in stored
     return ModelsHere(
-        has_llama=find_spec("llama_cpp") is not None,
+        has_llama=has_llama,
         default_spec=DEFAULT_MODEL,
-        stored=tuple(dict.fromkeys(_stored_models(store))),
-        may_fetch=not any(os.environ.get(name, "").lower() in YES for name in OFFLINE),
+        stored=stored,
+        may_fetch=may_fetch,
+        has_hub=not is_wanted or asyncio.run(store.is_fetchable(DEFAULT_MODEL)),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        is_english=is_wanted and is_english_alone(map(language_of, _samples(folders))),
         keys={row.name: name for row in PROVIDERS.values() for name in row.key_variables[::-1] if os.environ.get(name)},
     )
+
+
+def require_source(spec: str) -> None:
+    """Raise ModelError, with what is possible, for a spec that names no model."""
+    source = parse(spec)
+    if isinstance(source, PackageSource):
+        find(source)
+
+
+def _samples(folders: Sequence[tuple[Path, bool]]) -> Iterator[str]:
+    """Yield the beginnings of notes, spread evenly over each folder."""
+    for folder, is_whole in folders:
+        if not folder.is_dir():
+            continue
+        notes = sorted(_scanned(folder, is_whole=is_whole)[0].files)
+        for at in notes[:: len(notes) // SAMPLES + 1]:
+            with suppress(OSError):
+                yield read_head(folder, at, SAMPLE_BYTES)
 
 
 def hosts() -> dict[str, str]:
@@ -133,8 +170,13 @@ def _embeds(path: Path) -> bool:
 def _count_notes(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
     if not folder.is_dir():
         return NotesFolder(folder, kind, is_there=False)
-    agent = Agent(DEFAULT_AGENT, DEFAULT_AGENT, True, folder, MemorySearchSection(), MemorySection())
-    roots, rules = roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)
-    seen = scan(roots, rules)
+    seen, rules = _scanned(folder)
     outside = count_outside(seen, rules)
     return NotesFolder(folder, kind, files=len(seen.files), outside=outside.files, is_more=outside.is_more)
+
+
+def _scanned(folder: Path, *, is_whole: bool = False) -> tuple[Scan, ScanRules]:
+    search = MemorySearchSection(extra_paths=(".",) if is_whole else ())
+    agent = Agent(DEFAULT_AGENT, DEFAULT_AGENT, True, folder, search, MemorySection())
+    roots, rules = roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)
+    return scan(roots, rules), rules

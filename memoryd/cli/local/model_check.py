@@ -6,10 +6,12 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec import Struct
+
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.terminal import styled
+from memoryd.cli.terminal import count, styled
 from memoryd.config.providers import LocalSection
-from memoryd.embed.calibration import Pair, Verification
+from memoryd.embed.calibration import Pair, Verification, speed_of
 from memoryd.embed.calibration import verify as embed_known_pairs
 from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.errors import MemorydError
@@ -18,34 +20,52 @@ from memoryd.wire import Exit
 REAP_SECONDS = 5.0
 
 
-def check(model: Path, local: LocalSection) -> Verification:
-    """Embed known pairs with `model`. Raises ModelError if the file is no model, EmbeddingError if it fails."""
+class Trial(Struct, frozen=True):
+    """What came of trying a model; `speed` in everyday passages a second, None where it was not measured."""
+
+    verification: Verification
+    threads: int
+    speed: float | None = None
+
+
+def check(model: Path, local: LocalSection, *, is_timed: bool = False) -> Trial:
+    """Embed known pairs with `model`, and if it is fit others against the clock (a few seconds).
+
+    Raises ModelError if the file is no model, EmbeddingError if it fails.
+    """
+    threads = local.threads or max(1, (os.cpu_count() or 1) // 2)
     worker = LlamaWorker.of(
         model,
-        threads=local.threads or max(1, (os.cpu_count() or 1) // 2),
+        threads=threads,
         idle_unload=timedelta(0),
         context=local.context_size,
         query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
     )
-    return asyncio.run(_measure(worker))
+    verification, speed = asyncio.run(_measure(worker, is_timed=is_timed))
+    return Trial(verification, threads, speed)
 
 
-def print_check(invocation: Invocation, spec: str, verification: Verification) -> Exit:
-    """Print cosines and verdict; return exit code 1 if the model is refused."""
+def print_check(invocation: Invocation, spec: str, trial: Trial) -> Exit:
+    """Print cosines, speed and verdict; return exit code 1 if the model is refused."""
+    verification = trial.verification
     is_ok, pairs = verification.ok, verification.pairs
     reply = {"spec": spec, "ok": is_ok, "reason": verification.reason, "pairs": list(map(_as_json, pairs))}
+    reply |= {"passagesPerSecond": trial.speed and round(trial.speed, 1), "threads": trial.threads}
     verdict = styled("ok", colour="green") if is_ok else styled("refused", colour="red")
     lines = ["   own  stranger", *map(_line, pairs), f"{verdict}: {verification.reason}"]
+    if trial.speed:
+        lines.append(f"{trial.speed:.0f} everyday passages a second, with {count(trial.threads, 'thread')}")
     return invocation.show(reply, lines, code=Exit.DONE if is_ok else Exit.ERROR)
 
 
-async def _measure(worker: LlamaWorker) -> Verification:
-    outcome: Verification | MemorydError
+async def _measure(worker: LlamaWorker, *, is_timed: bool) -> tuple[Verification, float | None]:
+    outcome: tuple[Verification, float | None] | MemorydError
     async with asyncio.TaskGroup() as group:
         running = group.create_task(worker.run())
         try:
             await worker.warm()
-            outcome = await embed_known_pairs(worker)
+            verification = await embed_known_pairs(worker)
+            outcome = verification, await speed_of(worker) if is_timed and verification.ok else None
         except MemorydError as exc:
             outcome = exc  # raised below: the group would wrap it
             await _reap(worker)

@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TypedDict
@@ -22,14 +23,18 @@ from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
 from memoryd.config.paths import qmd_home, qmd_variables
 from memoryd.errors import ModelError
-from memoryd.models.families import EITHER, WRITING
+from memoryd.models.families import EITHER, WRITING, languages_of
 from memoryd.models.fetching import Progress
+from memoryd.models.packaged import title_of
 from memoryd.models.store import ModelStore
 from memoryd.wire import Exit
 
 
 class Listed(TypedDict):
-    """A model of `models list --json`; `path` is null if a configured one is not here."""
+    """A model of `models list --json`; `path` is null if a configured one is not here.
+
+    `languages` is empty where no name tells, `passagesPerSecond` null until `models verify` has measured it.
+    """
 
     name: str
     spec: str
@@ -37,6 +42,8 @@ class Listed(TypedDict):
     path: str | None
     complete: bool
     configured: bool
+    languages: str
+    passagesPerSecond: float | None
 
 
 configured_spec = argument(
@@ -58,7 +65,7 @@ def models_command() -> None:
 @json_option
 @click.pass_obj
 def list_models(invocation: Invocation) -> Exit:
-    """Show the models that are here, and the one that the configuration names."""
+    """Show the models that are here, and the one that the configuration names: size, languages, speed once verified."""
     agent = chosen_agent(invocation.agent)
     models = _listed(_store(agent), _configured(agent))
     return invocation.show(models, chain.from_iterable(map(_lines, models)))
@@ -92,8 +99,13 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
 
     agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
-    verification = check(_file(_store(agent), spec), agent.memory_search.local)
-    return print_check(invocation, spec, verification)
+    store = _store(agent)
+    path = _file(store, spec)
+    trial = check(path, agent.memory_search.local, is_timed=True)
+    if trial.speed:
+        with suppress(OSError):  # the list then has the speed of before
+            store.note_speed(path, trial.speed)
+    return print_check(invocation, spec, trial)
 
 
 @models_command.command("remove")
@@ -136,6 +148,8 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
             path=str(model.path),
             complete=model.is_complete,
             configured=model.spec == configured or model.path == path,
+            languages=model.languages,
+            passagesPerSecond=model.speed,
         )
         for model in store.list()
     ]
@@ -148,6 +162,8 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
         path=str(path) if path else None,
         complete=path is not None,
         configured=True,
+        languages=languages_of(title_of(configured), configured),
+        passagesPerSecond=None,
     )
     return [missing, *models]
 
@@ -155,7 +171,14 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
 def _lines(model: Listed) -> Iterator[str]:
     state = "complete" if model["complete"] else "partial" if model["path"] else "not here: memoryctl models pull"
     parts = [size(model["bytes"])] if model["path"] else []
-    parts += [state, *(["configured"] if model["configured"] else [])]
+    parts += [
+        state,
+        *(["configured"] if model["configured"] else []),
+        *([model["languages"]] * bool(model["languages"])),
+    ]
+    if model["complete"]:
+        speed = model["passagesPerSecond"]
+        parts.append("speed not measured" if speed is None else f"{speed:.0f} passages a second here")
     yield f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
     yield from (f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)
 

@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.text.dates import WrittenDate, dates_in
+from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import (
     MAX_PHRASE_WORDS,
     STOP_WORDS,
@@ -113,6 +114,8 @@ class Question(Struct, frozen=True):
     """
 
     text: str
+    language: str = ""
+    """Its code as of `language_of`; empty if unknown."""
     terms: tuple[str, ...] = ()
     joined: tuple[Phrase, ...] = ()
     dates: tuple[WrittenDate, ...] = ()
@@ -197,6 +200,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     long = long_message(asked, terms, limit)
     return Question(
         text=asked,
+        language=language_of(asked),
         terms=tuple(terms) if long is None else long.by_place(),
         joined=tuple(dict.fromkeys(joined))[:limit],
         dates=dates,

@@ -159,16 +159,13 @@ def _by_script(text: str) -> str:
 
 
 def _by_words(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text).lower()
-    words = _WORD.findall(composed)
+    small = unicodedata.normalize("NFC", text).lower()
+    words = _WORD.findall(small)
     by_word, by_letter = _languages_by_word(), _languages_by_letter()
-    counts = Counter[str]()
-    for word in words:
-        for code in by_word.get(word, ()):
-            counts[code] += 1
+    found = [code for word in words if word in by_word for code in by_word[word]]
     if not text.isascii():
-        counts.update(code for letter in set(composed) for code in by_letter.get(letter, ()))
-    (best, most), (_, second) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
+        found += [code for letter in set(small) if letter in by_letter for code in by_letter[letter]]
+    (best, most), (_, second) = [*Counter(found).most_common(2), ("", 0), ("", 0)][:2]
     return best if most > second and most >= len(words) * _LEAST_SHARE else ""
 
 

@@ -9,6 +9,7 @@ halves the speed of long passages, and copies tokens one by one.
 """
 
 import ctypes
+import mmap
 import os
 import re
 import resource
@@ -190,6 +191,7 @@ class LlamaModel:
         self._batch = self._single_sequence()
         self.tokens = (ctypes.c_int32 * (self.context * CHARACTERS_PER_TOKEN * 4 + 16))()
         """What was tokenised last, and what is decoded next."""
+        self._longest = 0
 
     def tokenize(self, text: str, *, has_ends: bool, has_marks: bool = False) -> int:
         """Fill `tokens` and return how many there are; negative if they do not fit.
@@ -225,11 +227,31 @@ class LlamaModel:
         if self._memory:
             self.library.llama_memory_clear(self._memory, True)
         status = self.library.llama_decode(self._context, self._batch)
-        return "" if status == 0 else f"llama.cpp cannot decode it (status {status})"
+        if status:
+            return f"llama.cpp cannot decode it (status {status})"
+        if count > self._longest:
+            self._longest = count
+            self._release_logits(count)
+        return ""
 
     def pooled(self) -> Any:
         """Return the pointer to what the last computation gave; false if it gave nothing."""
         return self.library.llama_get_embeddings_seq(self._context, 0)
+
+    def _release_logits(self, count: int) -> None:
+        """Give back the memory for the logits of `count` tokens: a number for each of them and each of the vocabulary.
+
+        llama.cpp makes and clears room for them whenever a text is longer than all before, though it computes none
+        for a vector: half a gigabyte for 512 tokens of a model that knows many languages.
+        """
+        start = ctypes.cast(self.library.llama_get_logits(self._context), ctypes.c_void_p).value
+        if start and sys.platform == "linux":
+            end = start + count * self.library.llama_vocab_n_tokens(self.vocabulary) * ctypes.sizeof(ctypes.c_float)
+            first, last = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE
+            if first < last:
+                # whole pages alone: what stands before and behind is in use
+                advise = ctypes.CDLL(None).madvise
+                advise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), mmap.MADV_DONTNEED)
 
     def is_mark(self, token: int) -> bool:
         """Tell whether a token is a mark of the model, which no text has."""

@@ -31,6 +31,7 @@ from memoryd.domain.memories.generated import (
     with_block,
 )
 from memoryd.domain.memories.kinds import MemoryId, ShortId, WrittenBy, is_belief, short_id
+from memoryd.domain.memories.reflect.citing import CitedFact
 from memoryd.domain.memories.reflect.core import CoreFile
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabels
 from memoryd.domain.memories.reflect.opinions import (
@@ -54,7 +55,7 @@ from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.llm import CitedFact, Labeller, Prose
+from memoryd.memory.llm import Labeller, Prose
 from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalGround, ProposalQueue, ground_of, proposal_plan
 from memoryd.replies.knowledge import PageRefusalReply, ProposalSummaryReply, ReflectReply

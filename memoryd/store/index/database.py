@@ -14,7 +14,6 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.calibration import TermStatistics
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.text.dates import WrittenDate
 from memoryd.store.connection import Connector
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.index.conversations import Conversations
@@ -53,15 +52,14 @@ class IndexReader(Struct, frozen=True):
 
     def statistics(
         self,
-        terms: Sequence[str],
+        question: Question,
         candidates: Sequence[int],
-        dates: Sequence[WrittenDate],
         *,
         commonness: Callable[[str], float],
         uncounted: Collection[int],
     ) -> TermStatistics:
         """Return how telling each term is, and which terms stand in which candidates."""
-        return term_statistics(self._db, terms, candidates, dates, commonness=commonness, uncounted=uncounted)
+        return term_statistics(self._db, question, candidates, commonness=commonness, uncounted=uncounted)
 
     def holding(self, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]) -> set[int]:
         """Return those of the chunks whose text, heading and path `admits` lets through."""

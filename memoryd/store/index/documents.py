@@ -15,11 +15,11 @@ from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import path_flags
-from memoryd.domain.text.words import identifier_parts, index_text
 from memoryd.store.database_file import file_stat_of, reads, stored_stat, writes
 from memoryd.store.index.memories import put_memories
 from memoryd.store.index.passages import ChunkRow, Counts, PassageRow
 from memoryd.store.index.schema import drop_deleted_words
+from memoryd.store.index.stems import insert_words
 from memoryd.store.index.vectors import IndexTable, drop_unused
 
 
@@ -101,7 +101,6 @@ _MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE
 _INSERT_CHUNK = """
 INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-_INSERT_CHUNK_WORDS = "INSERT INTO chunk_words (rowid, body, heading, path, parts) VALUES (?, ?, ?, ?, ?)"
 _INSERT_MEMORY = "INSERT INTO memory_chunks (chunk_id, memory) VALUES (?, ?)"
 _INSERT_SCOPE = "INSERT INTO scoped_chunks (chunk_id, scope) VALUES (?, ?)"
 _INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
@@ -192,7 +191,7 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     # the words of a chunk hold its path, too
     for chunk_id, text, heading in list(db.execute(_SELECT_CHUNKS, (new,))):
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
-        _insert_words(db, chunk_id, heading, text, new)
+        insert_words(db, chunk_id, heading, text, new)
 
 
 def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
@@ -228,7 +227,7 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
     values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
     db.execute(_INSERT_CHUNK, values)
     chunk_id = db.last_insert_rowid()
-    _insert_words(db, chunk_id, entry.heading, entry.text, path)
+    insert_words(db, chunk_id, entry.heading, entry.text, path)
     db.executemany(
         _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
     )
@@ -236,14 +235,6 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
         db.execute(_INSERT_MEMORY, (chunk_id, entry.memory))
     if entry.scope:
         db.execute(_INSERT_SCOPE, (chunk_id, entry.scope))
-
-
-def _insert_words(db: apsw.Connection, chunk_id: int, heading: str, text: str, path: RelativePath) -> None:
-    """Write what the keyword index has of a chunk: its words, those above it and in its path, and parts of these."""
-    parts = identifier_parts(f"{heading} {text}")
-    # the number of a part is no word of anybody
-    name = index_text(conversation_path(path))
-    db.execute(_INSERT_CHUNK_WORDS, (chunk_id, index_text(text), index_text(heading), name, parts))
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:

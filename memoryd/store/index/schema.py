@@ -22,6 +22,7 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.vector import packed
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import at_one_moment, broken_parts
+from memoryd.store.index.stems import rewrite_words
 from memoryd.store.opening import read_header, version_of
 
 NEEDED_BYTES = 256 * 1024
@@ -34,7 +35,7 @@ class FileKind(StrEnum):
     ABSENT = "absent"
     OURS = "ours"
     EARLIER = "earlier version"
-    """Of the version before: it is brought to this one when it is opened to write."""
+    """Of a version that is brought to this one when it is opened to write."""
     OTHER_VERSION = "other version"
     FOREIGN = "foreign"
     DAMAGED = "damaged"
@@ -55,7 +56,9 @@ def recognise(path: Path) -> FileKind:
         return FileKind.ABSENT
     if header.application != APPLICATION_ID:
         return FileKind.FOREIGN
-    return {INDEX_VERSION: FileKind.OURS, FLOAT_VERSION: FileKind.EARLIER}.get(header.version, FileKind.OTHER_VERSION)
+    if header.version == INDEX_VERSION:
+        return FileKind.OURS
+    return FileKind.EARLIER if header.version in (FLOAT_VERSION, ENGLISH_VERSION) else FileKind.OTHER_VERSION
 
 
 def is_writable(path: Path) -> bool:
@@ -101,9 +104,11 @@ def set_aside(path: Path) -> None:
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 7
+INDEX_VERSION = 8
+ENGLISH_VERSION = 7
+"""The version before, whose words are all stemmed as English ones. They are written anew, and all else stays."""
 FLOAT_VERSION = 6
-"""The version before, whose vectors are float32. All else is the same, so that they are packed where they lie."""
+"""The one before it, whose vectors are float32, too: they are packed where they lie."""
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
@@ -137,7 +142,9 @@ SELECT c.heading, c.text, c.hash, (
 FROM chunks c
 """
 
-_TABLES_SQL = (files("memoryd.store") / "schema" / "index.sql").read_text()
+_TABLES_SQL, _WORDS_SQL = (
+    (files("memoryd.store") / "schema" / name).read_text() for name in ("index.sql", "words.sql")
+)
 """Read with the module: a program that was replaced since has other tables."""
 _TABLE_OF_VECTORS = re.compile(r"CREATE TABLE vectors \(.*?\) STRICT", re.DOTALL)
 _PACK = """
@@ -150,19 +157,32 @@ _MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id 
 def prepare_index(connection: apsw.Connection) -> None:
     """Make the tables if the file is new; raises DamagedDatabase if they are not those of this version."""
     if connection.pragma("application_id") == APPLICATION_ID:
-        if version_of(connection.pragma("user_version")) == FLOAT_VERSION:
-            _pack_vectors(connection)
+        _bring_here(connection, version_of(connection.pragma("user_version")))
         check_tables(connection)
         return
     with connection:
-        connection.execute(_TABLES_SQL)
-        connection.execute("INSERT INTO chunk_words(chunk_words, rank) VALUES ('secure-delete', 1)")
+        connection.execute(_TABLES_SQL + _WORDS_SQL)
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", INDEX_VERSION)
 
 
+def _bring_here(connection: apsw.Connection, version: int) -> None:
+    """Bring an index of an earlier version to this one: to make its vectors anew costs hours, or money."""
+    if version not in (FLOAT_VERSION, ENGLISH_VERSION):
+        return
+    with connection:
+        if version == FLOAT_VERSION:
+            _pack_vectors(connection)
+        connection.execute("DROP TABLE chunk_words")
+        connection.execute(_WORDS_SQL)
+        rewrite_words(connection)
+        connection.pragma("user_version", connection.pragma("user_version") + INDEX_VERSION - version)
+    # what that takes less on the disk; without the room for it the pages are used by what comes
+    with suppress(apsw.Error):
+        connection.execute("VACUUM")
+
+
 def _pack_vectors(connection: apsw.Connection) -> None:
-    """Bring an index of the version before to this one: to make its vectors anew costs hours, or money."""
     table = _TABLE_OF_VECTORS.search(_TABLES_SQL)
     assert table is not None
 
@@ -170,15 +190,10 @@ def _pack_vectors(connection: apsw.Connection) -> None:
         return packed(np.frombuffer(values[0], np.float32))
 
     connection.create_scalar_function("packed", pack, 1)
-    with connection:
-        connection.execute("ALTER TABLE vectors RENAME TO float_vectors")
-        connection.execute(table[0])
-        connection.execute(_PACK)
-        connection.execute("DROP TABLE float_vectors")
-        connection.pragma("user_version", connection.pragma("user_version") + INDEX_VERSION - FLOAT_VERSION)
-    # what that takes less on the disk; without the room for it the pages are used by what comes
-    with suppress(apsw.Error):
-        connection.execute("VACUUM")
+    connection.execute("ALTER TABLE vectors RENAME TO float_vectors")
+    connection.execute(table[0])
+    connection.execute(_PACK)
+    connection.execute("DROP TABLE float_vectors")
 
 
 def check_tables(connection: apsw.Connection) -> None:

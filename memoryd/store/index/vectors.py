@@ -19,6 +19,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingCost, PendingFile, PendingPassage, RejectedPassage
+from memoryd.store.index.stems import with_stems
 from memoryd.store.index.words import CandidateFilter, all_phrases
 from memoryd.store.pool import Returned
 
@@ -330,6 +331,10 @@ class Vectors(IndexTable):
 
         Only a first sieve: few chunks hold a phrase, so its vectors are looked up, but most lack a word.
         """
+        return None if admitted.is_wide else await self._ids_within(space, admitted)
+
+    @reads
+    def _ids_within(self, db: apsw.Connection, space: int, admitted: CandidateFilter) -> NDArray[np.int64]:
         values: tuple[str | int, ...]
         if admitted.chunks is not None:
             statement = _IDS_OF_CHUNKS.format(chunks="json_each(?)", chunk="value")
@@ -337,14 +342,11 @@ class Vectors(IndexTable):
         elif admitted.only_memories:
             statement, values = _IDS_OF_CHUNKS.format(chunks="memory_chunks", chunk="chunk_id"), (space,)
         elif admitted.required:
-            statement, values = _IDS_OF_PHRASES, (space, all_phrases(admitted.required))
-        elif admitted.files is not None:
-            statement, values = _IDS_OF_FILES, (space, json.dumps(list(admitted.files)))
+            required = with_stems(all_phrases(admitted.required))
+            statement, values = _IDS_OF_PHRASES, (space, required)
         else:
-            return None
-        return await self._database.read(
-            lambda db: np.fromiter((row[0] for row in db.execute(statement, values)), np.int64)
-        )
+            statement, values = _IDS_OF_FILES, (space, json.dumps(admitted.files))
+        return np.fromiter((row[0] for row in db.execute(statement, values)), np.int64)
 
     @reads
     def count_unused(self, db: apsw.Connection, spaces: Collection[int]) -> int:

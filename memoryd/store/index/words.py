@@ -1,13 +1,13 @@
 """The word index: BM25 of chunks, where each term of a question is, and how well chunks hold neighbouring words.
 
 In the query language of FTS5 every word is quoted, so that none is read as syntax (AND, NEAR, `column:`, `^`,
-parentheses). Words hold no quotes: the cut of `domain.text.words` leaves letters, digits and marks only.
+parentheses). Words hold no quotes: the cut of `domain.text.words` leaves letters, digits and marks only. Expressions
+hold words as they are written; `stems.with_stems` makes of them what the index is asked.
 https://www.sqlite.org/fts5.html#full_text_query_syntax
 """
 
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -21,15 +21,16 @@ from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
 from memoryd.domain.text.dates import WrittenDate
-from memoryd.domain.text.words import STOP_WORDS, Phrase, is_code, is_number, is_single
+from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
 from memoryd.store.index.bounds import ScoreBounds, bounds_of
 from memoryd.store.index.schema import check_words, drop_deleted_words
+from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 
 NAMES = "{heading path}"
 """The columns that name a chunk."""
-RELEVANCE = "-bm25(chunk_words, 1.0, 1.0, 1.0, 0.25)"
-"""BM25 by the columns body, heading, path and parts. Of parts a hint is enough: the identifier stands in the body."""
+RELEVANCE = "-bm25(chunk_words, 1.0, 1.0, 1.0, 0.25, 1.0)"
+"""BM25 by the columns body, heading, path, parts and stems. Of parts a hint is enough: the body has the identifier."""
 
 
 def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
@@ -149,14 +150,15 @@ def lifted(db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequenc
     telling = [words for words in neighbours if _significant(db, words)] if scores else []
     if not telling:
         return dict(scores)
-    found = dict(db.execute(_SCORES, (any_phrase(telling), json.dumps(list(scores)))))
+    found = dict(db.execute(_SCORES, (with_stems(any_phrase(telling)), json.dumps(list(scores)))))
     return {chunk: score + SHARE * found.get(chunk, 0.0) for chunk, score in scores.items()}
 
 
 def _significant(db: apsw.Connection, words: Phrase) -> bool:
-    together: int = db.execute(_COUNT_MATCHES, (all_phrases([words]),)).get
+    together: int = db.execute(_COUNT_MATCHES, (with_stems(_following(words)),)).get
     enough = least_apart(together)
-    return together > 0 and all(db.execute(_HAS, (f'"{word}"', enough - 1)).get for word in words)
+    apart = (with_stems(f'"{word}"') for word in words)
+    return together > 0 and all(db.execute(_HAS, (one, enough - 1)).get for one in apart)
 
 
 # A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once.
@@ -241,14 +243,6 @@ def chunk_texts(db: apsw.Connection, chunk_ids: Iterable[int]) -> Iterator[tuple
         yield chunk, (texts[0], texts[1], texts[2])
 
 
-def _holding(db: apsw.Connection, term: str, matching: Sequence[int]) -> Sequence[int]:
-    """Return the chunks that hold a term as it is, where a stop word has its root: *his* is no *hi*."""
-    if f"{term}s" not in STOP_WORDS or not matching:
-        return matching
-    whole = re.compile(rf"\b{re.escape(term)}\b", re.IGNORECASE)
-    return [chunk for chunk, texts in chunk_texts(db, matching) if any(map(whole.search, texts))]
-
-
 @lru_cache(4)
 def _as_json(chunks: tuple[int, ...]) -> str:
     """Return what the database reads of a filter, remembered: the next question may have the same one."""
@@ -270,9 +264,9 @@ def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
     if admitted.excluded:
         given.append((_NOT_OF_CHUNKS, _as_json(admitted.excluded)))
     if admitted.required:
-        given.append((_FOUND_BY, all_phrases(admitted.required)))
+        given.append((_FOUND_BY, with_stems(all_phrases(admitted.required))))
     if admitted.forbidden:
-        given.append((f"NOT {_FOUND_BY}", any_phrase(admitted.forbidden)))
+        given.append((f"NOT {_FOUND_BY}", with_stems(any_phrase(admitted.forbidden))))
     if admitted.without is not None:
         given.append((_OF_OTHERS, admitted.without))
     clauses = [clause for clause, _ in given]
@@ -304,16 +298,17 @@ def _best_rows(
     db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter, holders: dict[str, int]
 ) -> list[tuple[int, float, int]]:
     """Return id, BM25 and level of the best; of a large index only what can be among them is weighed."""
+    languages = languages_to_ask(db, question.language)
     clauses, values = _clauses(admitted)
-    complete = all_of(question.complete, question.dates)
+    complete = [with_stems(each, languages) for each in all_of(question.complete, question.dates)]
     level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
-    expression = any_of(question.terms, question.joined, question.dates)
+    expression = with_stems(any_of(question.terms, question.joined, question.dates), languages)
 
     def best(clause: str = "", *reaching: str) -> list[tuple[int, float, int]]:
         statement = _CHUNKS.format(level=level, clauses=clauses + clause)
         return list(db.execute(statement, (*complete, expression, *values, *reaching, limit)))
 
-    bounds = _bounds(db, question, holders) if admitted.is_wide else None
+    bounds = _bounds(db, question, languages, holders) if admitted.is_wide else None
     score = bounds.guessed_score(limit) if bounds else 0.0
     while bounds and score > 0 and (reaching := bounds.reaching(score)):
         # what holds all terms is best whatever it scores; the last of these expressions finds the other's, too
@@ -328,12 +323,15 @@ def _best_rows(
     return best()
 
 
-def _bounds(db: apsw.Connection, question: Question, holders: dict[str, int]) -> ScoreBounds | None:
+def _bounds(
+    db: apsw.Connection, question: Question, languages: Sequence[str], holders: dict[str, int]
+) -> ScoreBounds | None:
     """Return how much the phrases weigh, None where to weigh all that holds any takes little time."""
     chunks: int = db.execute(_COUNT_CHUNKS).get
     if chunks < LARGE:
         return None
-    phrases = weighed_phrases(question.terms, question.joined, question.dates)
+    weighed = weighed_phrases(question.terms, question.joined, question.dates)
+    phrases = [one for phrase in weighed for one in each_with_stems(phrase, languages)]
     # to go over all words that may end such a phrase takes longer than the rest, and would be done three times
     if any(" " in phrase and phrase.endswith("*") for phrase in phrases):
         return None
@@ -366,14 +364,13 @@ def admitted_chunks(db: apsw.Connection, chunk_ids: Collection[int], admitted: C
 
 def term_statistics(
     db: apsw.Connection,
-    terms: Sequence[str],
+    question: Question,
     candidates: Sequence[int],
-    dates: Sequence[WrittenDate] = (),
     *,
     commonness: Callable[[str], float] = lambda _term: 0.0,
     uncounted: Collection[int] = (),
 ) -> TermStatistics:
-    """Return how telling each term is in these notes, and which terms stand in which candidates.
+    """Return how telling each term of a question is in these notes, and which terms stand in which candidates.
 
     `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as
     if there were none.
@@ -385,11 +382,13 @@ def term_statistics(
     hidden = (json.dumps(list(uncounted)),) if uncounted else ()
     total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
     statement = _HOLDERS.format(counted=_COUNTED if uncounted else "")
+    languages = languages_to_ask(db, question.language)
     counts: dict[str, int] = {}
     held: dict[int, set[str]] = {}
-    for term in terms:
-        counts[term], matching = db.execute(statement, (ids, one_of(term, dates), *hidden)).get
-        for chunk in _holding(db, term, json.loads(matching)):
+    for term in question.terms:
+        expression = with_stems(one_of(term, question.dates), languages)
+        counts[term], matching = db.execute(statement, (ids, expression, *hidden)).get
+        for chunk in json.loads(matching):
             held.setdefault(chunk, set()).add(term)
     found = {chunk: frozenset(those) for chunk, those in held.items()}
     return TermStatistics(idf(total, counts, commonness), found)
@@ -406,14 +405,17 @@ class Words(Table):
         long = question.long
         if long is None:
             return question
-        holders = await self._holders(long.terms, uncounted)
+        holders = await self._holders(long.terms, question.language, uncounted)
         return replace(question, terms=long.by_rarity(dict(zip(long.terms, holders, strict=True))), long=None)
 
     @reads
-    def _holders(self, db: apsw.Connection, terms: Sequence[str], uncounted: Collection[int]) -> list[int]:
+    def _holders(
+        self, db: apsw.Connection, terms: Sequence[str], language: str, uncounted: Collection[int]
+    ) -> list[int]:
         """Return how many chunks hold each term, as far as it matters."""
         clause = "AND +rowid NOT IN (SELECT value FROM json_each(?3))" if uncounted else ""
-        values = (ENOUGH_HOLDERS, json.dumps([one_of(term) for term in terms]))
+        languages = languages_to_ask(db, language)
+        values = (ENOUGH_HOLDERS, json.dumps([with_stems(one_of(term), languages) for term in terms]))
         hidden = (json.dumps(list(uncounted)),) if uncounted else ()
         return [row[0] for row in db.execute(_RARITY.format(clause=clause), (*values, *hidden))]
 
@@ -425,7 +427,9 @@ class Words(Table):
     @reads
     def with_phrase(self, db: apsw.Connection, phrase: Phrase, limit: int) -> list[int]:
         """Return the first `limit` chunks in which the words of a phrase stand one after the other."""
-        return [row[0] for row in db.execute(_WITH, (all_phrases((phrase,)), limit))] if phrase else []
+        if not phrase:
+            return []
+        return [row[0] for row in db.execute(_WITH, (with_stems(_following(phrase)), limit))]
 
     @writes
     def check(self, db: apsw.Connection) -> None:

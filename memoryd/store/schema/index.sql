@@ -103,8 +103,3 @@ CREATE TABLE conversations (
     spoken INTEGER NOT NULL,
     last_ns INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE VIRTUAL TABLE chunk_words USING fts5 (
-    body, heading, path, parts,
-    content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
-);

@@ -91,6 +91,16 @@ def test_fourth_hit_is_not_in_three() -> None:
     assert score(question(evidence(("a.md", 4, 4))), [*far(3), shown("a.md", 4, 4)], SIZES).in_three == 0
 
 
+def test_recall_any_counts_each_document_once_and_asks_for_no_line() -> None:
+    asked = question(evidence(("a.md", 4, 4)), evidence(("b.md", 1, 1)))
+    others = [shown(f"{name}.md", 1, 1) for name in "cdefghijk"]
+    for before, any_at_5, any_at_10 in ((4, 1, 1), (5, 0, 1), (9, 0, 1)):
+        # two hits of each document are one document
+        hits = [hit for other in others[:before] for hit in (other, other)]
+        found = score(asked, [*hits, shown("a.md", 9, 9)], {hit.chunk.path: [1] for hit in hits} | SIZES)
+        assert (found.any_at_5, found.any_at_10, found.recall_at_10) == (any_at_5, any_at_10, 0)
+
+
 def test_coverage_is_the_share_of_hits_with_evidence_whose_focus_has_it() -> None:
     asked = question(evidence(("a.md", 4, 4)), evidence(("a.md", 15, 15), ("b.md", 2, 2)))
     hits = [

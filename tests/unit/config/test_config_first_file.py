@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from memoryd.cli.local.init_choices import file_text
 from memoryd.config.loading.load import Loaded, loaded_of
 from memoryd.config.loading.raw import ConfigText, parse
-from memoryd.domain.embedding import FirstModel, ModelsHere, local_model, named_model, proposed_model
+from memoryd.domain.embedding import (
+    ENGLISH_STARTER,
+    MULTILINGUAL_STARTER,
+    FirstModel,
+    ModelsHere,
+    is_english_alone,
+    local_model,
+    named_model,
+    proposed_model,
+)
+from memoryd.models.packaged import KNOWN
 
 HOME = Path("/home/me")
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20).filter(
@@ -76,12 +86,40 @@ def test_name_in_another_encoding_is_kept() -> None:
         (ModelsHere(True, "usual", ("other", "usual")), "local", ""),
         (ModelsHere(True, "usual", ("other", "third")), "local", ""),
         (ModelsHere(True, "usual", may_fetch=False), "none", ""),
+        (ModelsHere(True, "usual", has_hub=False), "local", MULTILINGUAL_STARTER),
+        (ModelsHere(True, "usual", has_hub=False, is_english=True), "local", ENGLISH_STARTER),
+        (ModelsHere(True, "usual", memory_bytes=1 << 30), "local", MULTILINGUAL_STARTER),
+        (ModelsHere(True, "usual", memory_bytes=1 << 30, is_english=True), "local", ENGLISH_STARTER),
+        (ModelsHere(True, "usual", (ENGLISH_STARTER,), is_english=True), "local", ENGLISH_STARTER),
+        (ModelsHere(True, "usual", (ENGLISH_STARTER,), has_hub=False), "local", MULTILINGUAL_STARTER),
+        (ModelsHere(True, "usual", (ENGLISH_STARTER,), may_fetch=False), "local", ENGLISH_STARTER),
+        (ModelsHere(True, "usual", (ENGLISH_STARTER, MULTILINGUAL_STARTER)), "local", MULTILINGUAL_STARTER),
         (ModelsHere(False, "usual", ("usual",), keys={"openai": "OPENAI_API_KEY"}), "none", ""),
     ],
 )
 def test_proposal_never_sends_notes_away(here: ModelsHere, provider: str, spec: str) -> None:
     found = proposed_model(here)
     assert (found.provider, found.spec, found.leaves_machine) == (provider, spec, False)
+
+
+@pytest.mark.parametrize(
+    ("languages", "is_english"),
+    [
+        ("en " * 9, True),
+        ("", False),
+        ("zh", False),
+        ("en zh", False),
+        ("en " * 28 + "zh", False),
+        ("en " * 60 + "zh", True),
+        ("en de fr", False),
+    ],
+)
+def test_notes_are_english_but_for_a_fiftieth(languages: str, is_english: bool) -> None:
+    assert is_english_alone(["", *languages.split()]) is is_english
+
+
+def test_starters_are_models_that_a_package_index_carries() -> None:
+    assert {ENGLISH_STARTER, MULTILINGUAL_STARTER} == {model.spec for model in KNOWN}
 
 
 def test_named_provider_says_what_it_wants() -> None:

@@ -9,19 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from memoryd.domain.memories.reflect.citing import CitedFact, CitedSentence, fault_of
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt
-from memoryd.memory.llm import (
-    FACTS_MAX,
-    CitedFact,
-    CitedSentence,
-    Prose,
-    ProseSummary,
-    SummaryAnswer,
-    fault_of,
-    summary_prompt,
-    summary_shape,
-)
+from memoryd.memory.llm import FACTS_MAX, Prose, ProseSummary, SummaryAnswer, summary_prompt, summary_shape
 
 FACTS = (
     CitedFact("1a2b3c4d", "Anna moved to Graz in 2019."),
@@ -74,11 +65,34 @@ def test_summary_cites_its_facts() -> None:
         ("As 5e6f7a8b says, tea.", ["5e6f7a8b"]),
         ("   ", ["1a2b3c4d"]),
         ("Anna \u202emoved.", ["1a2b3c4d"]),
+        ("The user likes dogs.", ["1a2b3c4d"]),
+        ("Anna is fond of tea.", ["5e6f7a8b"]),
+        ("Anna moved to Graz with Peter.", ["1a2b3c4d"]),
+        ("Anna never moved to Graz.", ["1a2b3c4d"]),
+        ("安娜不喜欢喝茶。", ["5e6f7a8b"]),
+        ("小红住在北京。", ["5e6f7a8b"]),
+        ("Anna moved to Graz, " * 14 + "and moved to Graz on", ["1a2b3c4d"]),
     ],
 )
 def test_summary_that_says_more_is_refused(text: str, cites: list[str]) -> None:
     assert written((text, cites)) is None
     assert written(("Anna moved.", ["1a2b3c4d"]), (text, cites)) is None
+
+
+def test_sentence_counts_once_and_cites_what_it_has_a_word_of() -> None:
+    said = ("Anna moved to Graz.", ["1a2b3c4d", "5e6f7a8b"])
+    summary = written(said, ("她喜欢喝茶。", ["1a2b3c4d", "5e6f7a8b"]), said)
+    assert summary is not None
+    assert summary.text == "Anna moved to Graz. [1a2b3c4d] 她喜欢喝茶。 [5e6f7a8b]"
+
+
+def test_shape_has_room_for_no_more_sentences_and_cites_than_facts() -> None:
+    sentence = {"text": "Anna moved.", "cites": ["1a2b3c4d"]}
+    shape = summary_shape(FACTS[:1])
+    assert shape.model_validate({"sentences": [sentence]})
+    for sentences in ([sentence, sentence], [{**sentence, "cites": ["1a2b3c4d", "1a2b3c4d"]}]):
+        with pytest.raises(ValidationError):
+            shape.model_validate({"sentences": sentences})
 
 
 @pytest.mark.parametrize("cites", [[], ["deadbeef"], ["1a2b3c4d"] * 9])

@@ -35,6 +35,8 @@ HOLD_NONE = {
     "api/openapi.py": {"description"},
     "domain/memories/unasked/concepts.py": {"_table", "_unspaced_words"},
     "domain/ranking/filters.py": {"date_in_name"},
+    "domain/text/languages.py": {"_languages_by_letter", "_languages_by_word"},
+    "domain/text/stems.py": {"_stemmer"},
     "embed/remote/http.py": {"tls"},
     "files/reading.py": {"_syscall", "has_openat2"},
     "files/writing.py": {"_call"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.models.families import ModelFamily, ModelMetadata, family_of, names_embedding
+from memoryd.models.families import ModelFamily, ModelMetadata, family_of, languages_of, names_embedding
 
 EN = "Represent this sentence for searching relevant passages: "
 WEB = "Given a web search query, retrieve relevant passages that answer the query"
@@ -88,3 +88,21 @@ def test_text_generator_is_not_taken_for_an_embedder() -> None:
     assert not names_embedding(ModelMetadata("llama", "Llama 3.2 1B", 2048, 8192))
     assert names_embedding(ModelMetadata("llama", "Llama 3.2 1B", 2048, 8192, pooling="last"))
     assert names_embedding(ModelMetadata("bert", "", 384, 512))
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [
+        ("multilingual-e5-small", "many languages"),
+        ("hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf", "many languages"),
+        ("paraphrase-multilingual-MiniLM-L12-v2", "many languages"),
+        ("Qwen3-Embedding-0.6B-Q8_0.gguf", "many languages"),
+        ("bge-small-zh-v1.5", "Chinese"),
+        ("all-MiniLM-L6-v2", "English"),
+        ("e5-small-v2", "English"),
+        ("bge-small-en-v1.5-q8_0.gguf", "English"),
+        ("somebody's model", ""),
+    ],
+)
+def test_languages_follow_the_name(name: str, languages: str) -> None:
+    assert languages_of("", name) == languages

@@ -1,0 +1,70 @@
+"""The words of chunks as they are written, with their stems in other languages, and questions that find them."""
+
+import re
+from collections.abc import Sequence
+
+import apsw
+
+from memoryd.domain.citations import conversation_path
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.expressions import expression
+from memoryd.domain.text.languages import language_of
+from memoryd.domain.text.stems import STEMMERS, marked, stems_asked, stems_of
+from memoryd.domain.text.words import identifier_parts, index_text
+
+_INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems) VALUES (?, ?, ?, ?, ?, ?)"
+_NOTE_LANGUAGE = "INSERT OR IGNORE INTO languages VALUES (?)"
+_LANGUAGES = "SELECT code FROM languages ORDER BY code"
+_CHUNKS = "SELECT c.id, c.heading, c.text, f.path FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY c.id"
+_PHRASE = expression(r'"([^"]*)"(\*?)')
+
+
+def insert_words(db: apsw.Connection, chunk_id: int, heading: str, text: str, path: RelativePath) -> None:
+    """Write what the word index has of a chunk: its words, those above it and in its path, parts of these, and stems.
+
+    The stems are of the text and its heading, by the language of both.
+    """
+    parts = identifier_parts(f"{heading} {text}")
+    # the number of a part is no word of anybody
+    body, above, name = (index_text(one).lower() for one in (text, heading, conversation_path(path)))
+    language = language_of(f"{text}\n{heading}")
+    if language in STEMMERS:
+        db.execute(_NOTE_LANGUAGE, (language,))
+    stems = " ".join(stems_of(f"{body}\n{above}", language))
+    db.execute(_INSERT, (chunk_id, *map(marked, (body, above, name, parts.lower(), stems))))
+
+
+def rewrite_words(db: apsw.Connection) -> None:
+    """Write the words of all chunks anew from their texts."""
+    for row in db.execute(_CHUNKS):
+        insert_words(db, *row)
+
+
+def languages_to_ask(db: apsw.Connection, language: str) -> Sequence[str]:
+    """Return the languages whose stems a question in `language` looks for: its own, or all of the notes' if unknown."""
+    if language and language not in STEMMERS:
+        return ()
+    return [code for (code,) in db.execute(_LANGUAGES) if language in (code, "")]
+
+
+def with_stems(phrases: str, languages: Sequence[str] = ()) -> str:
+    """Return the expression of FTS5 that finds the words of another one, which are written as people do.
+
+    Single words are found by their stems in the languages, too.
+    """
+
+    if not languages:
+        return marked(phrases)
+
+    def alternatives(match: re.Match[str]) -> str:
+        found = each_with_stems(match[0], languages)
+        return f"({' OR '.join(found)})" if len(found) > 1 else found[0]
+
+    return _PHRASE.sub(alternatives, phrases)
+
+
+def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
+    """Return what finds one phrase: itself, and if it is a single word its stems in the languages."""
+    before, words, after = phrase.split('"')
+    stems = stems_asked(words, languages) if not (" " in words or after) else []
+    return [f'{before}"{marked(each)}"{after}' for each in (words, *stems)]

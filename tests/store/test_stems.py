@@ -1,0 +1,173 @@
+"""Stems in the word index: other forms of a word are found in their language, and short words by themselves alone."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from bench.retrieval.sets import QuestionSet
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.questions import Question, parse_question
+from memoryd.domain.text.stems import MARK, STEMMERS, marked, stems_asked, stems_of
+from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, prepare_index
+from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
+from memoryd.store.index.words import CandidateFilter, best_matches, term_statistics
+from tests.store.consistency import check_consistency
+from tests.store.rows import put
+
+ROOT = Path(__file__).parents[2]
+INFLECTED = QuestionSet("inflected", ROOT / "tests" / "data" / "retrieval" / "inflected")
+SHORT_WORDS = re.compile(r"^\| `([^`]+)` \| (.+) \| (.+) \|$", re.MULTILINE)
+
+
+@pytest.fixture
+def db() -> Iterator[apsw.Connection]:
+    with closing(apsw.Connection("")) as connection:
+        prepare_index(connection)
+        yield connection
+
+
+def asked(text: str) -> Question:
+    return parse_question(text, Filters(), datetime(2026, 11, 28, tzinfo=UTC))
+
+
+def notes_for(db: apsw.Connection, text: str) -> list[str]:
+    """Return the notes that the words of a question find, best first."""
+    paths = dict(db.execute("SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id"))
+    found = best_matches(db, asked(text), 100, CandidateFilter()).order()
+    return list(dict.fromkeys(paths[chunk] for chunk in found))
+
+
+@pytest.mark.parametrize(("language", "first", "first_in_english"), [("de", 18, 16), ("es", 17, 13), ("fr", 20, 18)])
+def test_questions_in_other_forms_find_their_notes(
+    db: apsw.Connection, language: str, first: int, first_in_english: int
+) -> None:
+    questions = [question for question in INFLECTED.questions if question.language == language]
+    (workspace,) = {question.workspace for question in questions}
+    for note in sorted((INFLECTED.folder / "ws" / workspace / "memory").iterdir()):
+        put(db, f"memory/{note.name}", note.read_text())
+
+    def count_first() -> int:
+        return sum(notes_for(db, question.text)[:1] == [question.evidence[0].places[0].path] for question in questions)
+
+    assert count_first() >= first
+    db.execute("DELETE FROM languages")
+    assert count_first() <= first_in_english, "the set tells nothing of stems"
+    check_consistency(db)
+
+
+@pytest.mark.parametrize(
+    ("note", "question"),
+    [
+        ("Die Häuser am Hafen gehören der Stadt.", "Haus"),
+        ("Das Haus am Hafen ist für die Stadt.", "Wem gehören die Häuser?"),
+        ("Les chevaux sont dans la prairie avec nous.", "Où est le cheval ?"),
+        ("Las canciones que cantaba mi abuela.", "¿Quién cantó la canción?"),
+        ("As reuniões são na quinta-feira com você.", "Quando é a reunião?"),
+        ("I bambini non mangiano le verdure.", "Che cosa mangia il bambino?"),
+        ("De kinderen hebben geen appels gegeten.", "Wie heeft een appel?"),
+        ("Flickorna har köpt böckerna och cyklarna.", "Vilken cykel köpte flickan?"),
+        ("Ключи от гаража лежат на полке, где книги.", "Где мой ключ и полка?"),
+    ],
+)
+def test_other_form_is_found_in_each_language(db: apsw.Connection, note: str, question: str) -> None:
+    put(db, "memory/a.md", f"{note}\n")
+    put(db, "memory/b.md", "Nothing of this is in the note that is written here.\n")
+    assert notes_for(db, question)[:1] == ["memory/a.md"]
+    statistics = term_statistics(db, asked(question), [1])
+    assert statistics.terms, "what is found is evidence, too"
+
+
+def test_japanese_and_korean_are_found_as_they_are_written(db: apsw.Connection) -> None:
+    put(db, "memory/ja.md", "昨日は歯医者の予約を変更しました。\n")
+    put(db, "memory/ko.md", "어제 치과 예약을 변경했습니다.\n")
+    put(db, "memory/de.md", "Der Termin beim Zahnarzt ist nicht verschoben.\n")
+    assert notes_for(db, "歯医者の予約")[:1] == ["memory/ja.md"]
+    assert notes_for(db, "치과 예약")[:1] == ["memory/ko.md"]
+
+
+def test_english_notes_have_no_stems_and_their_questions_ask_for_none(db: apsw.Connection) -> None:
+    put(db, "memory/a.md", "The houses at the harbour are owned by the city.\n")
+    put(db, "memory/zh.md", "钥匙在厨房的抽屉里。\n")
+    assert not list(db.execute("SELECT code FROM languages"))
+    assert not db.execute("SELECT count(*) FROM chunk_words WHERE chunk_words MATCH '{stems} : owned'").get
+    expression = '"houses" OR "may 7"* OR {heading path} : "05 04"'
+    assert with_stems(expression) == expression
+
+
+def test_question_looks_for_stems_of_its_language_or_of_all_where_it_is_unknown(db: apsw.Connection) -> None:
+    put(db, "memory/de.md", "Die Häuser am Hafen gehören nicht der Stadt.\n")
+    put(db, "memory/es.md", "Las casas que están en el puerto no son de la ciudad.\n")
+    assert languages_to_ask(db, "") == ["de", "es"]
+    assert languages_to_ask(db, "de") == ["de"]
+    assert languages_to_ask(db, "fr") == []
+    assert languages_to_ask(db, "en") == languages_to_ask(db, "zh") == ()
+
+
+def test_stem_that_many_notes_hold_is_not_looked_for() -> None:
+    assert stems_of("notes", "es") == ["not"]
+    assert stems_asked("notes", ["es"]) == []
+
+
+def test_phrases_and_beginnings_are_looked_for_as_they_are_written() -> None:
+    assert each_with_stems('"alte hauser"', ["de"]) == ['"alte hauser"']
+    assert each_with_stems('"facades"*', ["de"]) == ['"facades"*']
+    assert with_stems('"hauser" AND "hi there"', ["de"]) == f'("hauser" OR "haus") AND "hi{MARK} there"'
+
+
+@pytest.mark.parametrize("language", STEMMERS)
+def test_words_of_three_letters_or_less_have_no_stem(language: str) -> None:
+    assert stems_of("des las dos sie hus ons sui они два ons", language) == []
+
+
+@pytest.mark.parametrize(
+    ("short", "other"), [("hi", "his"), ("ok", "oak"), ("thx", "the"), ("us", "use"), ("id", "ide"), ("new", "news")]
+)
+def test_short_word_finds_no_other_word(db: apsw.Connection, short: str, other: str) -> None:
+    put(db, "memory/a.md", f"Nothing here but {other} and {other.title()}, or {other}_{other}.\n")
+    put(db, "memory/b.md", f"Nothing here but {short.title()}.\n")
+    assert notes_for(db, short) == ["memory/b.md"]
+    assert notes_for(db, other)[:1] == ["memory/a.md"]
+
+
+def test_short_words_of_the_docs_are_apart_now_and_were_not() -> None:
+    """The table of the page is what FTS5 makes of the words without marks and with them."""
+    rows = SHORT_WORDS.findall((ROOT / "docs" / "explanation" / "ranking.md").read_text())
+    assert len(rows) >= 20
+    for stem, before, after in rows:
+        groups = [re.findall(r"`([^`]+)`", group) for group in after.split(";")]
+        words = sorted(word for group in groups for word in group)
+        assert words == sorted(re.findall(r"`([^`]+)`", before))
+        assert {_token(word) for word in words} == {stem}
+        assert [len({_token(marked(word)) for word in group}) for group in groups] == [1] * len(groups), stem
+        assert len({_token(marked(word)) for word in words}) == len(groups) > 1, stem
+
+
+def _token(word: str) -> str:
+    with closing(apsw.Connection("")) as db:
+        db.execute("""CREATE VIRTUAL TABLE t USING fts5(x, tokenize="porter unicode61 categories 'L* N* Co M*'")""")
+        db.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, row)")
+        db.execute("INSERT INTO t VALUES (?)", (word,))
+        token: str = db.execute("SELECT term FROM v").get
+        return token
+
+
+def test_index_of_the_version_before_has_its_words_written_anew(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite")
+    with closing(apsw.Connection(path)) as db:
+        prepare_index(db)
+        put(db, "memory/a.md", "Die Häuser am Hafen gehören nicht der Stadt.\n")
+        db.execute("DROP TABLE languages; DROP TABLE chunk_words")
+        db.execute(
+            "CREATE VIRTUAL TABLE chunk_words USING fts5 (body, heading, path, parts, content='', contentless_delete=1)"
+        )
+        db.pragma("user_version", ENGLISH_VERSION)
+    with closing(apsw.Connection(path)) as db:
+        prepare_index(db)
+        assert db.pragma("user_version") == INDEX_VERSION
+        assert notes_for(db, "Haus") == ["memory/a.md"]
+        check_consistency(db)
