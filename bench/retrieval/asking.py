@@ -11,9 +11,10 @@ from pathlib import Path
 import click
 
 from bench.retrieval.figures import Answer, Judged, judge
-from bench.retrieval.scores import DEPTH, Shown, recall_any
-from bench.retrieval.sets import Lines, Question, QuestionSet
+from bench.retrieval.scores import Shown, recall_any
+from bench.retrieval.sets import Question, QuestionSet
 from memoryd.client import Client
+from memoryd.domain.ranking.evaluation import DEPTH, LineSpan
 from memoryd.replies.search import HitReply
 from tests.daemon import RunningDaemon
 from tests.waiting import eventually
@@ -149,4 +150,4 @@ def _shown(hit: HitReply) -> Shown:
     """Read a hit; a picture has no focus, and is put forward as a whole."""
     path = hit["path"]
     focus = hit["focus"] or {"startLine": hit["snippetStartLine"], "endLine": hit["snippetEndLine"]}
-    return Shown(Lines(path, hit["startLine"], hit["endLine"]), Lines(path, focus["startLine"], focus["endLine"]))
+    return Shown(LineSpan(path, hit["startLine"], hit["endLine"]), LineSpan(path, focus["startLine"], focus["endLine"]))

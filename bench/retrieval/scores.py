@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from bench.retrieval.sets import Evidence, Lines, Question, Sizes
-
-DEPTH = 10
+from bench.retrieval.sets import Question, Sizes
+from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, first_rank, reciprocal_rank
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A hit as its reader sees it: the lines of its chunk, and those that it puts forward."""
 
-    chunk: Lines
-    focus: Lines
+    chunk: LineSpan
+    focus: LineSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +67,14 @@ class Focused:
 def score(question: Question, hits: Sequence[Shown], sizes: Sizes) -> Scores:
     """Score one ranking of a question that has evidence."""
     chunks = [hit.chunk for hit in hits]
-    ranks = [rank for evidence in question.evidence if (rank := _first_rank(evidence, chunks)) is not None]
+    ranks = [rank for evidence in question.evidence if (rank := first_rank(chunks, evidence.places)) is not None]
     count = len(question.evidence)
-    best = min(ranks, default=DEPTH + 1)
     focused = [_holds(question, hit.focus) for hit in hits]
     return Scores(
         recall_at_1=sum(rank <= 1 for rank in ranks) / count,
         recall_at_5=sum(rank <= 5 for rank in ranks) / count,
         recall_at_10=sum(rank <= DEPTH for rank in ranks) / count,
-        mrr_at_10=1 / best if best <= DEPTH else 0.0,
+        mrr_at_10=reciprocal_rank(min(ranks, default=None)),
         ndcg_at_10=_ndcg(question, chunks),
         first=float(any(focused[:1])),
         in_three=float(any(focused[:3])),
@@ -86,7 +84,7 @@ def score(question: Question, hits: Sequence[Shown], sizes: Sizes) -> Scores:
     )
 
 
-def recall_any(question: Question, hits: Sequence[Lines], count: int) -> float:
+def recall_any(question: Question, hits: Sequence[LineSpan], count: int) -> float:
     """Return 1 if one of the first `count` documents among the hits holds evidence, else 0."""
     documents = list(dict.fromkeys(hit.path for hit in hits))[:count]
     return float(any(place.path in documents for evidence in question.evidence for place in evidence.places))
@@ -107,29 +105,22 @@ def mean(scores: Sequence[Scores]) -> Scores:
     return Scores(*(fmean(getattr(row, name) for row in scores) for name in Scores.__dataclass_fields__))
 
 
-def _holds(question: Question, lines: Lines) -> bool:
+def _holds(question: Question, lines: LineSpan) -> bool:
     return any(lines.overlaps(place) for evidence in question.evidence for place in evidence.places)
 
 
-def _first_rank(evidence: Evidence, hits: Sequence[Lines]) -> int | None:
-    for rank, hit in enumerate(hits, 1):
-        if any(hit.overlaps(place) for place in evidence.places):
-            return rank
-    return None
-
-
-def _ndcg(question: Question, hits: Sequence[Lines]) -> float:
+def _ndcg(question: Question, hits: Sequence[LineSpan]) -> float:
     """Discounted gain of each group at its first rank, over the gain of a ranking that has them all on top."""
     gains = [
         evidence.weight / math.log2(1 + rank)
         for evidence in question.evidence
-        if (rank := _first_rank(evidence, hits)) is not None and rank <= DEPTH
+        if (rank := first_rank(hits, evidence.places)) is not None and rank <= DEPTH
     ]
     weights = sorted((evidence.weight for evidence in question.evidence), reverse=True)[:DEPTH]
     ideal = sum(weight / math.log2(1 + rank) for rank, weight in enumerate(weights, 1))
     return min(1.0, sum(gains) / ideal) if ideal else 0.0
 
 
-def _characters(hits: Sequence[Lines], sizes: Sizes) -> float:
+def _characters(hits: Sequence[LineSpan], sizes: Sizes) -> float:
     lines = {(hit.path, line) for hit in hits for line in range(hit.start, hit.end + 1)}
     return float(sum(sizes[path][line - 1] for path, line in lines if line <= len(sizes[path])))

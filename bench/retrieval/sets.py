@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from memoryd.domain.ranking.evaluation import LineSpan
+
 Sizes = Mapping[str, Sequence[int]]
 """Of each document of a workspace, the characters of each line."""
 
@@ -17,28 +19,11 @@ class BadQuestionSet(click.ClickException):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """A place in a document; lines are 1-based and inclusive."""
-
-    path: str
-    start: int
-    end: int
-
-    def overlaps(self, other: "Lines") -> bool:
-        return self.path == other.path and self.start <= other.end and other.start <= self.end
-
-    @property
-    def count(self) -> int:
-        """The number of lines."""
-        return self.end - self.start + 1
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """One thing that an answer needs; any of the places will do."""
 
     weight: float
-    places: tuple[Lines, ...]
+    places: tuple[LineSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +126,7 @@ def _question(row: dict[str, object]) -> Question:
             Evidence(
                 float(group.get("weight", 1)),
                 tuple(
-                    Lines(str(place["path"]), int(place["start_line"]), int(place["end_line"]))
+                    LineSpan(str(place["path"]), int(place["start_line"]), int(place["end_line"]))
                     for place in group["any"]
                 ),
             )

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.retrieval.sets import Lines
 from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
+from memoryd.domain.ranking.evaluation import LineSpan
 from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import UnrelatedTexts
@@ -47,8 +47,8 @@ class PlacedChunk:
     entry: ChunkEntry
 
     @property
-    def lines(self) -> Lines:
-        return Lines(self.path, self.entry.start_line, self.entry.end_line)
+    def lines(self) -> LineSpan:
+        return LineSpan(self.path, self.entry.start_line, self.entry.end_line)
 
 
 def chunks_below(folder: Path) -> list[PlacedChunk]:

@@ -35,6 +35,13 @@ def make(path: Path, text: str) -> None:
         replace_file(path, text.encode(), expected="absent", is_durable=True)
 
 
+def rewrite(path: Path, text: str) -> None:
+    """Write a file for its owner alone, over the one that is there, if any. Raises MemorydError."""
+    with _translated_errors(path):
+        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        replace_file(path, text.encode(), is_durable=True)
+
+
 def make_folder(path: Path) -> None:
     """Make a folder for its owner alone, with those above it. Raises MemorydError."""
     with _translated_errors(path):

@@ -254,6 +254,8 @@ def _as_damage(path: Path) -> Iterator[None]:
 
 CONFIG: Final = "config"
 FORGOTTEN: Final = ".memory/forgotten"
+GOLDEN: Final = ".memory/eval.jsonl"
+"""Golden questions: their owner wrote or accepted them, as he wrote his notes."""
 MAIN_FILE: Final = "memory/qa-index.json"
 """Made of the sessions: one of another time must not stand beside them."""
 _MEMBER: Final = expression(
@@ -291,14 +293,14 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
 
 
 def belongs_in_backup(path: str) -> bool:
-    """Tell whether a path below a workspace, with `/`, names a conversation, what is forgotten, or a note."""
+    """Tell whether a path below a workspace, with `/`, is a note, a conversation, or what is forgotten or golden."""
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or any(part.startswith(".") for part in parts[1:]):
         return False
     if any("\ud800" <= sign <= "\udfff" for sign in path):
         # no text: it could not stand in the manifest
         return False
-    return path == FORGOTTEN or is_conversation_file(path) or is_note_file(path)
+    return path in (FORGOTTEN, GOLDEN) or is_conversation_file(path) or is_note_file(path)
 
 
 def is_conversation_file(path: str) -> bool:

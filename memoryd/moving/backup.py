@@ -19,6 +19,7 @@ from memoryd.errors import ConfigError, InvalidRequest, StoreUnavailable
 from memoryd.moving.archive import (
     CONFIG,
     FORGOTTEN,
+    GOLDEN,
     BackupManifest,
     BackupWorkspace,
     BackupWriter,
@@ -91,8 +92,9 @@ def _ledger_files(ledger: Path, below: Path, folders: Sequence[Path]) -> dict[st
 
 def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
     """Yield the paths of a workspace that belong in a backup, with `/`; no link is followed."""
-    if (workspace / FORGOTTEN).is_file() and not (workspace / ".memory").is_symlink():
-        yield FORGOTTEN
+    for path in (FORGOTTEN, GOLDEN) if has_notes else (FORGOTTEN,):
+        if (workspace / path).is_file() and not (workspace / path).parent.is_symlink():
+            yield path
     for path in _regular_below(workspace):
         if belongs_in_backup(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
             yield path

@@ -5,7 +5,7 @@ something.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,13 +14,13 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, ForeignDatabase
-from memoryd.store.connection import Connector, broken_parts, mapped_errors
+from memoryd.store.connection import Connector, broken_parts, make_private_file, mapped_errors
 from memoryd.store.index.documents import known_files
 from memoryd.store.index.schema import FileKind, check_tables, problems, recognise, set_aside
 from memoryd.store.ledger.file import LEDGER, aside
 from memoryd.store.opening import Check, WriteAheadLog, close_all, log_of, open_to_read, read_header, version_of
 
-__all__ = ["ExaminedLedger", "FileKind", "IndexFile", "ledger_state", "set_aside"]
+__all__ = ["ExaminedLedger", "FileKind", "IndexFile", "copy_index", "ledger_state", "set_aside"]
 
 Returned = TypeVar("Returned")
 
@@ -63,6 +63,19 @@ class IndexFile(Struct, frozen=True):
     def _read(self, step: Callable[[apsw.Connection], Returned]) -> Returned:
         with _opened(Connector(self.path), check_tables, is_used=self.is_used) as connection:
             return step(connection)
+
+
+def copy_index(source: Path, target: Path) -> None:
+    """Copy an index as it is at one moment into a new file for its owner alone, without its log.
+
+    Who uses it goes on, and nothing is written into it. Raises DamagedDatabase for what is no index of this version,
+    StoreUnavailable, FileExistsError.
+    """
+    make_private_file(target)
+    with mapped_errors(), closing(Connector(source).reader()) as reader, closing(apsw.Connection(str(target))) as copy:
+        check_tables(reader)
+        with copy.backup("main", reader, "main") as backup:
+            backup.step(-1)
 
 
 def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:

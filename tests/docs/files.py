@@ -23,7 +23,7 @@ full or read-only goes on answering with what it holds; `status` says why it is 
 up by itself. A damaged ledger is set aside as `ledger.sqlite.damaged-…` and never deleted, and one that is about to be
 migrated is kept as `ledger.sqlite.before-…` first: [what may be lost](../explanation/storage.md).
 
-Reading, indexing and searching write nothing into a workspace. Two kinds of files in it are written:
+Reading, indexing and searching write nothing into a workspace. Three kinds of files in it are written:
 
 - Notes, when something is [stated or decided](../explanation/writing.md): the log of the day, `memory/YYYY-MM-DD.md`,
   by `retain`, `remember`, capture and imports; pages below `bank/` by reflect, between its markers; the core file
@@ -35,7 +35,10 @@ Reading, indexing and searching write nothing into a workspace. Two kinds of fil
   `memory/topics.txt`. They are when a turn is added, an answer marked, a session marked "do not remember", forgotten,
   put away or brought back, and when the files are pruned for their size.
 
-With `memory.readOnly: true` nothing at all is written.
+- [Golden questions](../how-to/evaluate.md), `.memory/eval.jsonl`, by `memoryctl eval suggest` and `accept` alone.
+  How they were answered last is beside the index, in `index.sqlite-eval.json`, by hashes of the questions.
+
+With `memory.readOnly: true` memoryd itself writes nothing at all.
 """
 
 

@@ -90,6 +90,8 @@ class Desk:
                 shutil.copy2(file, models)
         if not (self.home / "notes").exists():
             (self.home / "brain").rename(self.home / "notes")
+        # a reload would ask the golden questions of another page
+        (self.home / "notes" / ".memory" / "eval.jsonl").unlink(missing_ok=True)
         self._is_stopped = False
         if self._line != PLAIN or self._config.read_text(encoding="utf-8") != WORDS_AND_STARTER:
             self.configure(WORDS_AND_STARTER)

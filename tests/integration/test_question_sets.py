@@ -12,7 +12,8 @@ from bench.retrieval.baseline import BASELINE, Baseline, differences, has_droppe
 from bench.retrieval.figures import Answer, by_category, judge
 from bench.retrieval.homes import kept_home
 from bench.retrieval.scores import Shown
-from bench.retrieval.sets import BadQuestionSet, Lines, QuestionSet, question_sets
+from bench.retrieval.sets import BadQuestionSet, QuestionSet, question_sets
+from memoryd.domain.ranking.evaluation import LineSpan
 
 GOLD = {"id": "g", "any": [{"path": "memory/a.md", "start_line": 2, "end_line": 3}]}
 ROW: dict[str, object] = {"qid": "q1", "workspace": "all", "question": "Who?", "category": "who", "gold": [GOLD]}
@@ -40,7 +41,7 @@ def test_set_is_read_with_its_strangers(folder: Path) -> None:
     questions = written(folder, ROW, "", ROW | {"qid": "q2", "gold": [], "lang": "en"})
     assert [question.id for question in questions.questions] == ["q1", "q2"]
     assert [question.is_stranger for question in questions.questions] == [False, True]
-    assert questions.questions[0].evidence[0].places == (Lines("memory/a.md", 2, 3),)
+    assert questions.questions[0].evidence[0].places == (LineSpan("memory/a.md", 2, 3),)
     assert questions.workspaces == ("all",)
     assert questions.sizes("all") == {"memory/a.md": [4, 4, 4, 3, 1]}
 
@@ -97,7 +98,7 @@ def test_sets_are_found_by_name(folder: Path, tmp_path: Path) -> None:
 
 def test_baseline_keeps_what_is_not_measured_again(folder: Path, tmp_path: Path) -> None:
     questions = written(folder, ROW, ROW | {"gold": []})
-    answer = Answer((Shown(Lines("memory/a.md", 1, 3), Lines("memory/a.md", 2, 2)),), "weak")
+    answer = Answer((Shown(LineSpan("memory/a.md", 1, 3), LineSpan("memory/a.md", 2, 2)),), "weak")
     found = by_category([judge(question, answer, questions.sizes("all")) for question in questions.questions])
     path = tmp_path / "baseline.json"
     save(path, load(path), {"small": {"lexical": found}})

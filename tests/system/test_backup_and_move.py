@@ -92,7 +92,8 @@ def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_sta
 
 
 def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: RunningDaemon) -> None:
-    backup = daemon.home / "all.tar"
+    backup, golden = daemon.home / "all.tar", daemon.workspace / ".memory" / "eval.jsonl"
+    golden.write_text('{"question": "where is the spare key", "expect": []}')
     memoryctl(daemon, "backup", str(backup), "--notes", "--with-secrets")
     before = daemon.client().changes()["changes"]
     config = daemon.config.read_bytes()
@@ -103,6 +104,7 @@ def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: Run
     done = memoryctl(daemon, "restore", str(backup), "--yes")
     assert done["missingKeys"] == []
     assert daemon.config.read_bytes() == config
+    assert "spare key" in golden.read_text()
     daemon.start()
     daemon.client().sync()
     assert [one["id"] for one in daemon.client().changes()["changes"]] == [one["id"] for one in before]

@@ -47,6 +47,8 @@ REACHES_FURTHER = {
     "cli/local/init_survey.py": {"files", "models"},
     "cli/local/model_check.py": {"embed"},
     "cli/local/models.py": {"models"},
+    "cli/local/suggestions.py": {"files"},
+    "cli/local/variant.py": {"store"},
     "cli/local/workspace.py": {"daemon", "moving"},
     "cli/written_file.py": {"files"},
 }

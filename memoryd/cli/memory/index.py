@@ -122,13 +122,24 @@ def _sentence(prospect: "Prospect") -> str:
 
 
 @click.command("reindex")
-@click.option("--force", is_flag=True, help="Read and chunk every file again, changed or not.")
+@click.option(
+    "--force", is_flag=True, help="Read and chunk every file again, changed or not, and ask no golden questions before."
+)
 @click.option("--embeddings", is_flag=True, help="Drop all vectors and compute them again.")
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @timeout_option
 @verb
 def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_waiting: bool, timeout: float) -> Exit:
-    """Bring the index in step with the disk, from the ground up if asked."""
+    """Bring the index in step with the disk, from the ground up if asked.
+
+    Keys of memorySearch that changed in the configuration since it was loaded are taken up first. Where that would
+    answer golden questions worse (see `memoryctl eval`), nothing is changed.
+    """
+    if _changes_search(invocation):
+        if not force:
+            _refuse_regression(invocation)
+        if problems := invocation.memory.reload()["problems"]:
+            raise MemorydError(f"the configuration was not taken: {'; '.join(problems)}")
     pending = invocation.memory.reindex(force=force, embeddings=embeddings)
     if not is_waiting:
         tell(invocation, "none", pending, is_done=True)
@@ -153,17 +164,34 @@ def sync_command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit
     return report(invocation, goal, wait_for(invocation, goal, timeout))
 
 
+def _changes_search(invocation: Invocation) -> bool:
+    """Tell whether a reload would change how notes are indexed or searched."""
+    reply = invocation.memory.reload(is_dry=True)
+    return not reply["problems"] and any("memorySearch." in key for key in reply["changed"])
+
+
+def _refuse_regression(invocation: Invocation) -> None:
+    # this pulls in the store, which nothing else here needs
+    from memoryd.cli.local.variant import refuse_regression
+
+    refuse_regression(invocation, {})
+
+
 _PROBE_SECONDS = 5.0
 
 
 @click.command("reload")
 @click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
+@click.option("--force", is_flag=True, help="Also where golden questions would be answered worse.")
 @verb
-def reload_command(invocation: Invocation, is_dry: bool) -> Exit:
+def reload_command(invocation: Invocation, is_dry: bool, force: bool) -> Exit:
     """Read the configuration again, without an end to anything that runs.
 
-    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78.
+    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78. One whose keys
+    of memorySearch would answer golden questions worse (see `memoryctl eval`) is refused.
     """
+    if not is_dry and not force and _changes_search(invocation):
+        _refuse_regression(invocation)
     reply = invocation.memory.reload(is_dry)
     is_well = is_dry and not reply["problems"]
     code = Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG

@@ -224,7 +224,7 @@ def places(text: str) -> KeyPlaces:
     """Find the places in JSON5 text; in text with a syntax error those before it, or nearly so."""
     of_keys: dict[KeyPath, Place] = {}
     repeated: list[tuple[KeyPath, Place]] = []
-    starts = [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
+    starts = line_starts(text)
     for location, offset in _offsets(text):
         line = bisect_right(starts, offset)
         place = Place(line, offset - starts[line - 1] + 1)
@@ -232,6 +232,11 @@ def places(text: str) -> KeyPlaces:
             repeated.append((location, place))
         of_keys.setdefault(location, place)
     return KeyPlaces(of_keys, tuple(repeated))
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset of each line, as places count them."""
+    return [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
 
 
 class _Open(Struct):

@@ -6,7 +6,8 @@ import pytest
 
 from bench.retrieval.figures import Answer, Judged, by_category, figures, judge
 from bench.retrieval.scores import Focused, Shown, focused, mean, score
-from bench.retrieval.sets import Evidence, Lines, Question
+from bench.retrieval.sets import Evidence, Question
+from memoryd.domain.ranking.evaluation import LineSpan
 
 SIZES = {"a.md": [10] * 20, "b.md": [7] * 20}
 
@@ -16,11 +17,11 @@ def question(*evidence: Evidence, category: str = "fact", language: str = "en") 
 
 
 def evidence(*places: tuple[str, int, int], weight: float = 1.0) -> Evidence:
-    return Evidence(weight, tuple(Lines(*place) for place in places))
+    return Evidence(weight, tuple(LineSpan(*place) for place in places))
 
 
 def shown(path: str, start: int, end: int, focus: tuple[int, int] | None = None) -> Shown:
-    return Shown(Lines(path, start, end), Lines(path, *(focus or (start, end))))
+    return Shown(LineSpan(path, start, end), LineSpan(path, *(focus or (start, end))))
 
 
 def far(count: int) -> list[Shown]:

@@ -1,0 +1,239 @@
+"""Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean, quantiles
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.cli.invocation import Invocation
+from memoryd.cli.terminal import harmless_line, is_terminal
+from memoryd.cli.waiting import wait_for
+from memoryd.client import Client
+from memoryd.domain.citations import parse
+from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, QuestionResult, RankingScores, first_rank, scores
+from memoryd.domain.ranking.golden import GoldenLine, GoldenPlace, GoldenSet, located, parse_golden
+from memoryd.errors import InvalidRequest, NotFound, NotNow
+from memoryd.replies.search import SearchReply
+from memoryd.replies.status import AgentStatus
+
+GOLDEN_FILE: Final = ".memory/eval.jsonl"
+"""Below the workspace; no folder that begins with a dot is indexed."""
+FILE_BYTES_MAX: Final = 4 * 1024 * 1024
+DEADLINE_MS: Final = 60_000
+WARM_SECONDS: Final = 60.0
+"""How long an arm that is not ready, such as a model that is being loaded, is waited for."""
+NOTES: Final = ("memory",)
+"""What is asked: conversations come and go."""
+_ARM_TIME: Final = re.compile(r'^memoryd_arm_duration_seconds_(sum|count)\{arm="([a-z]+)"\} (\S+)$', re.MULTILINE)
+
+
+class LocatedQuestion(Struct, frozen=True):
+    """A golden question with the lines that answer it as the notes are now."""
+
+    text: str
+    spans: tuple[LineSpan, ...]
+    is_accepted: bool
+
+
+class Evaluation(Struct, frozen=True):
+    """How all questions were answered, by their text; times are in milliseconds, `answer_ms` of each answer."""
+
+    results: Mapping[str, QuestionResult]
+    answer_ms: Sequence[float]
+    arm_ms: Mapping[str, float]
+    """The mean of each arm; of a daemon that others ask, too, with their questions."""
+
+    def scores_of(self, texts: Iterable[str]) -> RankingScores:
+        """Return the scores of some of the questions."""
+        return scores(self.results[text] for text in texts)
+
+    @property
+    def percentiles(self) -> tuple[float, float]:
+        """The median and the 95th percentile of the time of an answer; 0 without answers."""
+        if len(self.answer_ms) < 2:
+            return (fmean(self.answer_ms),) * 2 if self.answer_ms else (0.0, 0.0)
+        cuts = quantiles(self.answer_ms, n=20, method="inclusive")
+        return cuts[9], cuts[18]
+
+
+def wait_for_index(invocation: Invocation, seconds: float) -> None:
+    """Wait until the notes of the chosen agent are found by all that finds them; raises NotNow if they are not."""
+    provider = invocation.chosen_agents(invocation.memory.status())[0]["embedding"]["provider"]
+    reply = wait_for(invocation, "indexed" if provider == "none" else "embedded", seconds)
+    if not reply["complete"]:
+        raise NotNow(f"the index is not complete: {reply['reason'] or 'it takes longer'}", hint="memoryctl status")
+
+
+def golden_file(agent: AgentStatus) -> Path:
+    """Return where the golden questions of an agent's workspace stand."""
+    return Path(agent["workspace"]) / GOLDEN_FILE
+
+
+def golden_text(agent: AgentStatus) -> str:
+    """Return the text of the file, empty without one; raises InvalidRequest for one that cannot be read."""
+    path = golden_file(agent)
+    try:
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
+        if len(data) > FILE_BYTES_MAX:
+            raise InvalidRequest(f"{path} is larger than 4 MB, which no file of questions is")
+        return data.decode()
+    except FileNotFoundError:
+        return ""
+    except OSError as exc:
+        raise InvalidRequest(f"{path} cannot be read: {exc.strerror or exc}") from exc
+    except UnicodeDecodeError as exc:
+        line = data.count(b"\n", 0, exc.start) + 1
+        raise InvalidRequest(f"{path}: line {line} is not UTF-8", hint="save the file as UTF-8") from exc
+
+
+def golden_set(agent: AgentStatus) -> GoldenSet:
+    """Return the golden questions of an agent's workspace; raises InvalidRequest."""
+    return parse_golden(golden_text(agent))
+
+
+class DocumentTexts:
+    """Reads documents as the daemon shows them to one agent, so that what is private stays so; each once."""
+
+    def __init__(self, client: Client, agent: str) -> None:
+        self._client = client
+        self._agent = agent
+        self._texts: dict[str, str | None] = {}
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a document; None for what is not indexed."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = "".join(self._parts(path))
+            except (NotFound, InvalidRequest):
+                self._texts[path] = None
+        return self._texts[path]
+
+    def _parts(self, path: str) -> Iterator[str]:
+        start, column = 1, 1
+        while True:
+            part = self._client.get(path, start=start, column=column, agent=self._agent)
+            yield part["text"]
+            if part["nextFrom"] is None:
+                return
+            start, column = part["nextFrom"], part["nextColumn"] or 1
+
+    def spans(self, place: GoldenPlace) -> list[LineSpan]:
+        """Return the lines that a place means now; none if they are gone. A quote is looked for in other notes, too."""
+        if place.memory:
+            return self._of_memory(place.memory)
+        text = self.text(place.path)
+        if text is not None and (found := located(place, text)) is not None:
+            return [found]
+        return list(self._moved(place))[:1] if place.quote else []
+
+    def _of_memory(self, name: str) -> list[LineSpan]:
+        try:
+            sources = self._client.get_memory(name, agent=self._agent)["memory"]["sources"]
+        except (NotFound, InvalidRequest):
+            return []
+        cited = (parse(source) for source in sources)
+        return [LineSpan(one.path, one.start_line or 1, one.end_line or one.start_line or 1) for one in cited]
+
+    def _moved(self, place: GoldenPlace) -> Iterator[LineSpan]:
+        phrase = place.quote.replace('"', " ")
+        reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
+        for path in dict.fromkeys(hit["path"] for hit in reply["results"]):
+            text = self.text(path)
+            if text is not None and (found := located(GoldenPlace(path=path, quote=place.quote), text)) is not None:
+                yield found
+
+
+def located_questions(lines: Iterable[GoldenLine], documents: DocumentTexts) -> tuple[list[LocatedQuestion], list[str]]:
+    """Return the questions whose answer stands somewhere, and in words what is wrong with the others."""
+    found, problems = [], []
+    for line in lines:
+        golden = line.golden
+        spans = tuple(span for place in golden.places for span in documents.spans(place))
+        if golden.expect and not spans:
+            names = " or ".join(map(str, golden.places))
+            problems.append(f"line {line.number}: {names} is not in the index: edited, moved, deleted or private")
+        else:
+            found.append(LocatedQuestion(golden.question, spans, golden.status == "accepted"))
+    return found, problems
+
+
+def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: str) -> Evaluation:
+    """Ask all questions and return how they were answered, with a bar named `what` on a terminal.
+
+    Raises NotNow where an arm takes no part for a minute.
+    """
+    results: dict[str, QuestionResult] = {}
+    times: list[float] = []
+    before: Mapping[str, tuple[float, float]] = {}
+    with question_bar(what, len(questions)) as show:
+        for number, question in enumerate(questions):
+            reply = _answer(client, agent, question.text)
+            if not number:
+                # the first one may have waited for a model
+                reply, before = _answer(client, agent, question.text), _arm_times(client)
+            spans = [LineSpan(hit["path"], hit["startLine"], hit["endLine"]) for hit in reply["results"]]
+            rank = first_rank(spans, question.spans)
+            results[question.text] = QuestionResult(rank, reply["verdict"], stranger=not question.spans)
+            times.append(reply["tookMs"])
+            show(number + 1)
+    return Evaluation(results, times, dict(_means(before, _arm_times(client))))
+
+
+def _answer(client: Client, agent: str, text: str) -> SearchReply:
+    until = time.monotonic() + WARM_SECONDS
+    while True:
+        reply = client.search(text, agent=agent, max_results=DEPTH, sources=NOTES, deadline_ms=DEADLINE_MS)
+        arms = reply["health"]["arms"].items()
+        lacking = [f"{name}: {arm['reason']}" for name, arm in arms if arm["state"] in ("waiting", "failed", "timeout")]
+        if not lacking:
+            return reply
+        if time.monotonic() > until:
+            raise NotNow(
+                f"answers are not what they would be: {'; '.join(lacking)}", hint="memoryctl status says what to do"
+            )
+        time.sleep(0.5)
+
+
+def _arm_times(client: Client) -> dict[str, tuple[float, float]]:
+    """Return of each arm the seconds that it took, and how often it was asked."""
+    found: dict[str, dict[str, float]] = {}
+    for kind, arm, value in _ARM_TIME.findall(client.metrics()):
+        found.setdefault(arm, {})[kind] = float(value)
+    return {arm: (both.get("sum", 0.0), both.get("count", 0.0)) for arm, both in found.items()}
+
+
+def _means(
+    before: Mapping[str, tuple[float, float]], after: Mapping[str, tuple[float, float]]
+) -> Iterator[tuple[str, float]]:
+    for arm, (seconds, count) in after.items():
+        then = before.get(arm, (0.0, 0.0))
+        if count > then[1]:
+            yield arm, 1000 * (seconds - then[0]) / (count - then[1])
+
+
+@contextmanager
+def question_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes how many questions are asked; it draws nothing without a terminal."""
+    if not is_terminal(sys.stderr) or not total:
+        yield lambda _done: None
+        return
+    # rich takes 50 ms to import and is needed for a bar only
+    from memoryd.cli.bars import Bars
+
+    with Bars() as bars:
+        yield lambda done: bars.show(harmless_line(what), done, total, f"{done:,} of {total:,} questions")
+
+
+def chosen_agent(invocation: Invocation) -> AgentStatus:
+    """Return the agent of `--agent`, else the first; raises UnknownAgent, and NotNow while qmd answers."""
+    agent = invocation.chosen_agents(invocation.memory.status())[0]
+    if agent["backend"] != "builtin":
+        raise NotNow("qmd answers, whose ranking is not memoryd's", hint="set memory.backend: builtin to evaluate it")
+    return agent

@@ -1,0 +1,303 @@
+"""memoryctl eval: golden questions of a person's own notes, how well they are answered, and what a change would do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+from msgspec import Struct, to_builtins
+
+from memoryd.cli.golden import (
+    GOLDEN_FILE,
+    DocumentTexts,
+    Evaluation,
+    LocatedQuestion,
+    ask,
+    chosen_agent,
+    golden_file,
+    golden_set,
+    golden_text,
+    located_questions,
+    wait_for_index,
+)
+from memoryd.cli.invocation import Invocation, argument, found, verb
+from memoryd.cli.terminal import count, harmless_line, minute, note, styled
+from memoryd.cli.waiting import timeout_option
+from memoryd.domain.ranking.evaluation import FOUND, QuestionResult, RankChange, RankingScores, changes
+from memoryd.domain.ranking.golden import GoldenLine, folded, golden_line, parse_golden, with_accepted
+from memoryd.errors import InvalidRequest
+from memoryd.replies.status import AgentStatus
+from memoryd.wire import LISTED_MAX, Exit
+
+RUN_SUFFIX: Final = "-eval.json"
+"""Behind the name of the index, the file of the last run."""
+SUGGESTED: Final = 20
+SHOWN_QUESTION: Final = 70
+NO_QUESTIONS: Final = (
+    "there are no golden questions yet: memoryctl eval suggest proposes some, or write a line into "
+    f'{GOLDEN_FILE}: {{"question": "…", "expect": ["memory/house.md#L7"]}}'
+)
+
+
+class LastRun(Struct, frozen=True):
+    """How each question was answered when they were asked last, by a hash of its text."""
+
+    at: str
+    results: dict[str, QuestionResult]
+
+
+@click.group("eval")
+def eval_command() -> None:
+    """Ask golden questions, whose answers you know, and see how well they are answered."""
+
+
+@eval_command.command("run")
+@timeout_option
+@verb
+def run(invocation: Invocation, timeout: float) -> Exit:
+    """Ask all golden questions; show recall, verdicts, times, and what changed since the last run.
+
+    Guesses are asked, too, and count apart until they are accepted.
+    """
+    agent = chosen_agent(invocation)
+    golden = golden_set(agent)
+    wait_for_index(invocation, timeout)
+    questions, wrong = located_questions(golden.lines, DocumentTexts(invocation.memory, agent["id"]))
+    evaluation = ask(invocation.memory, agent["id"], questions, "asking")
+    last = _last_run(agent)
+    moved = _changes_since(last, evaluation.results)
+    problems = [*golden.problems, *wrong]
+    reply = _reply(agent, questions, evaluation, problems)
+    reply |= {"since": last.at if last else None, "changed": to_builtins(moved)}
+    if questions:
+        _keep(agent, evaluation.results)
+    else:
+        note(NO_QUESTIONS)
+    since = f"since the last run, {minute(last.at)}" if last else ""
+    lines = [*_table(_columns(questions, evaluation)), *_times(evaluation), *_missed(questions, evaluation)]
+    return invocation.show(
+        reply, [*lines, *_changed(moved, since)] if questions else [], _problem_notes(problems), code=found(questions)
+    )
+
+
+@eval_command.command("suggest")
+@click.option(
+    "-k", "--limit", type=click.IntRange(1, LISTED_MAX), default=SUGGESTED, show_default=True, help="How many at most."
+)
+@verb
+def suggest(invocation: Invocation, limit: int) -> Exit:
+    """Add guesses to the golden questions: what you asked, what memories state, what headings are for.
+
+    A guess counts only when you have accepted it: see `memoryctl eval accept`.
+    """
+    # this pulls in the reading and cutting of notes, which nothing else here needs
+    from memoryd.cli.local.suggestions import suggestions
+
+    agent = chosen_agent(invocation)
+    before = golden_text(agent)
+    known = [line.golden.question for line in parse_golden(before).lines]
+    guesses = suggestions(invocation, agent, known, limit)
+    text = before + "\n" * bool(before and not before.endswith("\n"))
+    text += "".join(f"{golden_line(guess)}\n" for guess in guesses)
+    if guesses:
+        _write(agent, text)
+    numbers = {folded(guess.question) for guess in guesses}
+    added = [line for line in parse_golden(text).lines if folded(line.golden.question) in numbers]
+    notes = [f"look through them, then: memoryctl eval accept N…; edit or delete the others in {golden_file(agent)}"]
+    notes = notes if added else ["nothing new was found to ask"]
+    return invocation.show(list(map(_line_reply, added)), map(_line, added), notes, code=found(added))
+
+
+@eval_command.command("accept")
+@argument("numbers", nargs=-1, type=click.IntRange(1), metavar="N…", help="The lines of guesses, by their numbers.")
+@click.option("--all", "is_all", is_flag=True, help="Accept every guess.")
+@verb
+def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Exit:
+    """Accept guesses as golden questions; without N or --all list the guesses."""
+    agent = chosen_agent(invocation)
+    text = golden_text(agent)
+    guesses = {line.number: line for line in parse_golden(text).lines if line.golden.status == "guess"}
+    if not numbers and not is_all:
+        rows = list(guesses.values())
+        return invocation.show(list(map(_line_reply, rows)), map(_line, rows), ["there is no guess"] * (not rows))
+    if unknown := sorted(set(numbers) - guesses.keys()):
+        raise InvalidRequest(
+            f"{golden_file(agent)}: line {unknown[0]} holds no guess", hint="memoryctl eval accept lists the guesses"
+        )
+    chosen = sorted(guesses) if is_all else sorted(set(numbers))
+    if chosen:
+        _write(agent, with_accepted(text, chosen))
+    return invocation.show({"accepted": chosen}, [f"{count(len(chosen), 'question')} accepted"])
+
+
+@eval_command.command("compare")
+@click.option(
+    "--with",
+    "wanted",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A key of memorySearch and its value in the variant, such as chunking.tokens=200; repeatable. Without it the "
+    "variant is the configuration file as it is now.",
+)
+@verb
+def compare(invocation: Invocation, wanted: tuple[str, ...]) -> Exit:
+    """Ask the golden questions of a variant of the configuration, too; nothing that is in use changes.
+
+    The variant has an index of its own beside the one in use, which is deleted at the end. Vectors are taken over where
+    text and model are the same.
+    """
+    # this pulls in the store, which nothing else here needs
+    from memoryd.cli.local import variant
+
+    agent = chosen_agent(invocation)
+    compared = variant.compare(invocation, agent, variant.parse_changes(wanted))
+    now, then = compared.scores
+    columns = {"now": now, "variant": then}
+    reply = {
+        "agent": agent["id"],
+        "with": list(wanted),
+        "now": _reply(agent, compared.questions, compared.now, compared.problems),
+        "variant": _reply(agent, compared.questions, compared.variant, compared.problems),
+        "changed": to_builtins(compared.changes),
+        "regression": then.falls_below(now),
+    }
+    lines = [*_table(columns), *(f"{name}: {line}" for name, line in _both_times(compared.now, compared.variant))]
+    verdict = styled("worse", colour="red") if then.falls_below(now) else "not worse"
+    lines += [*_changed(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
+    return invocation.show(reply, lines, _problem_notes(compared.problems))
+
+
+def _reply(
+    agent: AgentStatus, questions: Sequence[LocatedQuestion], evaluation: Evaluation, problems: Sequence[str]
+) -> dict[str, object]:
+    median, late = evaluation.percentiles
+    return {
+        "agent": agent["id"],
+        "file": str(golden_file(agent)),
+        "scores": to_builtins(_columns(questions, evaluation)),
+        "latencyMs": {
+            "p50": round(median, 2),
+            "p95": round(late, 2),
+            "arms": {arm: round(mean, 2) for arm, mean in evaluation.arm_ms.items()},
+        },
+        "missed": _missed_texts(questions, evaluation),
+        "problems": list(problems),
+    }
+
+
+def _columns(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> dict[str, RankingScores]:
+    kinds = {"accepted": True, "guesses": False}
+    texts = {name: [one.text for one in questions if one.is_accepted is is_kind] for name, is_kind in kinds.items()}
+    return {name: evaluation.scores_of(chosen) for name, chosen in texts.items() if chosen}
+
+
+def _table(columns: Mapping[str, RankingScores]) -> Iterator[str]:
+    yield f"{'':10} {'questions':>9} {'R@1':>6} {'R@5':>6} {'MRR':>6} {'verdict':>8}"
+    for name, row in columns.items():
+        figures = (row.recall_at1, row.recall_at5, row.mrr)
+        shown = " ".join(f"{_figure(value):>6}" for value in figures)
+        yield f"{name:10} {row.questions:>9} {shown} {_figure(row.verdict_accuracy):>8}"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _times(evaluation: Evaluation) -> Iterator[str]:
+    median, late = evaluation.percentiles
+    arms = "".join(f", {arm} {mean:.1f} ms" for arm, mean in evaluation.arm_ms.items())
+    yield f"an answer took {median:.1f} ms, one in twenty {late:.1f} ms or more{arms}"
+
+
+def _both_times(now: Evaluation, then: Evaluation) -> Iterator[tuple[str, str]]:
+    for name, evaluation in (("now", now), ("variant", then)):
+        yield from ((name, line) for line in _times(evaluation))
+
+
+def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:
+    """Return the accepted questions whose answer is not found, or whose verdict is wrong."""
+    accepted = [(one.text, evaluation.results[one.text]) for one in questions if one.is_accepted]
+    return [
+        text
+        for text, result in accepted
+        if not result.has_right_verdict or (not result.stranger and (result.rank is None or result.rank > FOUND))
+    ]
+
+
+def _missed(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> Iterator[str]:
+    missed = _missed_texts(questions, evaluation)
+    if missed:
+        yield "\nnot found, or wrongly judged:"
+    for text in missed:
+        yield f"  {_result(evaluation.results[text]):>16}  {_question(text)}"
+
+
+def _changed(moved: Sequence[RankChange], when: str) -> Iterator[str]:
+    if when:
+        yield f"\nchanged {when}:" if moved else f"\nnothing changed {when}"
+    for change in moved:
+        mark = styled("worse ", colour="red") if change.is_worse else styled("better", colour="green")
+        yield f"  {mark}  {_result(change.before)} → {_result(change.after)}  {_question(change.question)}"
+
+
+def _result(result: QuestionResult) -> str:
+    """Return the rank and the verdict, of a stranger the verdict alone."""
+    if result.stranger:
+        return result.verdict
+    return f"{'–' if result.rank is None else result.rank} {result.verdict}"
+
+
+def _question(text: str) -> str:
+    line = harmless_line(text)
+    return line if len(line) <= SHOWN_QUESTION else f"{line[: SHOWN_QUESTION - 1]}…"
+
+
+def _problem_notes(problems: Sequence[str]) -> Iterator[str]:
+    return (f"{GOLDEN_FILE}: {problem}" for problem in problems)
+
+
+def _line(line: GoldenLine) -> str:
+    places = " or ".join(map(str, line.golden.places)) or "nothing"
+    return f"{line.number:>4}  {_question(line.golden.question)}  →  {harmless_line(places)}"
+
+
+def _line_reply(line: GoldenLine) -> dict[str, object]:
+    return {"line": line.number, **to_builtins(line.golden)}
+
+
+def _write(agent: AgentStatus, text: str) -> None:
+    # it opens the rooms of files, which only these two commands need
+    from memoryd.cli.written_file import rewrite
+
+    rewrite(golden_file(agent), text)
+
+
+def _run_file(agent: AgentStatus) -> Path:
+    index = Path(agent["database"]["path"])
+    return index.with_name(index.name + RUN_SUFFIX)
+
+
+def _digest(question: str) -> str:
+    return blake2b(folded(question).encode(), digest_size=8).hexdigest()
+
+
+def _last_run(agent: AgentStatus) -> LastRun | None:
+    with suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode(_run_file(agent).read_bytes(), type=LastRun)
+    return None
+
+
+def _changes_since(last: LastRun | None, results: Mapping[str, QuestionResult]) -> list[RankChange]:
+    before = last.results if last else {}
+    return changes({text: before[_digest(text)] for text in results if _digest(text) in before}, results)
+
+
+def _keep(agent: AgentStatus, results: Mapping[str, QuestionResult]) -> None:
+    from memoryd.cli.written_file import rewrite
+
+    last = LastRun(datetime.now(UTC).isoformat(), {_digest(text): result for text, result in results.items()})
+    rewrite(_run_file(agent), msgspec.json.encode(last).decode())

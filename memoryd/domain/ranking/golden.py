@@ -1,0 +1,166 @@
+"""Golden questions: what a person asks of his notes, and where the answer stands, one JSON object a line.
+
+A place is named by a text that stands there, so that it is found again after other lines of the note were edited.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from memoryd.domain.citations import parse
+from memoryd.domain.expressions import expression
+from memoryd.domain.ranking.evaluation import LineSpan
+
+QUESTION_CHARS: Final = 1000
+QUOTE_CHARS: Final = 80
+"""Of a quote that is made; one by hand may be longer."""
+BOM: Final = "\ufeff"
+
+NonBlank = Annotated[str, Meta(pattern=r"\S", max_length=QUESTION_CHARS)]
+
+
+class GoldenPlace(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where an answer stands: a document, a text in it or lines of it (`L7`, `L7-L9`); or a memory by its id.
+
+    With both, the lines say which of several places with that text is meant.
+    """
+
+    path: str = ""
+    quote: str = ""
+    lines: str = ""
+    memory: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.path) == bool(self.memory):
+            raise ValueError("a place has a `path` or a `memory`")
+        if self.quote and not self.quote.strip():
+            raise ValueError("a `quote` is a text that stands there")
+        if self.lines:
+            parse(f"{self.path}#{self.lines}")
+
+    def __str__(self) -> str:
+        if self.memory:
+            return f"memory {self.memory[:8]}"
+        return f"{self.path}#{self.lines}" if self.lines else self.path
+
+
+class GoldenQuestion(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question and the places any of which answers it; none: nothing in the notes does."""
+
+    question: NonBlank
+    expect: tuple[GoldenPlace | str, ...]
+    """A text is a citation: `memory/house.md#L7-L9`."""
+    status: Literal["accepted", "guess"] = "accepted"
+
+    @property
+    def places(self) -> tuple[GoldenPlace, ...]:
+        """The places, those that are cited among them; raises ValueError for what is no citation."""
+        return tuple(_cited(place) if isinstance(place, str) else place for place in self.expect)
+
+
+def _cited(text: str) -> GoldenPlace:
+    citation = parse(text)
+    if citation.mark:
+        return GoldenPlace(memory=citation.mark)
+    return GoldenPlace(path=citation.path, lines=citation.place)
+
+
+class GoldenLine(Struct, frozen=True):
+    """A question with the number of its line, from 1."""
+
+    number: int
+    golden: GoldenQuestion
+
+
+class GoldenSet(Struct, frozen=True):
+    """The questions of a file, and in words what is wrong with its other lines, `line N: …`."""
+
+    lines: tuple[GoldenLine, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> tuple[GoldenLine, ...]:
+        """Those that count."""
+        return tuple(line for line in self.lines if line.golden.status == "accepted")
+
+
+def parse_golden(text: str) -> GoldenSet:
+    """Read the lines of a file; a line that cannot be used, or asks what one before asks, is told and left out."""
+    found: dict[str, GoldenLine] = {}
+    problems: list[str] = []
+    decode = msgspec.json.Decoder(GoldenQuestion).decode
+    for number, line in enumerate(text.removeprefix(BOM).split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("//"):
+            continue
+        try:
+            golden = decode(line)
+            golden.places  # noqa: B018  (raises what is wrong with a citation)
+        except (ValueError, msgspec.MsgspecError) as exc:
+            problems.append(f"line {number} is no golden question: {exc}")
+            continue
+        key = folded(golden.question)
+        if key in found:
+            problems.append(f"line {number}: asks the same as line {found[key].number}")
+        else:
+            found[key] = GoldenLine(number, golden)
+    return GoldenSet(tuple(found.values()), tuple(problems))
+
+
+def golden_line(golden: GoldenQuestion) -> str:
+    """Write a question as its line, without the end of it."""
+    return msgspec.json.encode(golden).decode()
+
+
+def with_accepted(text: str, numbers: Iterable[int]) -> str:
+    """Return the text of a file with the guesses in these lines accepted; all other lines stay byte for byte."""
+    lines = text.split("\n")
+    for number in numbers:
+        golden = msgspec.json.decode(lines[number - 1].removeprefix(BOM), type=GoldenQuestion)
+        lines[number - 1] = golden_line(msgspec.structs.replace(golden, status="accepted"))
+    return "\n".join(lines)
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared: without the differences of case and blanks."""
+    return " ".join(text.casefold().split())
+
+
+_BULLET: Final = expression(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|>)\s+")
+
+
+def quote_of(lines: Sequence[str]) -> str:
+    """Return a text that names the first of the lines that says something; empty if none does."""
+    for line in lines:
+        bare = _BULLET.sub("", line).strip()
+        if any(sign.isalnum() for sign in bare):
+            return bare if len(bare) <= QUOTE_CHARS else bare[:QUOTE_CHARS].rpartition(" ")[0] or bare[:QUOTE_CHARS]
+    return ""
+
+
+def located(place: GoldenPlace, text: str) -> LineSpan | None:
+    """Return the lines that a place means in the text of its document as it is now; None if they are not there."""
+    lines = text.split("\n")
+    cited = parse(f"{place.path}#{place.lines}") if place.lines else None
+    first = cited.start_line if cited else None
+    if place.quote:
+        found = list(_with_quote(place, lines))
+        return min(found, key=lambda span: abs(span.start - (first or 1))) if found else None
+    if cited is None or first is None:
+        return LineSpan(place.path, 1, len(lines))
+    return LineSpan(place.path, first, cited.end_line or first) if first <= len(lines) else None
+
+
+def _with_quote(place: GoldenPlace, lines: Sequence[str]) -> Iterator[LineSpan]:
+    """Yield each place where the quote stands, over the ends of lines too."""
+    whole, starts = "", list[int]()
+    for line in lines:
+        part = folded(line)
+        gap = " " if whole and part else ""
+        starts.append(len(whole) + len(gap))
+        whole += gap + part
+    quote, at = folded(place.quote), -1
+    while (at := whole.find(quote, at + 1)) >= 0:
+        yield LineSpan(place.path, bisect_right(starts, at), bisect_left(starts, at + len(quote)))

@@ -1,0 +1,44 @@
+"""One value is written into a configuration; comments and everything else stay as their owner wrote them."""
+
+import json5
+import pytest
+
+from memoryd.config.loading.editing import with_value
+from memoryd.errors import InvalidRequest
+
+KEY = ("agents", "defaults", "memorySearch", "local", "modelPath")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "// mine\n{ /* } */ agents: { defaults: {}, }, }\n",
+        '{"agents": {"defaults": {"memorySearch": {"local": {"threads": 2}}}}}',
+        "{agents: {defaults: {memorySearch: {local: {'modelPath': 'x.gguf', // why\n threads: 2}}}}}",
+        '{\r\n  "log": {"level": "INFO"},\r\n  "agents": {\r\n    "defaults": {"workspace": "~/日记"}\r\n  }\r\n}',
+    ],
+)
+def test_value_stands_there_and_the_rest_stays(text: str) -> None:
+    before = json5.loads(text) if text else {}
+    edited = with_value(text, KEY, 'hf:a/"b".gguf')
+    after = json5.loads(edited)
+    assert after["agents"]["defaults"]["memorySearch"]["local"].pop("modelPath") == 'hf:a/"b".gguf'
+    lost = [word for word in ("// mine", "/* } */", "// why", "threads", "INFO", "日记") if word in text]
+    assert [word for word in lost if word not in edited] == []
+    assert edited.count("\n") >= text.count("\n")
+    before.get("agents", {}).get("defaults", {}).get("memorySearch", {}).get("local", {}).pop("modelPath", None)
+    assert after.get("log") == before.get("log")
+
+
+def test_value_of_an_agent_in_the_list_is_its_own() -> None:
+    text = "{agents: {list: [{id: 'a'}, {id: 'b'}]}}"
+    edited = json5.loads(with_value(text, ("agents", "list", 1, *KEY[2:]), "m.gguf"))
+    assert edited["agents"]["list"] == [{"id": "a"}, {"id": "b", "memorySearch": {"local": {"modelPath": "m.gguf"}}}]
+
+
+@pytest.mark.parametrize("text", ["{agents: null}", "{agents: []}", "{agents: {defaults: 3}}"])
+def test_text_that_has_something_else_there_is_refused(text: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"agents\.defaults\.memorySearch\.local\.modelPath cannot be written"):
+        with_value(text, KEY, "m.gguf")
