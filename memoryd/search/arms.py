@@ -19,7 +19,6 @@ from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMa
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.domain.ranking.vector_space import Strangers
-from memoryd.domain.text.languages import language_of
 from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.protocol import Embedder
@@ -210,7 +209,7 @@ class VectorArm(Struct, kw_only=True):
         vector = await self.slot.embed_question(embedder, question.text)
         # after the question itself, which is owed first: what is missing is learned behind it
         strangers = self.slot.strangers.of(embedder, question.text) if self.slot.strangers else None
-        return Arm(ArmState.OK), QuestionVector(vector, index, language_of(question.text), strangers)
+        return Arm(ArmState.OK), QuestionVector(vector, index, question.language, strangers)
 
     async def matches(
         self, asked: QuestionVector, question: Question, depth: int, admitted: CandidateFilter

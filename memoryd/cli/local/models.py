@@ -131,7 +131,7 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     store = _store(agent, spec)
     path = store.locate(spec) or _fetch(store, spec)
     if not force:
-        verification = check(path, agent.memory_search.local)
+        verification = check(path, agent.memory_search.local).verification
         if not verification.ok:
             raise ModelError(f"{spec} is refused: {verification.reason}", hint="--force takes it all the same")
         refuse_worse(invocation, plan)

@@ -19,6 +19,7 @@ import numpy as np
 from memoryd.domain.memories.entries import chunk_hash
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.text.languages import language_of
 from memoryd.domain.vector import packed
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import at_one_moment, broken_parts
@@ -106,9 +107,9 @@ APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
 INDEX_VERSION = 8
 ENGLISH_VERSION = 7
-"""The version before, whose words are all stemmed as English ones. They are written anew, and all else stays."""
+"""The version before, whose words are all stemmed as English ones, and whose vectors say no language."""
 FLOAT_VERSION = 6
-"""The one before it, whose vectors are float32, too: they are packed where they lie."""
+"""The one before it, whose vectors are float32, too."""
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
@@ -147,10 +148,15 @@ _TABLES_SQL, _WORDS_SQL = (
 )
 """Read with the module: a program that was replaced since has other tables."""
 _TABLE_OF_VECTORS = re.compile(r"CREATE TABLE vectors \(.*?\) STRICT", re.DOTALL)
-_PACK = """
-INSERT INTO vectors SELECT v.id, v.space_id, v.hash, packed(v.vector), v.used_at
-FROM float_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) = 4 * s.dimensions
+_REWRITE_VECTORS = """
+INSERT INTO vectors SELECT v.id, v.space_id, v.hash, {vector}, ifnull((
+    SELECT iif(p.stop, language_of(substr(c.text, p.start + 1, p.stop - p.start)), '')
+    FROM passages p JOIN chunks c ON c.id = p.chunk_id WHERE p.hash = v.hash LIMIT 1
+), ''), v.used_at
+FROM earlier_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) = {length}
 """
+_FLOATS = {"vector": "packed(v.vector)", "length": "4 * s.dimensions"}
+_PACKED = {"vector": "v.vector", "length": "4 + s.dimensions + (s.dimensions + 1) / 2"}
 _MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id"
 
 
@@ -171,8 +177,7 @@ def _bring_here(connection: apsw.Connection, version: int) -> None:
     if version not in (FLOAT_VERSION, ENGLISH_VERSION):
         return
     with connection:
-        if version == FLOAT_VERSION:
-            _pack_vectors(connection)
+        _rewrite_vectors(connection, _FLOATS if version == FLOAT_VERSION else _PACKED)
         connection.execute("DROP TABLE chunk_words")
         connection.execute(_WORDS_SQL)
         rewrite_words(connection)
@@ -182,7 +187,8 @@ def _bring_here(connection: apsw.Connection, version: int) -> None:
         connection.execute("VACUUM")
 
 
-def _pack_vectors(connection: apsw.Connection) -> None:
+def _rewrite_vectors(connection: apsw.Connection, columns: dict[str, str]) -> None:
+    """Write the vectors anew, packed, and with the languages of their texts."""
     table = _TABLE_OF_VECTORS.search(_TABLES_SQL)
     assert table is not None
 
@@ -190,10 +196,11 @@ def _pack_vectors(connection: apsw.Connection) -> None:
         return packed(np.frombuffer(values[0], np.float32))
 
     connection.create_scalar_function("packed", pack, 1)
-    connection.execute("ALTER TABLE vectors RENAME TO float_vectors")
+    connection.create_scalar_function("language_of", language_of, 1)
+    connection.execute("ALTER TABLE vectors RENAME TO earlier_vectors")
     connection.execute(table[0])
-    connection.execute(_PACK)
-    connection.execute("DROP TABLE float_vectors")
+    connection.execute(_REWRITE_VECTORS.format(**columns))
+    connection.execute("DROP TABLE earlier_vectors")
 
 
 def check_tables(connection: apsw.Connection) -> None:
