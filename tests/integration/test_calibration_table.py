@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from bench.retrieval.calibration import RANDOM, WORDS, main
 
 OWN_SETS = Path(__file__).parents[1] / "data" / "retrieval"
-ASKED = "--questions=4 --size=5".split()
+ASKED = ["--questions=4", "--size=5"]
 
 
 def test_weights_by_chance_are_told_apart_and_take_no_answer_away() -> None:
