@@ -194,10 +194,12 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
         words |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
     vector = evidence.vector
     standouts = {chunk: vector.standout(chunk) or 0.0 for chunk in evidence.chunks}
-    # in another language it can hold no word of the question: its meaning stands for both
-    words |= {chunk: max(words.get(chunk, 0.0), standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
-    text = weights.text * (1 - (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity)
-    return {chunk: text * words.get(chunk, 0.0) + (1 - text) * standouts[chunk] for chunk in evidence.chunks}
+    # in another language it can hold no word of the question: its meaning stands for both, as for some of the words
+    most = 0.5 if evidence.lexical.levels else 1.0
+    words |= {chunk: max(words.get(chunk, 0.0), most * standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
+    given = weights.text * (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity
+    text, meaning = weights.text - given, weights.vector + given
+    return {chunk: text * words.get(chunk, 0.0) + meaning * standouts[chunk] for chunk in evidence.chunks}
 
 
 def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:
