@@ -41,7 +41,7 @@ help:
 	@echo 'make eval-significance  labelled answers: are those that matter kept, and no others'
 	@echo 'make eval-capture   what is kept of labelled conversations, by rules and by a scripted model; writes the table of its page'
 	@echo 'make month      a month of three persons, the clock moved: what each message was told (ARGS="--sample 100")'
-	@echo 'make calibrate  verdicts by the size of a workspace, from the sets in $$MEMORYD_BENCH'
+	@echo 'make calibrate  verdicts by model and size of a workspace, from the sets in $$MEMORYD_BENCH'
 	@echo 'make docs       the reference pages, from the code'
 	@echo 'make qmd        the real qmd for its tests, in the cache folder (400 MB; left out without npm)'
 	@echo 'make dist       wheel and sdist in dist/, each installed into empty environments and used'

@@ -29,6 +29,7 @@ MODES: dict[str, dict[str, object]] = {
 HOUR_MS = 3_600_000
 DEADLINE_MS = 60_000
 STRANGERS_SECONDS = 60.0
+MODEL_SECONDS = 60.0
 AGENTS = 50
 """Of one daemon."""
 DOCUMENTS_DEPTH = 50
@@ -85,6 +86,7 @@ def _daemon(questions: QuestionSet, names: Sequence[str], mode: str, how: Asking
             if mode != "lexical":
                 _wait_for_strangers(how.home)
             _settle(client, questions, names, mode, anew=how.anew)
+            _wait_for_model(client, _agent(questions, names[0]), mode)
             yield client
             shutil.copy(daemon.log, how.home / f"{mode}.log")
 
@@ -115,6 +117,12 @@ def _wait_for_strangers(home: Path) -> None:
     """
     with suppress(AssertionError):
         eventually(lambda: any((home / "cache" / "memoryd" / "strangers").glob("*")), seconds=STRANGERS_SECONDS)
+
+
+def _wait_for_model(client: Client, agent: str, mode: str) -> None:
+    """Wait until the model answers, which it need not where an index has all its vectors already; not for ever."""
+    with suppress(AssertionError):
+        eventually(lambda: client.search("model", agent=agent)["mode"] == mode, seconds=MODEL_SECONDS)
 
 
 def _settle(client: Client, questions: QuestionSet, names: Sequence[str], mode: str, *, anew: bool) -> None:

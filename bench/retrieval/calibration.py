@@ -1,9 +1,12 @@
-"""`python -m bench.retrieval.calibration`: what verdicts are given, by the size of the workspace.
+"""`python -m bench.retrieval.calibration`: what verdicts are given, by the size of the workspace and by the model.
 
-Of each set some questions are asked of workspaces of 1, 5, 20, 100 and 1,000 chunks, taken at random, and of the whole:
-once with a chunk that answers, once without any note that does, and beside each a question of another set in the same
+Of each set some questions are asked of workspaces of 1, 5, 20 and 100 chunks, taken at random, or of the whole: once
+with a chunk that answers, once without any note that does, and beside each a question of another set in the same
 language. What is right: `answerable` with the answer, `none` for strangers. Without the answer `weak` is honest, since
-other notes may tell of the same things.
+other notes may tell of the same things. Questions in another language than what answers them have rows of their own.
+
+Thresholds belong to the vector space, so the same is asked with models of different spaces: with a narrow one, with one
+whose weights are chance, which must do no harm beside words, and with words alone.
 """
 
 import asyncio
@@ -11,28 +14,35 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 import click
+import gguf
 from rich.console import Console
 from rich.table import Table
 
 from bench.retrieval.sets import Question, QuestionSet, question_sets
 from bench.retrieval.subsets import KeptEmbedder, PlacedChunk, Subset, chunks_below, kept_embedder, subset
 from memoryd.config.paths import cache_dir, models_dir
-from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.ranking.calibration import CosineSample, Verdict, noise_of
+from memoryd.domain.ranking.vector_space import Strangers, is_narrow
+from memoryd.domain.text.languages import language_of
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.models.store import ModelStore
 from memoryd.search.hits import best_verdict
 from memoryd.search.protocol import Found
-from tests.daemon import STARTER
+from tests.daemon import MULTILINGUAL, STARTER
+from tests.tiny_rankers import write_bert_ranker
 
 WHOLE = 0
-SIZES = (1, 5, 20, 100, 1_000, WHOLE)
+SIZES = (1, 5, 20, 100)
+RANDOM, WORDS = "random", "words"
+MODELS = (STARTER, MULTILINGUAL, RANDOM, WORDS)
 SHARED = 100
 """From so many chunks on, one choice of them serves all questions."""
 SEED = 1
@@ -53,15 +63,31 @@ class Trial:
 
     size: int
     kind: Kind
+    languages: str
+    """Of the question and of what answers it, where they are not the same."""
     verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A model by the name that it is chosen by, and what it makes of strangers; without an embedder words alone."""
+
+    name: str
+    embedder: KeptEmbedder | None = None
+    unrelated: UnrelatedTexts | None = None
+
+    @property
+    def strangers(self) -> Sequence[Strangers]:
+        known = self.embedder and self.unrelated and self.unrelated.known(self.embedder.identity.fingerprint)
+        return known or ()
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
     """How the trials of a set are made."""
 
-    embedder: KeptEmbedder
-    strangers: UnrelatedTexts
+    space: Space
+    sizes: Sequence[int]
     executor: ThreadPoolExecutor
     others: Sequence[Question]
     """Questions of other sets."""
@@ -74,7 +100,7 @@ class Trials:
         for name in questions.workspaces:
             chunks = chunks_below(questions.workspace(name))
             mine = [question for question in asked if question.workspace == name]
-            for size in SIZES:
+            for size in self.sizes:
                 if size < len(chunks):
                     async for trial in self._of_size(size, chunks, mine):
                         yield trial
@@ -89,7 +115,7 @@ class Trials:
             free = [chunk for chunk in chunks if chunk.path not in left_out]
             base = free if size == WHOLE else self.chance.sample(free, min(len(free), size if is_shared else size - 1))
             with tempfile.TemporaryDirectory() as folder:
-                async with subset(Path(folder), self.embedder, self.strangers, self.executor) as index:
+                async with subset(Path(folder), self.space.embedder, self.space.unrelated, self.executor) as index:
                     await index.put(base)
                     for question in group:
                         async for trial in self._of_question(size, index, base, chunks, question):
@@ -99,15 +125,17 @@ class Trials:
         self, size: int, index: Subset, base: Sequence[PlacedChunk], chunks: Sequence[PlacedChunk], question: Question
     ) -> AsyncIterator[Trial]:
         paths = _answering(question)
-        taken = [chunk for chunk in base if chunk.path in paths]
+        taken, answers = [chunk for chunk in base if chunk.path in paths], _answers(chunks, question)
+        languages = _languages(question, answers[0])
         await index.drop(sorted(paths))
         if len(base) > len(taken):
-            yield Trial(size, Kind.WITHOUT, _verdict(await index.ask(question.text)))
-        await index.put(taken if size == WHOLE else _answers(chunks, question))
-        yield Trial(size, Kind.WITH, _verdict(await index.ask(question.text)))
+            yield Trial(size, Kind.WITHOUT, languages, _verdict(await index.ask(question.text)))
+        await index.put(taken if size == WHOLE else answers)
+        yield Trial(size, Kind.WITH, languages, _verdict(await index.ask(question.text)))
         alike = [other for other in self.others if other.language == question.language]
         if alike:
-            yield Trial(size, Kind.STRANGER, _verdict(await index.ask(self.chance.choice(alike).text)))
+            stranger = self.chance.choice(alike).text
+            yield Trial(size, Kind.STRANGER, "", _verdict(await index.ask(stranger)))
         await index.drop(sorted(paths))
         await index.put(taken)
 
@@ -124,6 +152,11 @@ def _answers(chunks: Sequence[PlacedChunk], question: Question) -> list[PlacedCh
     return [next(found)]
 
 
+def _languages(question: Question, answer: PlacedChunk) -> str:
+    languages = question.language, language_of(answer.entry.text)
+    return "" if "" in languages or len(set(languages)) == 1 else "→".join(languages)
+
+
 def _verdict(found: Found) -> Verdict:
     return best_verdict(found.hits) or Verdict.NONE
 
@@ -131,29 +164,64 @@ def _verdict(found: Found) -> Verdict:
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--sets", required=True, type=click.Path(path_type=Path), envvar="MEMORYD_BENCH", help="Folder of sets.")
-@click.option("--questions", "count", default=60, show_default=True, help="How many of each set are asked.")
-def main(names: Sequence[str], sets: Path, count: int) -> None:
-    """Print how often a verdict is given, by the size of the workspace. The first run makes all vectors."""
-    model = ModelStore(models_dir()).locate(STARTER)
-    if model is None:
-        raise click.UsageError(f"the model is not here: memoryctl models pull {STARTER}")
-    asyncio.run(_run(model, list(question_sets([sets], ())), names, count))
+@click.option("--questions", "count", default=12, show_default=True, help="How many of each set are asked.")
+@click.option("--size", "sizes", multiple=True, default=SIZES, show_default=True, help="Chunks; 0 for all of them.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    default=MODELS,
+    show_default=True,
+    help="Also `random` weights and `words` alone.",
+)
+def main(names: Sequence[str], sets: Path, count: int, sizes: Sequence[int], models: Sequence[str]) -> None:
+    """Print how often a verdict is given, by model and size of the workspace. Vectors are kept for the next run."""
+    asyncio.run(_run(list(question_sets([sets], ())), names, count, sizes, models))
 
 
-async def _run(model: Path, found: Sequence[QuestionSet], names: Sequence[str], count: int) -> None:
+async def _run(
+    found: Sequence[QuestionSet], names: Sequence[str], count: int, sizes: Sequence[int], models: Sequence[str]
+) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    folder = cache_dir() / "evaluation" / "vectors"
+    spaces, rows = [], dict[str, dict[str, Counter[Trial]]]()
     with ThreadPoolExecutor(2) as executor:
-        async with kept_embedder(model, folder) as embedder:
-            strangers = UnrelatedTexts(folder)
-            await strangers.learn(embedder)
-            for questions in found:
-                if names and questions.name not in names:
-                    continue
-                trials = Trials(embedder, strangers, executor, list(_elsewhere(found, questions)))
-                rows = Counter([trial async for trial in trials.of(questions, count)])
-                console.print(_table(questions.name, rows))
-                embedder.keep()
+        for model in models:
+            async with _space(model) as space:
+                spaces.append(space)
+                for questions in found:
+                    if not names or questions.name in names:
+                        click.echo(f"{model}: {questions.name}", err=True)
+                        trials = Trials(space, sizes, executor, list(_elsewhere(found, questions)))
+                        counts = Counter([trial async for trial in trials.of(questions, count)])
+                        rows.setdefault(questions.name, {})[model] = counts
+    console.print(_known(spaces))
+    for name, by_model in rows.items():
+        console.print(_table(name, by_model, sizes))
+
+
+@asynccontextmanager
+async def _space(model: str) -> AsyncIterator[Space]:
+    """Run a model, or none, and learn what it makes of strangers."""
+    if model == WORDS:
+        yield Space(model)
+        return
+    folder = cache_dir() / "evaluation" / "vectors"
+    async with kept_embedder(_located(model, folder), folder) as embedder:
+        unrelated = UnrelatedTexts(folder)
+        await unrelated.learn(embedder)
+        yield Space(model, embedder, unrelated)
+
+
+def _located(model: str, folder: Path) -> Path:
+    if model == RANDOM:
+        folder.mkdir(parents=True, exist_ok=True)
+        return write_bert_ranker(
+            folder / "random.gguf", layers=2, has_head=False, pooling=gguf.PoolingType.MEAN, name=RANDOM
+        )
+    path = ModelStore(models_dir()).locate(model)
+    if path is None:
+        raise click.UsageError(f"the model is not here: memoryctl models pull {model}")
+    return path
 
 
 def _elsewhere(found: Sequence[QuestionSet], but: QuestionSet) -> Iterator[Question]:
@@ -163,20 +231,57 @@ def _elsewhere(found: Sequence[QuestionSet], but: QuestionSet) -> Iterator[Quest
             yield from (question for question in questions.questions if not question.is_stranger)
 
 
-def _table(name: str, rows: Counter[Trial]) -> Table:
-    table = Table(title=f"{name}: answerable / weak / none, %", title_justify="left")
-    table.add_column("chunks", justify="right")
-    for kind in Kind:
-        table.add_column(kind, justify="right")
-    for size in SIZES:
-        cells = [_shares(rows, size, kind) for kind in Kind]
-        if any(cells):
-            table.add_row(f"{size:,}" if size else "all", *cells)
+def _known(spaces: Sequence[Space]) -> Table:
+    """Return what is known of each space: of English and of Chinese strangers."""
+    table = Table(title="spaces", title_justify="left")
+    for heading in ("model", "dimensions", "mean cosine", "narrow", "reach", "counts in full at", "clear"):
+        table.add_column(heading, justify="left" if heading == "model" else "right")
+    for space in spaces:
+        if space.embedder and space.strangers:
+            noises = [noise_of(_NOTHING, _NOTHING, one.reach) for one in space.strangers]
+            table.add_row(
+                space.name,
+                str(space.embedder.identity.dimensions),
+                _both([float(one.mean @ one.mean) for one in space.strangers]),
+                _yes(is_narrow(space.strangers)),
+                _both([one.reach for one in space.strangers]),
+                _both([noise.full for noise in noises]),
+                " / ".join(_yes(noise.is_clear) for noise in noises),
+            )
     return table
 
 
-def _shares(rows: Counter[Trial], size: int, kind: Kind) -> str:
-    counts = [rows[Trial(size, kind, verdict)] for verdict in Verdict]
+_NOTHING = CosineSample(0, 0.0, 0.0)
+
+
+def _both(numbers: Sequence[float]) -> str:
+    return " / ".join(f"{number:.2f}" for number in numbers)
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _table(name: str, by_model: Mapping[str, Counter[Trial]], sizes: Sequence[int]) -> Table:
+    table = Table(title=f"{name}: answerable / weak / none, %", title_justify="left")
+    table.add_column("model")
+    table.add_column("notes")
+    for size in sizes:
+        table.add_column(f"{size:,}" if size else "all", justify="right")
+    for model, rows in by_model.items():
+        first = model
+        for kind in Kind:
+            for languages in sorted({trial.languages for trial in rows}):
+                cells = [_shares(rows, size, kind, languages) for size in sizes]
+                if any(cells):
+                    table.add_row(first, f"{kind} {languages}", *cells)
+                    first = ""
+        table.add_section()
+    return table
+
+
+def _shares(rows: Counter[Trial], size: int, kind: Kind, languages: str) -> str:
+    counts = [rows[Trial(size, kind, languages, verdict)] for verdict in Verdict]
     return " / ".join(f"{100 * count / sum(counts):.0f}" for count in counts) if any(counts) else ""
 
 

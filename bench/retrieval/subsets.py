@@ -145,7 +145,8 @@ class Subset:
 
     async def _embed(self) -> None:
         embedder = self._slot.embedder
-        assert embedder is not None
+        if embedder is None:
+            return
         space = await self._spaces.of(embedder)
         while pending := await self._database.vectors.pending(space, BATCH):
             vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
@@ -155,11 +156,11 @@ class Subset:
 
 @asynccontextmanager
 async def subset(
-    folder: Path, embedder: Embedder, strangers: UnrelatedTexts | None, executor: ThreadPoolExecutor
+    folder: Path, embedder: Embedder | None, strangers: UnrelatedTexts | None, executor: ThreadPoolExecutor
 ) -> AsyncIterator[Subset]:
-    """Yield an empty index in `folder` until the block ends."""
+    """Yield an empty index in `folder` until the block ends; without an embedder it knows words alone."""
     slot = CurrentEmbedder(lambda _state: None, strangers)
-    await slot.become(ModelPhase.READY, embedder=embedder)
+    await slot.become(ModelPhase.READY if embedder else ModelPhase.OFF, embedder=embedder)
     path = folder / "index.sqlite"
     database = Database(path=path, executor=executor)
     await database.open()

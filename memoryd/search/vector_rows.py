@@ -100,8 +100,9 @@ class VectorRows:
         """Whether the centre, or the mean of a language, may be that of a few documents by now."""
         if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
             return True
-        return self.is_multilingual and any(
-            self.languages[code] > LANGUAGE_GROWTH * self.known[code] + LEAST for code in spoken(self.languages)
+        codes = spoken(self.languages) if self.is_multilingual else ()
+        return len(codes) > 1 and any(
+            self.languages[code] > LANGUAGE_GROWTH * self.known[code] + LEAST for code in codes
         )
 
     def holds(self, count: int) -> bool:

@@ -239,7 +239,9 @@ class Thresholds(Struct, frozen=True):
         """Tell whether a chunk with these terms and this cosine answers the question, by its words or its meaning."""
         if self.idf.answers(terms):
             return True
-        return cosine is not None and self.vectors > 0 and self.noise.deviations(cosine) >= self.clear_floor
+        if cosine is None or not self.noise.is_clear:
+            return False
+        return self.vectors > 0 and self.noise.deviations(cosine) >= self.clear_floor
 
     def is_noise(self, cosine: float | None) -> bool:
         """Tell whether a meaning comes no nearer than that of strangers does."""

@@ -101,23 +101,18 @@ class LanguageMeans(Struct, frozen=True):
 
     @classmethod
     def of(cls, vectors: Matrix, languages: Sequence[str], strangers: Sequence[Strangers]) -> Self:
-        """Take the means of passages, nothing under a model that knows one language.
-
-        Of passages in one language nothing is taken either, unless the model is narrow.
-        """
-        if not is_multilingual(strangers):
+        """Take the means of passages; nothing of those in one language, nor under a model that knows one."""
+        codes, priors = spoken(Counter(languages)), _priors(strangers)
+        if len(codes) < 2 or not is_multilingual(strangers):
             return cls()
-        counts, priors = Counter(languages), _priors(strangers)
-        codes = sorted(spoken(counts) | priors.keys())
-        if len(codes) < 2:
-            return cls()
+        codes |= priors.keys()
         given, means = np.array(languages), []
-        for code in codes:
+        for code in sorted(codes):
             own = vectors[given == code]
             total: Vector = own.sum(axis=0)
             prior, weight = _prior(code, total, priors)
             means.append((total + weight * prior) / (len(own) + weight))
-        return cls(tuple(codes), np.stack(means).astype(np.float32))
+        return cls(tuple(sorted(codes)), np.stack(means).astype(np.float32))
 
     def without(self, vectors: Matrix, groups: Groups) -> Matrix:
         """Return vectors, shape (n, dimensions), without the mean of the group of each, again of length 1."""
