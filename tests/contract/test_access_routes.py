@@ -309,6 +309,8 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/v1/qa/stats"): {},
     ("POST", "/v1/recall"): {"json": RECALLED},
     ("POST", "/v1/turns"): {"json": QA_WRITTEN["turns"]},
+    ("GET", "/v1/told"): {},
+    ("POST", "/v1/told"): {"json": {"number": 1, "name": "lantern", "judgement": "noise"}},
     ("POST", "/v1/capture"): {"json": {"text": "I live in Graz.", "dryRun": True}},
     ("POST", "/v1/retain"): {"json": QA_WRITTEN["retain"]},
     ("GET", "/v1/memories"): {},

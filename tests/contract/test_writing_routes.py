@@ -56,6 +56,7 @@ READS: Mapping[str, dict[str, object]] = {
     "/recall": {"query": "lantern"},
     "/memories/search": {"query": "lantern"},
     "/opinions/replay": {},
+    "/told": {"number": 1, "name": "lantern", "judgement": "noise"},
     "/sync": {"wait": "indexed"},
     "/reindex": {},
     "/reload": {},
