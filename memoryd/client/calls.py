@@ -13,6 +13,7 @@ from urllib.parse import quote
 from memoryd.client.connection import Asker, ListBounds, quoted, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
 from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
+from memoryd.replies.daemon import PageReply
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
     DisagreementsReply,
@@ -173,6 +174,11 @@ class Client(ConversationCalls):
         With `is_dry` it only says what would change.
         """
         reply: ReloadReply = self.call("POST", "/reload" + "?dryRun=true" * is_dry, wait_ms=RELOAD_MS)
+        return reply
+
+    def open_page(self, keep: bool = False) -> PageReply:
+        """Return a link to the page that lets in once, within a minute; with `keep` until the daemon ends."""
+        reply: PageReply = self.call("POST", "/page", {"keep": keep})
         return reply
 
     def events(self, *, silence: float | None = None, **who: Unpack[Asker]) -> Generator[ServerEvent, None, None]:
