@@ -171,6 +171,28 @@ class EntityShowReply(EntityReply):
     """The firmest first, as many as were asked for."""
 
 
+class EntityLinkReply(TypedDict):
+    """Two entities that memories name together."""
+
+    one: str
+    """The slug of the one."""
+    other: str
+    """The slug of the other."""
+    memories: int
+    """How many memories name both."""
+
+
+class EntityLinksReply(TypedDict):
+    """An entity with those that it is named with, and the links between all of them."""
+
+    entities: list[EntityReply]
+    """The entity itself, then those that most memories name with it."""
+    links: list[EntityLinkReply]
+    """Of each pair among them that memories name together, most memories first."""
+    total: int
+    """How many entities it is named with."""
+
+
 class EntityChangeReply(TypedDict):
     """What was, or would be, written into the page of an entity."""
 

@@ -344,6 +344,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/core/insert"): {"json": {"text": "- x", "after": "# Xylophone"}},
     ("GET", "/v1/entities"): {},
     ("GET", "/v1/entities/{entity}"): {"url": "/v1/entities/nobody"},
+    ("GET", "/v1/entities/{entity}/links"): {"url": "/v1/entities/nobody/links"},
     ("POST", "/v1/entities/merge"): {"json": {"name": "Pete", "into": "Peter", "dryRun": True}},
     ("POST", "/v1/entities/split"): {"json": {"alias": "Pete", "dryRun": True}},
     ("GET", "/v1/changes"): {},

@@ -6,6 +6,7 @@ Entities are merged and split by an alias in the front matter of a page, which t
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Final
 from uuid import uuid4
 
@@ -37,7 +38,15 @@ from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.memory.opinions import OpinionStore
-from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
+from memoryd.replies.knowledge import (
+    EntitiesReply,
+    EntityChangeReply,
+    EntityLinkReply,
+    EntityLinksReply,
+    EntityMemoryReply,
+    EntityReply,
+    EntityShowReply,
+)
 
 SETTLED_SECONDS: Final = 5.0
 """How long a merge waits until its alias is known."""
@@ -63,16 +72,39 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
     async def one(self, admitted: Admitted, name: str, limit: int) -> EntityShowReply:
         """Return an entity by its name or an alias, with its opinions, the firmest first; raises NotFound."""
-        book, slug = await self.book.now(), slug_of(name.removeprefix("@"))
-        slug = book.aliases.get(slug, slug)
-        memories = newest_first(_about(book, Visibility.of(self.agent, admitted)).get(slug, ()))
-        if not memories and slug not in book.pages:
-            raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
+        book = await self.book.now()
+        about = _about(book, Visibility.of(self.agent, admitted))
+        slug = _meant(book, about, name)
+        memories = newest_first(about.get(slug, ()))
         opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
         return EntityShowReply(
             **_entity(book, slug, memories),
             memories=list(map(_memory, memories[:limit])),
             opinions=firmest_first(list(opinions.values()))[:limit],
+        )
+
+    async def links(self, admitted: Admitted, name: str, limit: int) -> EntityLinksReply:
+        """Return those that an entity is named with, and how all of them are named together; raises NotFound."""
+        book = await self.book.now()
+        about = _about(book, Visibility.of(self.agent, admitted))
+        slug = _meant(book, about, name)
+        together = Counter(
+            pair
+            for memory in {one.id: one for memories in about.values() for one in memories}.values()
+            for pair in combinations(sorted({book.aliases.get(one, one) for one in memory.slugs}), 2)
+        )
+        near = Counter(
+            {one if other == slug else other: n for (one, other), n in together.items() if slug in (one, other)}
+        )
+        shown = [slug, *sorted(near, key=lambda one: (-near[one], one))[:limit]]
+        links = [(pair, n) for pair, n in together.items() if set(pair) <= set(shown)]
+        return EntityLinksReply(
+            entities=[_entity(book, one, newest_first(about.get(one, ()))) for one in shown],
+            links=[
+                EntityLinkReply(one=one, other=other, memories=n)
+                for (one, other), n in sorted(links, key=lambda link: (-link[1], link[0]))
+            ],
+            total=len(near),
         )
 
     async def merge(self, name: str, into: str, *, is_dry: bool) -> EntityChangeReply:
@@ -98,6 +130,14 @@ def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[M
         if memory.slugs and visibility.admits(memory.line.attributes.scope)
         for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}
     )
+
+
+def _meant(book: Book, about: Mapping[EntitySlug, Sequence[Memory]], name: str) -> EntitySlug:
+    slug = slug_of(name.removeprefix("@"))
+    slug = book.aliases.get(slug, slug)
+    if slug not in about and slug not in book.pages:
+        raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
+    return slug
 
 
 def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityReply:

@@ -9,7 +9,7 @@ from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.memories.line import MAX_NAME
-from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityShowReply
+from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityLinksReply, EntityShowReply
 from memoryd.wire import LISTED_MAX
 
 EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
@@ -53,6 +53,13 @@ async def show(
     return await memories.retained(admitted).entities.one(admitted, entity, limit)
 
 
+async def links(
+    entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
+) -> EntityLinksReply:
+    """Tell which entities memories name with one, and which of these with each other."""
+    return await memories.retained(admitted).entities.links(admitted, entity, limit)
+
+
 async def merge(request: EntityMergeRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
     """Make a name an alias of an entity, by the front matter of its page, for the owner alone."""
     room = memories.retained(caller.admit(request.agent, None)).entities
@@ -68,6 +75,7 @@ async def split(request: EntitySplitRequest, caller: Asking, memories: Memories)
 CALLS: Final = (
     call("GET", "/entities", Who.SESSION, listing),
     call("GET", "/entities/{entity}", Who.SESSION, show),
+    call("GET", "/entities/{entity}/links", Who.SESSION, links),
     call("POST", "/entities/merge", Who.OWNER, merge),
     call("POST", "/entities/split", Who.OWNER, split),
 )
