@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import ValidationError
 
 from memoryd.agents.memories import AgentMemories
@@ -70,6 +70,10 @@ class Visit(Struct, frozen=True, dict=True):
         """Return a field, without blanks around it."""
         return self.sent.get(name, default).strip()
 
+    def all(self, name: str) -> list[str]:
+        """Return each value of a field that may be repeated."""
+        return self.text(name).split("\n") if self.text(name) else []
+
     def number(self, name: str, default: int = 0) -> int:
         """Return a field that is a whole number; raises InvalidRequest."""
         text = self.text(name)
@@ -120,10 +124,3 @@ class Page(Struct, frozen=True, kw_only=True):
     def full_path(self) -> str:
         """The path as the layers of the port see it, without a session's key."""
         return f"{ROOT}/{self.path}"
-
-
-class Paging(Struct, frozen=True):
-    """Where a list goes on: the fields of the query for the next page; None at its end."""
-
-    next: Mapping[str, object] | None = None
-    filters: Mapping[str, object] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from memoryd.api import problems
 from memoryd.api.access import Services
 from memoryd.api.call import AtReload
-from memoryd.api.http.body import DECODED
+from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
 from memoryd.errors import MemorydError, NotFound
@@ -115,9 +115,7 @@ class Site:
 
 
 def _sent(scope: Scope) -> Mapping[str, str]:
-    from starlette.datastructures import QueryParams
-
-    return QueryParams(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
+    return decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
 
 
 def _static(name: str) -> Response:

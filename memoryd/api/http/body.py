@@ -136,11 +136,14 @@ def decode(body: bytes, *, max_depth: int = 32) -> Any:
 
 
 def decode_form(body: bytes) -> dict[str, str]:
-    """Return the fields of a form as a browser sends it; raises InvalidRequest. Of a repeated one the last counts."""
+    """Return the fields of a form; one that is repeated has a value on each line. Raises InvalidRequest."""
+    fields: dict[str, str] = {}
     try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX))
+        for name, value in parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX):
+            fields[name] = f"{fields[name]}\n{value}" if name in fields else value
     except ValueError as exc:
-        raise InvalidRequest("the body is no form", hint="send the form of a page") from exc
+        raise InvalidRequest("that is no form", hint="send the form of a page") from exc
+    return fields
 
 
 def _check(value: Any, max_depth: int) -> None:

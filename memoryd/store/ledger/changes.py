@@ -73,6 +73,8 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     path: str = ""
     run: str = ""
     limit: int = 50
+    before: int = 2**62
+    """Only those of smaller numbers: how a list goes on behind its last."""
 
 
 _COLUMNS = "id, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes"
@@ -86,7 +88,7 @@ _UNSETTLED = f"SELECT {_COLUMNS} FROM changes WHERE workspace = ? AND state = 'i
 _SOME = f"""
 SELECT {_COLUMNS} FROM changes
 WHERE workspace = ?1 AND at >= ?2 AND state <> 'intended' AND (?3 = '' OR writer = ?3) AND (?4 = '' OR agent = ?4)
-AND (NOT ?5 OR agent <> '') AND (?6 = '' OR path = ?6) AND (?7 = '' OR run = ?7)
+AND (NOT ?5 OR agent <> '') AND (?6 = '' OR path = ?6) AND (?7 = '' OR run = ?7) AND id < ?9
 ORDER BY id DESC LIMIT ?8
 """
 _STATE = "UPDATE changes SET state = ? WHERE id = ? AND state <> ?"
