@@ -8,7 +8,7 @@ from memoryd.api.calls.conversations import SessionForgetRequest, SessionRemembe
 from memoryd.domain.access import Who
 from memoryd.domain.citations import holds_turns, session_of
 from memoryd.domain.documents import RelativePath
-from memoryd.web.pages import ROWS, Page, Paging, Redirect, View, Visit, url_of
+from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 from memoryd.wire import POSITION_MAX
 
@@ -25,7 +25,7 @@ async def conversations(visit: Visit) -> View:
     start = next((at for at, one in enumerate(rows, 1) if one["id"] == after), 0)
     shown = rows[start : start + ROWS]
     has_more = start + ROWS < len(rows)
-    return View({"reply": reply, "shown": shown, "paging": Paging({"after": shown[-1]["id"]} if has_more else None)})
+    return View({"reply": reply, "shown": shown, "next": {"after": shown[-1]["id"]} if has_more else None})
 
 
 async def conversation(visit: Visit) -> View:
@@ -37,15 +37,15 @@ async def conversation(visit: Visit) -> View:
         read = await calls.lines(f"{name}#L{start}-L{POSITION_MAX}", visit.admitted, visit.memories)
         lines, beyond = read["lines"][:LINES], read["lines"][LINES:]
         following = beyond[0]["line"] if beyond else read["nextLine"]
-        return View({**values, "session": None, "lines": lines, "paging": _paging(name, following)})
+        return View({**values, "session": None, "lines": lines, "next": _next(name, following)})
     session = await calls.session(session_of(path), visit.admitted, visit.memories, f"{start}-")
     turns = session["sequence"][:ROWS]
     following = turns[-1]["seq"] + 1 if session["matched"] > len(turns) else None
-    return View({**values, "session": session, "turns": turns, "paging": _paging(name, following)})
+    return View({**values, "session": session, "turns": turns, "next": _next(name, following)})
 
 
-def _paging(name: str, following: int | None) -> Paging:
-    return Paging({"from": following} if following else None, {"id": name})
+def _next(name: str, following: int | None) -> dict[str, object] | None:
+    return {"id": name, "from": following} if following else None
 
 
 async def private(visit: Visit) -> Redirect:

@@ -78,11 +78,11 @@ async def decide(visit: Visit) -> Redirect:
         notes += [decided["note"]] if decided["note"] else []
     what = "1 proposal was" if done == 1 else f"{done} proposals were"
     text = " ".join([f"{what} {verdict}ed.", *dict.fromkeys(notes)])
-    return Redirect("disagreements", Notice(text, tuple(changes) if len(changes) == 1 else ()))
+    return Redirect("disagreements", Notice(text, tuple(changes)))
 
 
 PAGES: Final = (
-    Page(path="disagreements", title="Disagreements and proposals", handler=disagreements, who=Who.OWNER),
+    Page(path="disagreements", title="To decide", handler=disagreements, who=Who.OWNER),
     Page(path="settle", method="POST", handler=settle, who=Who.OWNER),
     Page(path="decide", method="POST", handler=decide, who=Who.OWNER, deadline=reflect.REFLECTING),
 )

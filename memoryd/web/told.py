@@ -7,7 +7,7 @@ from memoryd.api.calls.recall import ToldJudgement
 from memoryd.domain.access import Who
 from memoryd.domain.citations import turns_path
 from memoryd.domain.documents import SessionId
-from memoryd.web.pages import Page, Paging, Redirect, View, Visit, url_of
+from memoryd.web.pages import Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 
 TURNS: Final = 10
@@ -28,7 +28,7 @@ async def told(visit: Visit) -> View:
             "turns": reply["turns"],
             "session": session,
             "path": lambda name: turns_path(SessionId(name)),
-            "paging": Paging({"before": reply["before"]} if reply["before"] else None, {"session": session}),
+            "next": {"session": session, "before": reply["before"]} if reply["before"] else None,
             "back": url_of("told", session=session, before=visit.text("before")),
         }
     )
@@ -37,9 +37,7 @@ async def told(visit: Visit) -> View:
 async def judge(visit: Visit) -> Redirect:
     """Keep what the owner thinks of a part; what is wrong is then to be corrected."""
     judgement, name, memory = visit.text("judgement"), visit.text("name"), visit.text("id")
-    request = visit.request(
-        ToldJudgement, number=visit.number("number"), name=name, judgement=judgement or None
-    )
+    request = visit.request(ToldJudgement, number=visit.number("number"), name=name, judgement=judgement or None)
     await recall.judge(request, visit.admitted, visit.memories)
     to = visit.back("told")
     if judgement == "wrong":
@@ -48,6 +46,6 @@ async def judge(visit: Visit) -> Redirect:
 
 
 PAGES: Final = (
-    Page(path="told", title="What the agent was told", handler=told, who=Who.OWNER),
+    Page(path="told", title="Told to the agent", handler=told, who=Who.OWNER),
     Page(path="judge", method="POST", handler=judge, who=Who.OWNER),
 )
