@@ -1,6 +1,5 @@
 """Points of pictures that templates draw as SVG: the confidence of an opinion over time, and who is named with whom."""
 
-from collections.abc import Mapping
 from datetime import date
 from math import cos, degrees, hypot, pi, sin, sqrt
 from typing import Final
@@ -13,10 +12,10 @@ NODES: Final = 60
 """Of one picture of links."""
 WIDTH, HEIGHT, MARGIN = 640, 150, 34
 """Of a curve, in the units of its picture."""
-RADIUS: Final = 190.0
+FEW_RADIUS, MANY_RADIUS = 110.0, 190.0
 """Of the circle on which the entities stand."""
-SIDE: Final = 2 * (RADIUS + 130)
-"""Of the picture of links, with room for names."""
+NAME_ROOM, LINE_ROOM = 130.0, 30.0
+"""Beyond the circle, for a name: along it, and across."""
 _AT_ITS_SIDE: Final = 18
 """So many names are written level; of more each goes out from the middle."""
 _WIDEST: Final = 5.0
@@ -92,47 +91,70 @@ class Edge(Struct, frozen=True):
 class LinkPicture(Struct, frozen=True):
     """An entity in the middle, those that it is named with around it, and their links."""
 
-    name: str
+    width: float
+    height: float
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+
+
+class _Circle(Struct, frozen=True):
+    radius: float
+    middle_x: float
+    middle_y: float
+    is_level: bool
+    """Whether names are written level; of many each goes out from the middle."""
+
+    def at(self, angle: float, beyond: float = 0.0) -> tuple[float, float]:
+        """Return a place on the circle, or beyond it."""
+        radius = self.radius + beyond
+        return self.middle_x + radius * cos(angle), self.middle_y + radius * sin(angle)
 
 
 def link_picture(reply: EntityLinksReply) -> LinkPicture:
     """Return the picture of an entity's links; those of most memories begin at the top."""
     own, *others = reply["entities"]
-    middle = SIDE / 2
-    angles = {one["slug"]: 2 * pi * at / len(others) - pi / 2 for at, one in enumerate(others)}
-    places = {slug: (middle + RADIUS * cos(angle), middle + RADIUS * sin(angle)) for slug, angle in angles.items()}
-    places[own["slug"]] = (middle, middle)
+    is_level = len(others) <= _AT_ITS_SIDE
+    radius = FEW_RADIUS if is_level else MANY_RADIUS
+    circle = _Circle(radius, radius + NAME_ROOM, radius + (LINE_ROOM if is_level else NAME_ROOM), is_level)
+    angles = {one["slug"]: 2 * pi * at / max(1, len(others)) - pi / 2 for at, one in enumerate(others)}
+    places = {slug: circle.at(angle) for slug, angle in angles.items()}
+    places[own["slug"]] = circle.middle_x, circle.middle_y
     most = max((link["memories"] for link in reply["links"]), default=1)
     return LinkPicture(
-        name=own["name"],
-        nodes=tuple(_node(one["name"], angles[one["slug"]], is_level=len(others) <= _AT_ITS_SIDE) for one in others),
+        width=2 * circle.middle_x,
+        height=2 * circle.middle_y,
+        nodes=tuple(_node(one["name"], angles[one["slug"]], circle) for one in others),
         edges=tuple(
-            _edge(places, link["one"], link["other"], sqrt(link["memories"] / most), own["slug"])
+            _edge(
+                places[link["one"]],
+                places[link["other"]],
+                circle,
+                width=max(1.0, _WIDEST * sqrt(link["memories"] / most)),
+                is_own=own["slug"] in (link["one"], link["other"]),
+            )
             for link in reply["links"]
         ),
     )
 
 
-def _node(name: str, angle: float, *, is_level: bool) -> Node:
-    middle, is_left = SIDE / 2, cos(angle) < -0.01
-    x, y = middle + RADIUS * cos(angle), middle + RADIUS * sin(angle)
-    text_x, text_y = middle + (RADIUS + 12) * cos(angle), middle + (RADIUS + 12) * sin(angle)
-    anchor = "end" if is_left else "start"
-    if is_level and abs(cos(angle)) < 0.2:
-        anchor, text_y = "middle", text_y + (8 if sin(angle) > 0 else -4)
-    turn = "" if is_level else f"rotate({degrees(angle) + (180 if is_left else 0):.1f} {text_x:.1f} {text_y:.1f})"
+def _node(name: str, angle: float, circle: _Circle) -> Node:
+    (x, y), (text_x, text_y) = circle.at(angle), circle.at(angle, 12)
+    is_left = cos(angle) < -0.01
+    anchor, turn = "end" if is_left else "start", ""
+    if not circle.is_level:
+        turn = f"rotate({degrees(angle) + (180 if is_left else 0):.1f} {text_x:.1f} {text_y:.1f})"
+    elif abs(cos(angle)) < 0.2:
+        anchor, text_y = "middle", text_y + (6 if sin(angle) > 0 else -3)
     short = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
     return Node(round(x, 1), round(y, 1), short, round(text_x, 1), round(text_y, 1), anchor, turn)
 
 
-def _edge(places: Mapping[str, tuple[float, float]], one: str, other: str, share: float, own: str) -> Edge:
-    (x, y), (to_x, to_y), middle = places[one], places[other], SIDE / 2
-    width = round(max(1.0, _WIDEST * share), 1)
-    if own in (one, other):
-        return Edge(f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", width, True)
-    # those of neighbours go along the circle, those across near the middle and past it
-    pull = 0.35 + 0.4 * (1 - hypot(x - to_x, y - to_y) / (2 * RADIUS))
-    bend_x, bend_y = middle + pull * ((x + to_x) / 2 - middle), middle + pull * ((y + to_y) / 2 - middle)
-    return Edge(f"M{x:.1f} {y:.1f}Q{bend_x:.1f} {bend_y:.1f} {to_x:.1f} {to_y:.1f}", width, False)
+def _edge(one: tuple[float, float], other: tuple[float, float], circle: _Circle, *, width: float, is_own: bool) -> Edge:
+    (x, y), (to_x, to_y) = one, other
+    if is_own:
+        return Edge(f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", round(width, 1), True)
+    # neighbours are joined along the circle, and those across past its middle
+    pull = 0.75 - 0.4 * hypot(x - to_x, y - to_y) / (2 * circle.radius)
+    bend_x = circle.middle_x + pull * ((x + to_x) / 2 - circle.middle_x)
+    bend_y = circle.middle_y + pull * ((y + to_y) / 2 - circle.middle_y)
+    return Edge(f"M{x:.1f} {y:.1f}Q{bend_x:.1f} {bend_y:.1f} {to_x:.1f} {to_y:.1f}", round(width, 1), False)
