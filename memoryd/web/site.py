@@ -17,13 +17,13 @@ from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
 from memoryd.errors import MemorydError, NotFound
-from memoryd.web import ask
+from memoryd.web import ask, changes, health, memories
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
 from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
 from memoryd.web.session import AGAIN, PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
-TABLE: Final = (*ask.PAGES,)
+TABLE: Final = (*ask.PAGES, *memories.PAGES, *changes.PAGES, *health.PAGES)
 
 
 def page_deadlines() -> dict[str, timedelta]:
