@@ -42,13 +42,17 @@ async def ask(visit: Visit) -> View:
             visit.memories,
         ),
     )
+    remembered = [item for item in recalled["results"] if item["is"] != "passage"]
+    # a line that is shown as a memory is no hit beside it
+    shown = {item.get("source") for item in remembered}
     return View(
         {
             "title": question[:80],
             "question": question,
             "recalled": recalled,
-            "memories": [item for item in recalled["results"] if item["is"] != "passage"],
+            "memories": remembered,
             "found": found,
+            "hits": [hit for hit in found["results"] if hit.get("citation") not in shown],
             "lines": snippet_lines,
             "back": url_of("ask", q=question),
         }

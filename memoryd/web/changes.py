@@ -57,7 +57,7 @@ async def forget(visit: Visit) -> View:
     targets = visit.all("target")
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
-    replies = await _forget(visit, targets, dry_run=True)
+    replies = await _forget(visit, targets, dryRun=True)
     return View({**replies, "targets": targets, "back": visit.back("memories"), "is_done": False})
 
 
@@ -84,7 +84,10 @@ async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict
             failed.append(f"{target}: {exc}")
     if not replies:
         raise NotFound("; ".join(failed), hint="it may be forgotten already")
-    lists = {name: _unique(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
+    lists = {name: list(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
+    if not replies[0]["forgotten"]:
+        # of what is only looked at lines have kept their numbers, and one of two memories is one line
+        lists = {name: _unique(found) for name, found in lists.items()}
     counts = {name: sum(reply[name] for reply in replies) for name in _COUNTS}
     return {"receipt": {**lists, **counts}, "failed": failed}
 

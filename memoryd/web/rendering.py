@@ -4,7 +4,7 @@ Text of a note is data: Markdown makes no HTML of its own of it (`html=False`), 
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -23,6 +23,7 @@ _TAGS: Final = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "t
 _TURNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f\x7f]")
 """Characters that turn the direction of what follows, or that nobody sees."""
 _UNITS: Final = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+_LONG_DAYS: Final = 60
 _STATIC: Final = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
@@ -61,19 +62,13 @@ def _clean(html: str) -> str:
     )
 
 
-def moment(value: str | float | None) -> datetime | None:
-    """Return a time of a reply, ISO 8601 or Unix seconds, in UTC."""
-    if value is None or value == "":
-        return None
-    at = datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
 def ago(value: str | float | None) -> Markup:
-    """Return how long ago a time was, with the exact one on hover."""
-    at = moment(value)
-    if at is None:
+    """Return how long ago a time of a reply was, ISO 8601 or Unix seconds, with the exact one on hover."""
+    if value is None or value == "":
         return Markup("never")
+    if isinstance(value, str) and len(value) == len("2026-11-20"):
+        return _days_ago(date.fromisoformat(value))
+    at = datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
     seconds = (datetime.now(UTC) - at).total_seconds()
     size, unit = next(((size, unit) for size, unit in _UNITS if abs(seconds) >= size), (0, ""))
     count = int(abs(seconds) // size) if size else 0
@@ -81,6 +76,14 @@ def ago(value: str | float | None) -> Markup:
     words = "just now" if not size else f"{amount} ago" if seconds > 0 else f"in {amount}"
     exact = at.isoformat(sep=" ", timespec="seconds")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, words)
+
+
+def _days_ago(day: date) -> Markup:
+    days = (date.today() - day).days  # noqa: DTZ011  # as the calendar of the machine has it
+    words = {0: "today", 1: "yesterday"}.get(days, f"{days} days ago" if days > 0 else f"in {-days} days")
+    if days > _LONG_DAYS:
+        words = f"{days // 365} years ago" if days >= 2 * 365 else f"{days // 30} months ago"
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(day.isoformat(), words)
 
 
 def size(count: float) -> str:
