@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened:
     with opened.daemon.client() as client:
         turn = client.told()["turns"][-1]
         part = next(one for one in turn["parts"] if one["content"] == "the stove was repaired by Tilde")
-        given = {"number": turn["number"], "name": part["name"], "id": part["id"], "back": "told"}
+        given: dict[str, Any] = {"number": turn["number"], "name": part["name"], "id": part["id"], "back": "told"}
 
         def judged() -> list[str | None]:
             return [one["judgement"] for one in client.told()["turns"][-1]["parts"] if one["name"] == part["name"]]

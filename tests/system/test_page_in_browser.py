@@ -31,9 +31,26 @@ NOTES = {
     "memory/2026-11-10.md": "# Tuesday\n\nThe stove in the cabin was cold again, so Tilde came by with her tools.\n\n"
     "## Retain\n- W @Tilde: the stove in the cabin was repaired by Tilde\n- W @Bram: takes the night train to work\n"
     "- W @Bram: keeps the spare key under the pot\n- O(c=0.8) @Wen: green tea is better than coffee\n",
+    "memory/2026-11-11.md": "## Retain\n- W @Karmesin @Wen: The office printer is a Brother HL-2350.\n"
+    "- W(from=agent) @Karmesin @Wen: The office printer is an HP M209.\n",
+    "bank/world.md": "# World\n",
     "memory/2026-11-12.md": "# 星期四\n\n## Retain\n- W @文: 每个周末都去海边的木屋\n",
 }
-READ = ("ask", "ask?q=stove", "ask?q=harbour", "memories", "changes", "health")
+SESSION = "chat-ann-20261101"
+READ = (
+    "ask",
+    "ask?q=stove",
+    "ask?q=harbour",
+    "told",
+    "memories",
+    "disagreements",
+    "entities",
+    "entity?name=Wen",
+    "conversations",
+    f"conversation?id=session:{SESSION}",
+    "changes",
+    "health",
+)
 """What can be read; more pages than these have tests of their own."""
 
 
@@ -78,6 +95,12 @@ class Watched:
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
     with open_page(tmp_path_factory.mktemp("browsed"), NOTES) as running:
+        with running.daemon.client() as client:
+            opinion = next(one for one in client.opinions(entity="Wen")["opinions"] if "tea" in one["statement"])
+            client.retain(f"W(supports={opinion['id'][:8]}) @Wen: ordered green tea again")
+            client.reflect()
+            at = "2026-11-01T10:00:00"
+            client.turn("Who repaired the stove?", session_key="agent:main:chat:direct:ann", at=at)
         yield running
 
 
@@ -131,6 +154,26 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     page.get_by_text("Taken back").wait_for()
     watched.go("memories?q=spare+key")
     assert page.locator("article").count() == 1
+
+
+def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watched: Watched) -> None:
+    page = watched.enter()
+    page.get_by_role("link", name="To decide").click()
+    proposal = page.locator("article", has_text="bank/world.md").first
+    proposal.get_by_role("button", name="Accept").click()
+    page.get_by_text("1 proposal was accepted").wait_for()
+    pair = page.locator("article", has_text="an HP M209")
+    pair.get_by_role("button", name="Keep the newer").click()
+    page.get_by_text("The newer one holds").wait_for()
+    assert pair.count() == 0
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    page.get_by_text("Taken back").wait_for()
+    assert pair.count() == 1
+
+    page.get_by_role("link", name="Told to the agent").click()
+    told = page.locator("li", has_text="repaired by Tilde").first
+    told.get_by_role("button", name="This was noise").click()
+    page.get_by_text("Noted as noise").wait_for()
 
 
 def test_keys_alone_are_enough(watched: Watched) -> None:
