@@ -128,7 +128,9 @@ class EntitiesReply(TypedDict):
     entities: list[EntityReply]
     """The first of them."""
     total: int
-    """How many there are."""
+    """How many there are of those that were asked for."""
+    next: str | None
+    """The slug to ask behind for more; null: these are the last."""
 
 
 class EntityMemoryReply(TypedDict):

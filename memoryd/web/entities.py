@@ -12,7 +12,6 @@ from memoryd.replies.knowledge import EntityChangeReply, EntityLinksReply, Entit
 from memoryd.web import drawing
 from memoryd.web.pages import Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
-from memoryd.wire import LISTED_MAX
 
 SHOWN: Final = 50
 """Entities of one page of the list."""
@@ -23,24 +22,10 @@ OPINIONS: Final = 8
 
 async def listing(visit: Visit) -> View:
     """List entities, those with most memories first; of a name, where one is looked for."""
-    query, after = visit.text("q"), visit.text("after")
-    reply = await calls.listing(visit.admitted, visit.memories, LISTED_MAX)
-    rows = [one for one in reply["entities"] if _is_named(one, query.casefold())]
-    start = next((at for at, one in enumerate(rows, 1) if one["slug"] == after), 0)
-    shown = rows[start : start + SHOWN]
-    has_more = start + SHOWN < len(rows)
-    return View(
-        {
-            "rows": shown,
-            "total": reply["total"],
-            "query": query,
-            "next": {"q": query, "after": shown[-1]["slug"]} if has_more else None,
-        }
-    )
-
-
-def _is_named(entity: EntityReply, query: str) -> bool:
-    return any(query in name.casefold() for name in (entity["name"], *entity["aliases"]))
+    query = visit.text("q")
+    reply = await calls.listing(visit.admitted, visit.memories, query, visit.text("after"), SHOWN)
+    more = {"q": query, "after": reply["next"]} if reply["next"] else None
+    return View({"rows": reply["entities"], "total": reply["total"], "query": query, "next": more})
 
 
 async def entity(visit: Visit) -> View:

@@ -38,12 +38,20 @@ class EntitySplitRequest(Request):
 
 
 QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
+EntityPart = Annotated[str, Field(max_length=MAX_NAME, description="only those with this in one of their names")]
+EntitySlugText = Annotated[str, Field(max_length=512, description="only those behind the one of this slug")]
 EntityLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
-async def listing(admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50) -> EntitiesReply:
+async def listing(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    query: EntityPart = "",
+    after: EntitySlugText = "",
+    limit: EntityLimit = 50,
+) -> EntitiesReply:
     """List what the memories that reach the caller are about, and the pages of entities."""
-    return await memories.retained(admitted).entities.all(admitted, limit)
+    return await memories.retained(admitted).entities.all(admitted, limit, query=query, after=after)
 
 
 async def show(
