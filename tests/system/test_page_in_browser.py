@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get install chromium fonts-noto-cjk"),
+    pytest.mark.skipif(
+        CHROMIUM is None and os.environ.get("MEMORYD_TEST_BROWSER") != "required",
+        reason="no browser: apt-get install chromium fonts-noto-cjk",
+    ),
     pytest.mark.xdist_group("page-in-browser"),
 ]
 PICTURES = os.environ.get("MEMORYD_TEST_PICTURES")
