@@ -102,14 +102,14 @@ def url_of(page: str, **fields: object) -> str:
     return f"{page}?{query}" if query else page
 
 
-Handler = Callable[[Visit], Awaitable[View | Redirect | Any]]
+PageHandler = Callable[[Visit], Awaitable[View | Redirect | Any]]
 
 
 class Page(Struct, frozen=True, kw_only=True):
     """One page, or one form that pages post; a page with a title stands in the navigation."""
 
     path: str
-    handler: Handler
+    handler: PageHandler
     who: Who = Who.SESSION
     method: str = "GET"
     title: str = ""

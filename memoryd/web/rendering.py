@@ -57,9 +57,13 @@ def _clean(html: str) -> str:
         html,
         tags=_TAGS,
         attributes={"a": {"href"}},
-        attribute_filter=lambda _tag, _name, value: value if value.startswith(("https://", "http://")) else None,
+        attribute_filter=lambda _tag, name, value: value if name != "href" or _is_of_the_web(value) else None,
         link_rel="noopener noreferrer",
     )
+
+
+def _is_of_the_web(address: str) -> bool:
+    return address.startswith(("https://", "http://"))
 
 
 def ago(value: str | float | None) -> Markup:

@@ -1,6 +1,9 @@
 """The page by HTTP: who is let in, what its pages say, what they write, and that notes stay text."""
 
+import json
+import os
 import re
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
@@ -10,6 +13,7 @@ import pytest
 from memoryd.web.door import HEADERS
 from tests.page import HOSTILE, OURS, TURNED, OpenPage, PageClient, open_page, text_of
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 RETAIN = "## Retain\n"
 NOTES = {
@@ -131,9 +135,9 @@ def test_correction_changes_what_is_recalled_and_undo_brings_it_back(opened: Ope
     answer = page.post("correct", id=old, text="takes the day train", back="ask?q=train")
     assert "Corrected" in answer.text
     assert "takes the day train" in answer.text
-    run = re.search(r'name="(run|id)" value="([^"]+)"', answer.text)
+    run = re.search(r'name="run" value="([^"]+)"', answer.text)
     assert run is not None
-    undone = page.post("undo", **{run[1]: run[2]}, back="ask?q=train")
+    undone = page.post("undo", run=run[1], back="ask?q=train")
     assert "Taken back" in undone.text
     eventually(lambda: "takes the day train" not in page.get("ask", q="train").text)
 
@@ -270,6 +274,18 @@ def test_events_carry_the_figures_of_health(page: PageClient) -> None:
         lines = answer.iter_lines()
         assert next(lines) == "event: figures"
         assert '"main.state": "up to date"' in next(lines)
+
+
+def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) -> None:
+    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "web"]
+    environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    printed = ran([*program, "--print"], env=environment, capture_output=True, text=True, timeout=60)
+    assert printed.stdout.startswith(f"{opened.url}/web/login#")
+    assert f"ssh -N -L {opened.port}:127.0.0.1:{opened.port} " in printed.stderr
+    # where nothing shows a browser the link is printed as well
+    assert ran(program, env=environment, capture_output=True, text=True, timeout=60).stdout.startswith(opened.url)
+    reply = json.loads(ran([*program, "--json"], env=environment, capture_output=True, timeout=60).stdout)
+    assert (reply["port"], reply["expiresSeconds"]) == (opened.port, 60)
 
 
 def test_doctor_is_asked(page: PageClient) -> None:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get install chromium fonts-noto-cjk"),
+    pytest.mark.skipif(
+        CHROMIUM is None and os.environ.get("MEMORYD_TEST_BROWSER") != "required",
+        reason="no browser: apt-get install chromium fonts-noto-cjk",
+    ),
     pytest.mark.xdist_group("page-in-browser"),
 ]
 PICTURES = os.environ.get("MEMORYD_TEST_PICTURES")
@@ -196,9 +199,8 @@ def test_health_follows_what_happens(watched: Watched) -> None:
     files = page.locator("[data-live='main.files']")
     before = int(files.inner_text())
     (watched.opened.daemon.workspace / "memory" / "new.md").write_text("# New\n\nA new note.\n")
-    page.wait_for_function(
-        "before => Number(document.querySelector(\"[data-live='main.files']\").textContent) > before", arg=before
-    )
+    seen = "before => Number(document.querySelector(\"[data-live='main.files']\").textContent) > before"
+    assert page.wait_for_function(seen, arg=before)
 
 
 def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
@@ -241,6 +243,7 @@ def test_link_is_good_once(watched: Watched) -> None:
     watched.page.goto("about:blank")
     watched.page.goto(link)
     watched.page.get_by_text("this link was used already").wait_for()
+    assert watched.page.url.endswith("/web/login")
     watched.complaints.clear()
     watched.elsewhere.clear()
 

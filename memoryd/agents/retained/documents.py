@@ -149,7 +149,10 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         def work() -> MemoryListReply:
             visible = with_pauses(within(book, visibility))
             page = page_of(
-                (one for one in visible if filters.admits(one, self._shown_scope(one))), filters, self._document
+                (one for one in visible if filters.admits(one, self._shown_scope(one))),
+                filters,
+                self._document,
+                self.usage.tier,
             )
             documents = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
             return MemoryListReply(memories=list(map(_reply, documents)), total=page.total, next=page.next or None)

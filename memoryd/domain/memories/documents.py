@@ -177,7 +177,10 @@ class DocumentPage(Struct, frozen=True):
 
 
 def page_of(
-    admitted: Iterable[Memory], filters: DocumentFilters, document: Callable[[Memory], MemoryDocument]
+    admitted: Iterable[Memory],
+    filters: DocumentFilters,
+    document: Callable[[Memory], MemoryDocument],
+    tier_of: Callable[[Memory], Tier],
 ) -> DocumentPage:
     """Return the documents of memories that filters admit, the newest first, and how many there are.
 
@@ -185,7 +188,7 @@ def page_of(
     """
     memories = newest_first(admitted)
     if filters.tier is not None:
-        memories = tuple(one for one in memories if document(one).terms.tier is filters.tier)
+        memories = tuple(one for one in memories if tier_of(one) is filters.tier)
     start = filters.offset + (bisect_right(memories, filters.after, key=place_of) if filters.after else 0)
     shown = memories[start : start + filters.limit]
     is_last = start + filters.limit >= len(memories)
