@@ -90,7 +90,11 @@ class OpenPage:
 
 @contextmanager
 def open_page(
-    home: Path, notes: Mapping[str, str], model: Path | None = None, **sections: object
+    home: Path,
+    notes: Mapping[str, str],
+    model: Path | None = None,
+    search: Mapping[str, object] | None = None,
+    **sections: object,
 ) -> Iterator[OpenPage]:
     """Run a daemon over notes; its port opens with the first link."""
     workspace = home / "workspace"
@@ -99,7 +103,7 @@ def open_page(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     port = free_port()
-    config = write_config(home, workspace, model, search=None, http={"port": port})
+    config = write_config(home, workspace, model, search=search, http={"port": port}, **sections)
     with RunningDaemon(home, config, workspace) as running:
         running.client().sync()
         yield OpenPage(running, port)

@@ -17,7 +17,7 @@ from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
 from memoryd.errors import MemorydError, NotFound
-from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, told
+from memoryd.web import ask, changes, conversations, decisions, entities, health, memories
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
 from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
 from memoryd.web.session import AGAIN, PageSession, PageSessions
@@ -25,7 +25,6 @@ from memoryd.wire import ErrorCode
 
 TABLE: Final = (
     *ask.PAGES,
-    *told.PAGES,
     *memories.PAGES,
     *decisions.PAGES,
     *entities.PAGES,

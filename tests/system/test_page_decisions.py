@@ -8,6 +8,7 @@ import pytest
 
 from tests.page import HOSTILE, RLO, OpenPage, PageClient, open_page, text_of
 from tests.system.test_page import tags_of, walk
+from tests.transcripts_written import append, asked
 
 KEY = "agent:main:chat:direct:ann"
 SESSION = "session:chat-ann-20261101"
@@ -31,7 +32,14 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
-    with open_page(tmp_path_factory.mktemp("decided"), NOTES) as running, running.daemon.client() as client:
+    home = tmp_path_factory.mktemp("decided")
+    (home / "talks").mkdir()
+    append(home / "talks" / "a.jsonl", *(asked(f"What is number {n}? <b>harbour</b>") for n in range(150)))
+    talks: dict[str, object] = {
+        "search": {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}},
+        "memory": {"sessions": {"folders": [{"path": str(home / "talks"), "agent": "main", "format": "openclaw"}]}},
+    }
+    with open_page(home, NOTES, **talks) as running, running.daemon.client() as client:  # type: ignore[arg-type]  # a table of values
         opinion = next(one for one in client.opinions(entity="Wen")["opinions"] if "green tea" in one["statement"])
         named = opinion["id"][:8]
         client.retain(f"W(supports={named}) @Wen: ordered green tea again")
@@ -43,6 +51,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
             client.turn(question, session_key=KEY, at=f"2026-11-01T10:0{minute}:00")
         for number in range(30):
             client.add_turn(f"Question {number}?", session=f"old-{number}", timestamp=f"2026-09-01T10:{number:02}:00")
+        client.sync_sessions()
         yield running
 
 
@@ -161,7 +170,7 @@ def test_conversations_are_paged_read_and_made_private(opened: OpenPage, page: P
     found = [
         one for text in walk(page, "conversations") for one in re.findall(r'href="conversation\?id=([^"]+)"', text)
     ]
-    assert len(found) == len(set(found)) == 31
+    assert len(found) == len(set(found)) == 32
     text = text_of(page.get("conversation", id=SESSION))
     assert "Who repaired the stove?" in text
     assert "significance" in text
@@ -171,6 +180,13 @@ def test_conversations_are_paged_read_and_made_private(opened: OpenPage, page: P
     assert page.get("conversation", id="session:old-3").status_code == 404
     page.post("private", id="session:old-3", remember="yes")
     assert page.get("conversation", id="session:old-3").status_code == 200
+
+
+def test_transcript_is_read_by_pages_of_its_lines(page: PageClient) -> None:
+    pages = list(walk(page, "conversation?id=sessions/main/a.jsonl"))
+    lines = [one for text in pages for one in re.findall(r"What is number (\d+)\?", text)]
+    assert len(pages) == 2
+    assert lines == [str(number) for number in range(150)]
 
 
 def test_conversation_is_forgotten_after_what_goes_was_shown(opened: OpenPage, page: PageClient) -> None:
@@ -193,6 +209,7 @@ def test_conversation_is_forgotten_after_what_goes_was_shown(opened: OpenPage, p
         "entity?name=Harbour%22%20onmouseover%3D%22alert(7)",
         "conversations",
         f"conversation?id={SESSION}",
+        "conversation?id=sessions/main/a.jsonl",
     ],
 )
 def test_hostile_names_and_questions_stay_text(page: PageClient, path: str) -> None:
