@@ -180,8 +180,8 @@ class Services(Struct, frozen=True):
     """None where there is no configuration to read again."""
     check_at_reload: Callable[[], Awaitable[ReloadResult]] | None = None
     """Returns what a reload would do; None likewise."""
-    open_page: Callable[[bool], Awaitable[PageLink]] | None = None
-    """Opens the port for the page and returns a link; True: until the daemon ends. None where there is no port."""
+    open_page: Callable[[str | None, bool], Awaitable[PageLink]] | None = None
+    """Opens the port for the page and returns a link to the memory of an agent; True: until the daemon ends."""
 
 
 AgentParameter = Annotated[str | None, Field(max_length=64, description="agent to ask; the default agent if absent")]

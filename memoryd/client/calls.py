@@ -176,10 +176,9 @@ class Client(ConversationCalls):
         reply: ReloadReply = self.call("POST", "/reload" + "?dryRun=true" * is_dry, wait_ms=RELOAD_MS)
         return reply
 
-    def open_page(self, keep: bool = False) -> PageReply:
+    def open_page(self, keep: bool = False, *, agent: str | None = None) -> PageReply:
         """Return a link to the page that lets in once, within a minute; with `keep` until the daemon ends."""
-        reply: PageReply = self.call("POST", "/page", {"keep": keep})
-        return reply
+        return self._send(PageReply, "/page", {"keep": keep, "agent": agent})
 
     def events(self, *, silence: float | None = None, **who: Unpack[Asker]) -> Generator[ServerEvent, None, None]:
         """Yield events of indexing, embedding and degradation as they happen, on a connection of its own.

@@ -262,10 +262,10 @@ class Daemon:
             open_page=self._open_page,
         )
 
-    async def _open_page(self, is_kept: bool) -> PageLink:
+    async def _open_page(self, agent: str | None, is_kept: bool) -> PageLink:
         if self._page_port is None:
             raise NotNow("the daemon is starting", hint="ask again in a moment")
-        return await self._page_port.link(is_kept=is_kept)
+        return await self._page_port.link(agent, is_kept=is_kept)
 
     def _config_state(self) -> ConfigState:
         state, waits_for = self._reloading.state, self._reload_gate.waits_for

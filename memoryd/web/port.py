@@ -45,7 +45,7 @@ class PagePort:
         self._is_wanted = asyncio.Event()
         self._clock: asyncio.Timeout | None = None
 
-    async def link(self, *, is_kept: bool) -> PageLink:
+    async def link(self, agent: str | None = None, *, is_kept: bool) -> PageLink:
         """Return a new link, with the port open; raises NotNow where it cannot be."""
         configured = self._configured()
         if configured is None:
@@ -54,7 +54,7 @@ class PagePort:
                 self._is_wanted.set()
         elif not (state := configured.state()).is_open:
             raise NotNow(f"the loopback port is not open: {state.trouble or 'the daemon is starting'}")
-        token = self._sessions.issue(is_kept=is_kept)
+        token = self._sessions.issue(agent, is_kept=is_kept)
         self._note_request()
         return PageLink(f"http://{address_of(*self._where)}{LOGIN}#{token}", *self._where, LINK_SECONDS)
 

@@ -42,28 +42,40 @@ class PageSession(Struct, kw_only=True):
     notice: Notice | None = None
 
 
+class _Link(Struct, frozen=True):
+    """A link that nobody has come by yet."""
+
+    until: float
+    is_kept: bool
+    agent: str | None
+
+
 class PageSessions:
     """The links that were given out and not used, and the sessions. `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._links: dict[str, tuple[float, bool]] = {}
+        self._links: dict[str, _Link] = {}
         self._sessions: dict[str, PageSession] = {}
 
-    def issue(self, *, is_kept: bool) -> str:
+    def issue(self, agent: str | None = None, *, is_kept: bool) -> str:
         """Return the token of a link that begins one session, within a minute."""
         token = secrets.token_urlsafe(32)
-        self._links[token] = (self._clock() + LINK_SECONDS, is_kept)
+        self._links[token] = _Link(self._clock() + LINK_SECONDS, is_kept, agent)
         _trim(self._links)
         return token
 
     def begin(self, token: str) -> PageSession:
         """Begin the session of a link; raises Unauthorized for one that is used, stale or none of ours."""
-        until, is_kept = self._links.pop(token, (0.0, False))
-        if until <= self._clock():
+        link = self._links.pop(token, None)
+        if link is None or link.until <= self._clock():
             raise Unauthorized("this link was used already, or is older than a minute", hint=AGAIN)
         session = PageSession(
-            key=secrets.token_urlsafe(12), secret=secrets.token_urlsafe(32), is_kept=is_kept, seen_at=self._clock()
+            key=secrets.token_urlsafe(12),
+            secret=secrets.token_urlsafe(32),
+            is_kept=link.is_kept,
+            seen_at=self._clock(),
+            agent=link.agent,
         )
         self._sessions[session.key] = session
         _trim(self._sessions)
@@ -86,10 +98,10 @@ class PageSessions:
 
     @property
     def is_kept(self) -> bool:
-        """Whether a session, or a link, is to last until the daemon ends."""
-        return any(one.is_kept for one in self._sessions.values()) or any(kept for _, kept in self._links.values())
+        """Whether a session is to last until the daemon ends."""
+        return any(session.is_kept for session in self._sessions.values())
 
 
-def _trim(held: dict[str, object] | dict[str, tuple[float, bool]] | dict[str, PageSession]) -> None:
+def _trim(held: dict[str, _Link] | dict[str, PageSession]) -> None:
     while len(held) > MOST:
         held.pop(next(iter(held)))

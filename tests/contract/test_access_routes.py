@@ -353,6 +353,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/sync"): {"json": {"wait": "none"}},
     ("POST", "/v1/reindex"): {"json": {}},
     ("POST", "/v1/reload"): {},
+    ("POST", "/v1/page"): {"json": {}},
     **{(row.method, row.path): {"url": row.path.format(memory="00000000")} for row in ON_PORT},
 }
 """How each row of the table is asked: on an agent's socket without the key that this takes."""

@@ -60,6 +60,7 @@ READS: Mapping[str, dict[str, object]] = {
     "/sync": {"wait": "indexed"},
     "/reindex": {},
     "/reload": {},
+    "/page": {},
 }
 """Asked by POST, and no byte of a workspace comes of it."""
 

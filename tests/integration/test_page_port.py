@@ -17,14 +17,14 @@ from tests.loopback import free_port
 from tests.waiting import eventually_async
 
 
-def port_of(number: int, *, idle: float) -> PagePort:
+def port_of(number: int, *, idle: float, sessions: PageSessions | None = None) -> PagePort:
     return PagePort(
         PlainTextResponse("a page"),
         host="127.0.0.1",
         port=number,
         configured=lambda: None,
         limits=ConnectionLimits(),
-        sessions=PageSessions(asyncio.get_running_loop().time),
+        sessions=sessions or PageSessions(asyncio.get_running_loop().time),
         idle=timedelta(seconds=idle),
     )
 
@@ -53,10 +53,11 @@ async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_agai
 
 async def test_port_that_is_kept_stays_open() -> None:
     number = free_port()
-    port = port_of(number, idle=0.05)
+    sessions = PageSessions(asyncio.get_running_loop().time)
+    port = port_of(number, idle=0.1, sessions=sessions)
     running = asyncio.ensure_future(port.run())
     try:
-        await port.link(is_kept=True)
+        sessions.begin((await port.link(is_kept=True)).url.partition("#")[2])
         await asyncio.sleep(0.3)
         assert await answers(number)
     finally:

@@ -48,6 +48,7 @@ CALLS = [
     ("POST", "/v1/sessions/start"),
     ("POST", "/v1/reindex"),
     ("POST", "/v1/reload"),
+    ("POST", "/v1/page"),
     ("GET", "/v1/sessions"),
     ("GET", "/v1/sessions/lines"),
     ("POST", "/v1/sessions/sync"),

@@ -132,20 +132,21 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
 
 
 class PageRequest(Request):
-    """How long the page is to be open."""
+    """Whose memory the page is to show first, and for how long it is to be open."""
 
+    agent: AgentId = None
     keep: bool = False
     """Until the daemon ends; else it closes when nothing was asked for half an hour."""
 
 
-async def page(request: PageRequest, services: AllServices) -> PageReply:
+async def page(request: PageRequest, caller: Asking, services: AllServices) -> PageReply:
     """Open the page for a browser on this machine, and return a link that lets in once within a minute.
 
     The loopback port is opened for the page alone where it is off.
     """
     if services.open_page is None:
         raise NotNow("there is no page here")
-    link = await services.open_page(request.keep)
+    link = await services.open_page(caller.agent_of(request.agent), request.keep)
     return PageReply(url=link.url, host=link.host, port=link.port, expiresSeconds=link.seconds)
 
 

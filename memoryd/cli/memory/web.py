@@ -25,7 +25,7 @@ def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
 
     The link lets in once, within a minute; memoryd listens on loopback alone, and for the page only while it is used.
     """
-    reply = invocation.memory.open_page(keep)
+    reply = invocation.memory.open_page(keep, agent=invocation.agent)
     if invocation.is_json or is_printed or not _is_opened(reply["url"]):
         return invocation.show(reply, _lines(reply))
     note("the page is open in your browser; --print prints the link instead")

@@ -45,6 +45,11 @@ def test_session_ends_when_nobody_asks_unless_it_is_kept(is_kept: bool) -> None:
         sessions.find(session.key, session.secret)
 
 
+def test_session_begins_with_the_agent_that_was_named() -> None:
+    sessions = PageSessions(FakeClock())
+    assert [sessions.begin(sessions.issue(name, is_kept=False)).agent for name in (None, "work")] == [None, "work"]
+
+
 def test_oldest_session_gives_way() -> None:
     sessions = PageSessions(FakeClock())
     begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(MOST + 1)]
