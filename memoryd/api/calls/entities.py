@@ -82,8 +82,9 @@ async def split(request: EntitySplitRequest, caller: Asking, memories: Memories)
 
 CALLS: Final = (
     call("GET", "/entities", Who.SESSION, listing),
-    call("GET", "/entities/{entity}", Who.SESSION, show),
+    # before that of an entity, whose name may have slashes
     call("GET", "/entities/{entity}/links", Who.SESSION, links),
+    call("GET", "/entities/{entity}", Who.SESSION, show),
     call("POST", "/entities/merge", Who.OWNER, merge),
     call("POST", "/entities/split", Who.OWNER, split),
 )
