@@ -62,6 +62,7 @@ class ToldTurns:
         self._rows = rows
         self._waiting: deque[ToldTurn] = deque(maxlen=WAITING_MAX)
         self._has_news = asyncio.Event()
+        self._writing = asyncio.Lock()
         drop_with_the_others(self)
 
     def note(self, turn: ToldTurn) -> None:
@@ -87,11 +88,13 @@ class ToldTurns:
             await asyncio.sleep(seconds)
 
     async def _settle(self) -> None:
-        waiting = list(self._waiting)
-        self._waiting.clear()
-        if waiting:
-            with contextlib.suppress(StoreError, Denied):
-                await self._rows.put(waiting)
+        # whoever asks meanwhile waits until all of it is there
+        async with self._writing:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            if waiting:
+                with contextlib.suppress(StoreError, Denied):
+                    await self._rows.put(waiting)
 
     def drop_texts(self) -> None:
         """Drop what waits: it may name what is being forgotten."""

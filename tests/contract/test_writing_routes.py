@@ -75,7 +75,7 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
         running.client().retain("W @Karmesin: The teapot is cracked.", agent="c")
         running.client().retain("W @Karmesin: The office printer is a Brother HL-2350.", agent="c")
         running.client().retain("W(from=agent) @Karmesin: The office printer is an HP M209.", agent="c")
-        running.client().turn("Which lantern?", session_key="agent:c:told", agent="c")
+        running.client().turn("Which lantern?", session_key="agent:c:main", agent="c")
         assert running.client().told(agent="c")["turns"]
         running.client().add_turn("Which lamp?", "The red one.", session="s1", agent="c", significance=1.0)
         running.stop()

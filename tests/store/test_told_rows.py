@@ -1,5 +1,6 @@
 """What was told for questions, in a real ledger: by turn, the stable block once, and gone with what it names."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -13,6 +14,7 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
+from memoryd.memory.told import ToldTurns
 from memoryd.store.ledger import told
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
@@ -93,3 +95,13 @@ async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
     assert [one.session for one in await rows.some("main", 10)] == ["s2"]
     with closing(apsw.Connection(str(ledger.path))) as db:
         assert db.execute("SELECT count(*) FROM told_parts").get == 2, "the parts go with their turn"
+
+
+async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
+    turns = ToldTurns(ToldRows(ledger, "/ws"))
+    writing = asyncio.ensure_future(turns.run(0.0))
+    for seq in range(1, 30):
+        turns.note(turn(seq))
+        await asyncio.sleep(0)
+        assert len(await turns.some("main", 100)) == seq
+    writing.cancel()
