@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
+from memoryd.errors import NotFound
 from memoryd.web.door import HEADERS
 from tests.page import HOSTILE, OURS, TURNED, OpenPage, PageClient, open_page, text_of
 from tests.waiting import eventually
@@ -292,3 +293,8 @@ def test_doctor_is_asked(page: PageClient) -> None:
     text = text_of(page.post("doctor"))
     assert "What doctor says" in text
     assert "checks" in text
+
+
+def test_socket_answers_no_page(opened: OpenPage) -> None:
+    with opened.daemon.client() as client, pytest.raises(NotFound):
+        client.text("/web/login")
