@@ -127,6 +127,11 @@ def test_question_in_chinese_is_answered(page: PageClient) -> None:
     assert "每个周末都去海边的木屋" in text_of(page.get("ask", q="海边的木屋"))
 
 
+def test_page_that_was_asked_nothing_says_how_many_memories_there_are(page: PageClient) -> None:
+    eventually(lambda: re.search(r"of \d+ memories\.", page.get("ask").text))
+    assert 'name="q"' in page.get("ask").text
+
+
 def test_question_that_nothing_answers_says_what_to_do(page: PageClient) -> None:
     assert "Ask in other words" in text_of(page.get("ask", q="zeppelin"))
 
