@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Each of the workers that test would compile all tests, and each program that they start all of memoryd.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast check bench bench-record bench-against bench-scale check-speed docs eval eval-followups eval-memories eval-capture eval-significance month calibrate torture load soak faults dist install clean distclean
+.PHONY: help demo test test-fast check lint types bench bench-record bench-against bench-scale check-speed docs eval eval-followups eval-memories eval-capture eval-significance month calibrate torture load soak faults dist install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,7 +29,7 @@ help:
 	@echo 'make load       64 clients of all kinds and an editor for 30 s: wrong answers, times, what is left (ARGS="--strict")'
 	@echo 'make soak       an hour of light use: does memory, descriptors or disk grow (ARGS="--minutes 10")'
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
-	@echo 'make check      ruff (lint and format) and mypy'
+	@echo 'make check      ruff (lint and format) and mypy; each alone: make lint, make types'
 	@echo 'make bench      measure; prints figures beside the recorded ones and writes JSON (ARGS passes names and options)'
 	@echo 'make bench-record   the same, and keeps the figures in bench/recorded.json (then make docs)'
 	@echo 'make bench-against  OLD=CHECKOUT: an older checkout and this one by turns, as ratios'
@@ -59,9 +59,13 @@ test: .venv/.test .venv/.model qmd
 test-fast: .venv/.test .venv/.model
 	$(BIN)/python -m pytest -n 4 tests/unit tests/store tests/integration $(ARGS)
 
-check: .venv/.test
+check: lint types
+
+lint: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/.test
 	$(BIN)/mypy
 
 bench: .venv/.test .venv/.model

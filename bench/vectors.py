@@ -57,7 +57,7 @@ async def _fill_batches(vectors: Vectors, identity: EmbedderIdentity) -> int:
     random, filled = np.random.default_rng(identity.dimensions), 0
     while waiting := await vectors.pending(space, BATCH):
         units = random_units(len(waiting), identity.dimensions, random)
-        given = [(item.hash, unit) for item, unit in zip(waiting, units, strict=True)]
+        given = [(item.hash, unit, item.language) for item, unit in zip(waiting, units, strict=True)]
         await vectors.put(space, given, (), time.time())
         filled += len(waiting)
     return filled

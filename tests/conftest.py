@@ -18,7 +18,14 @@ from hypothesis import settings
 from memoryd.config.paths import models_dir
 from memoryd.errors import DownloadError
 from memoryd.models.store import ModelStore
-from tests.daemon import MULTILINGUAL, STARTER, RunningDaemon, write_config, write_workspace
+from tests.daemon import (
+    MULTILINGUAL,
+    STARTER,
+    RunningDaemon,
+    learn_strangers,
+    write_config,
+    write_workspace,
+)
 from tests.groups import grouped
 from tests.leftovers import described, processes_of
 from tests.sweeps import whole_or
@@ -111,7 +118,9 @@ def nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(scope="session")
 def starter_model() -> Path:
     """The starter model as a GGUF, fetched once and shared with `make demo`."""
-    return asyncio.run(ModelStore(MODELS).fetch(STARTER, lambda _progress: None))
+    model = asyncio.run(ModelStore(MODELS).fetch(STARTER, lambda _progress: None))
+    asyncio.run(learn_strangers(model))
+    return model
 
 
 @pytest.fixture(scope="session")

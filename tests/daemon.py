@@ -1,12 +1,15 @@
 """The real daemon as a child process, with folders of its own, for tests and benchmarks."""
 
+import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,7 +17,10 @@ from typing import Self
 import psutil
 
 from memoryd.client import Client
+from memoryd.config.paths import cache_dir
 from memoryd.domain.embedding import ENGLISH_STARTER, MULTILINGUAL_STARTER
+from memoryd.embed.calibration import UnrelatedTexts
+from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.errors import DaemonNotRunning, NotNow
 from tests.waiting import eventually
 from tests.warm.programs import started
@@ -24,6 +30,8 @@ MULTILINGUAL = MULTILINGUAL_STARTER
 START_SECONDS = 90.0
 STOP_SECONDS = 60.0
 PROGRAM = ("-m", "memoryd.daemon.main")
+LEARNED = cache_dir() / "strangers-of-tests"
+"""What the models of the tests make of texts of nobody."""
 
 
 def write_workspace(root: Path) -> Path:
@@ -38,6 +46,15 @@ def write_workspace(root: Path) -> Path:
     return root
 
 
+async def learn_strangers(model: Path) -> None:
+    """See to it once what a model makes of texts of nobody: each daemon would take a second to learn it anew."""
+    worker = LlamaWorker.of(model, idle_unload=timedelta(minutes=1), query_timeout=timedelta(minutes=1))
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(worker.run())
+        await UnrelatedTexts(LEARNED).learn(worker)
+        running.cancel()
+
+
 def write_config(
     folder: Path,
     workspace: Path,
@@ -49,6 +66,9 @@ def write_config(
     """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only."""
     found: dict[str, object] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
     found |= search or {}
+    kept = folder / "cache" / "memoryd" / "strangers"
+    if model and LEARNED.is_dir() and not kept.exists():
+        shutil.copytree(LEARNED, kept)
     path = folder / "config.json5"
     agents = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
     path.write_text(json.dumps({"agents": agents, **sections}))

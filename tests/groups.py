@@ -10,8 +10,15 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-PARTS = {"test_schemathesis": 8, "test_access_routes": 2, "test_editors": 2, "test_answers": 2}
+PARTS = {"test_schemathesis": 8, "test_editors": 2, "test_answers": 2}
 """In how many groups the tests of a long module are cut: its daemon takes seconds, its tests minutes."""
+
+TOGETHER = {
+    **dict.fromkeys(("test_layering", "test_names", "test_skips", "test_remembered_texts"), "trees"),
+    **dict.fromkeys(("test_fault_catalogue", "test_visible_checks"), "trees of tests"),
+    "test_bundle_shapes": "clients",
+}
+"""Modules of which the first test parses or imports for seconds what the others use."""
 
 
 def grouped(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
@@ -32,6 +39,8 @@ def _group(item: pytest.Item) -> str:
         return "qmd"
     if item.get_closest_marker("root"):
         return "root"
+    if item.path.stem in TOGETHER:
+        return TOGETHER[item.path.stem]
     names = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
     ours = (found[-1] for found in names.values() if found[-1].baseid.startswith("tests"))
     return item.path.stem if any(found.scope == "module" for found in ours) else ""

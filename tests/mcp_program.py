@@ -96,7 +96,7 @@ class McpProgram:
         with self.errors.open("wb") as errors:
             self.process = started(
                 [sys.executable, *program, *options],
-                env={**environment(daemon), **(env or {})},
+                env={**daemon.env, **(env or {})},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

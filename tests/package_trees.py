@@ -35,6 +35,12 @@ def _paths() -> tuple[str, ...]:
     return tuple(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.rglob("*.py")))
 
 
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Return what `ast.walk` yields, found once: to walk the whole package takes a second, and many tests do."""
+    return tuple(ast.walk(tree))
+
+
 SOURCES = Modules(lambda module: (ROOT / module).read_text(encoding="utf-8"))
 """Each module's text."""
 TREES = Modules(lambda module: ast.parse(SOURCES[module]))

@@ -11,18 +11,25 @@ import time
 from collections.abc import Awaitable, Callable
 
 SECONDS = 90.0
+STEPS = 0.01, 0.1
+"""Seconds between two looks: the fewest and the most."""
 
 
-def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, step: float = 0.02) -> None:
-    """Wait until `condition` holds, looking every `step` seconds; fail after `seconds`."""
-    end = time.monotonic() + seconds
+def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, step: float | None = None) -> None:
+    """Wait until `condition` holds; fail after `seconds`.
+
+    It looks every `step` seconds. Without one it looks often at first, and less often the longer it takes: a look
+    costs milliseconds of a processor that what is waited for may need.
+    """
+    start = time.monotonic()
     while True:
         with contextlib.suppress(FileNotFoundError):
             if condition():
                 return
-        if time.monotonic() > end:
+        waited = time.monotonic() - start
+        if waited > seconds:
             raise AssertionError(f"not within {seconds:g} s: {condition}")
-        time.sleep(step)
+        time.sleep(step or min(max(STEPS[0], waited / 20), STEPS[1]))
 
 
 async def eventually_async(

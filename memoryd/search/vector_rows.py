@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, spoken
+from memoryd.domain.ranking.vector_space import LEAST, Groups, LanguageMeans, spoken
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.store.index.vectors import HASH, Hashes, VectorBatch
 
@@ -22,7 +22,7 @@ CENTRE_GROWTH = 2
 LANGUAGE_GROWTH = 1.5
 """When there are more than so many times as many passages of a language, the means of all are taken anew."""
 Rows = TypeVar("Rows", bound=NDArray[np.generic])
-Ids = NDArray[np.int64]
+VectorIds = NDArray[np.int64]
 SignWords = NDArray[np.uint64]
 """Signs, 64 in each: shape (words of a vector, n), so that a look at all of them reads memory in its order."""
 
@@ -77,7 +77,7 @@ class VectorRows:
         self.count = 0
         self.means = LanguageMeans()
         """Every vector is without that of its language."""
-        self.is_narrow = False
+        self.is_multilingual = False
         """Whether the model was known to be when they were taken."""
         self.languages = Counter[str]()
         """How many are in each."""
@@ -85,7 +85,7 @@ class VectorRows:
         """How many there were when all had been loaded."""
         self._dimensions = dimensions
         self._most = limit // (4 * dimensions)
-        self._ids: Ids = np.empty(0, np.int64)
+        self._ids: VectorIds = np.empty(0, np.int64)
         self._hashes: Hashes = np.empty(0, HASH)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
         self._groups: Groups = np.empty(0, np.int8)
@@ -100,9 +100,8 @@ class VectorRows:
         """Whether the centre, or the mean of a language, may be that of a few documents by now."""
         if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
             return True
-        now, before = spoken(self.languages), spoken(self.known)
-        return len(now | before) > 1 and (
-            now != before or any(self.languages[code] > LANGUAGE_GROWTH * self.known[code] for code in now)
+        return self.is_multilingual and any(
+            self.languages[code] > LANGUAGE_GROWTH * self.known[code] + LEAST for code in spoken(self.languages)
         )
 
     def holds(self, count: int) -> bool:
@@ -110,7 +109,7 @@ class VectorRows:
         return count <= self._most
 
     @property
-    def ids(self) -> Ids:
+    def ids(self) -> VectorIds:
         """Ascending, shape (count,)."""
         return self._ids[: self.count]
 

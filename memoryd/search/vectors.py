@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, Strangers, is_narrow
+from memoryd.domain.ranking.vector_space import Groups, LanguageMeans, Strangers, is_multilingual
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
-from memoryd.search.vector_rows import Ids, Signs, VectorRows, meant
+from memoryd.search.vector_rows import Signs, VectorIds, VectorRows, meant
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.vectors import HASH, Hashes
 
@@ -59,7 +59,7 @@ def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
 class Held(Struct, frozen=True):
     """What was in memory of the vectors at one moment."""
 
-    ids: Ids
+    ids: VectorIds
     hashes: Hashes
     vectors: Matrix
     groups: Groups
@@ -126,6 +126,12 @@ class VectorIndex:
         return self._rows.held_bytes
 
     @property
+    def held(self) -> Held:
+        """What is in memory now."""
+        rows = self._rows
+        return Held(rows.ids, rows.hashes, rows.vectors, rows.groups, rows.signs, rows.means)
+
+    @property
     def is_current(self) -> bool:
         """Whether the file is still the one that was open when this was made."""
         return self._epoch == self._database.epoch
@@ -150,7 +156,7 @@ class VectorIndex:
         self,
         query: Vector,
         limit: int,
-        allowed: Ids | None = None,
+        allowed: VectorIds | None = None,
         *,
         language: str = "",
         strangers: Strangers | None = None,
@@ -164,8 +170,7 @@ class VectorIndex:
             await self._refresh()
             # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
             self.require_current()
-            rows = self._rows
-            held = Held(rows.ids, rows.hashes, rows.vectors, rows.groups, rows.signs, rows.means)
+            held = self.held
         [group] = groups = held.means.groups(query[None], [language])
         query = held.means.without(query[None], groups)[0]
         noise = _noise(self._sample, query, strangers, held.means)
@@ -181,7 +186,7 @@ class VectorIndex:
 
     async def _refresh(self) -> None:
         """Load what was added; a question that is given up leaves what it has loaded to the next one."""
-        if self._rows.count and not self._rows.is_narrow and is_narrow(self._strangers()):
+        if self._rows.count and not self._rows.is_multilingual and is_multilingual(self._strangers()):
             self.invalidate()
         writes = self._database.writes
         while self._seen != writes:
@@ -205,7 +210,7 @@ class VectorIndex:
             return
         sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
         strangers = self._strangers()
-        rows.is_narrow = is_narrow(strangers)
+        rows.is_multilingual = is_multilingual(strangers)
         rows.means = LanguageMeans.of(sample.vectors, sample.languages, strangers)
         if not rows.holds(count):
             rows.centre = meant(sample, rows.means)[0].vectors.mean(axis=0)
@@ -223,7 +228,7 @@ class VectorIndex:
             self._sampled, self._sample = rows.count, sample
 
 
-def _best(held: Held, query: Vector, limit: int, allowed: Ids | None) -> _Found:
+def _best(held: Held, query: Vector, limit: int, allowed: VectorIds | None) -> _Found:
     """Return the `limit` nearest, best first."""
     hashes, vectors, groups = held.hashes, held.vectors, held.groups
     if allowed is not None:
@@ -233,7 +238,7 @@ def _best(held: Held, query: Vector, limit: int, allowed: Ids | None) -> _Found:
 
 
 def _best_by_signs(
-    reader: IndexReader, space: int, held: Held, query: Vector, limit: int, allowed: Ids | None
+    reader: IndexReader, space: int, held: Held, query: Vector, limit: int, allowed: VectorIds | None
 ) -> _Found:
     """Return the `limit` nearest of what is read of the index, best first."""
     assert held.signs is not None
@@ -245,19 +250,19 @@ def _best_by_signs(
     hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
     for begin in (0, *range(first, len(places), first // 2)):
         end = begin + (first // 2 if begin else first)
-        ids = held.ids[places[begin:end]]
+        ids, before = held.ids[places[begin:end]], len(cosines)
         # of many a batch at a time is in memory
         for at in range(0, len(ids), BATCH):
             batch, of_each = meant(reader.vectors(space, ids[at : at + BATCH], len(query)), held.means)
             hashes, groups = np.concatenate([hashes, batch.hashes]), np.concatenate([groups, of_each])
             cosines = np.concatenate([cosines, batch.vectors @ query])
-        if not (cosines[-len(ids) :] > least).any():
+        if not (cosines[before:] > least).any():
             break
         least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
     return _first(hashes, cosines, groups, limit)
 
 
-def _places(ids: Ids, allowed: Ids) -> NDArray[np.intp]:
+def _places(ids: VectorIds, allowed: VectorIds) -> NDArray[np.intp]:
     """Return where these ids, ascending both, stand."""
     places = np.searchsorted(ids, allowed)
     inside = places < len(ids)

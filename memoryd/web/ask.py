@@ -16,6 +16,8 @@ from memoryd.wire import LINES_MAX
 
 DEADLINE_MS: Final = 700
 """After which a page shows what there is: it waits for no model that is being loaded."""
+SOON_SECONDS: Final = 0.05
+"""How long the empty page waits for a number."""
 HITS: Final = 8
 AROUND: Final = 12
 """Lines that are shown above and below the cited ones."""
@@ -28,7 +30,7 @@ async def ask(visit: Visit) -> View:
     """Show what is remembered, where it is written, and what was left out, for the question `q`."""
     question = visit.text("q")
     if not question:
-        return View({"question": "", "recalled": None, "found": None})
+        return View({"question": "", "total": await _count(visit)})
     recalled, found = await asyncio.gather(
         recall.recall(
             visit.request(RecallRequest, query=question, k=HITS, explain=True, touch=False, deadlineMs=DEADLINE_MS),
@@ -57,6 +59,15 @@ async def ask(visit: Visit) -> View:
             "back": url_of("ask", q=question),
         }
     )
+
+
+async def _count(visit: Visit) -> int | None:
+    """Return how many memories there are, if that is known soon; what was begun for it is done for the next page."""
+    try:
+        async with asyncio.timeout(SOON_SECONDS):
+            return (await memories.listing(visit.admitted, visit.memories, limit=1))["total"]
+    except TimeoutError:
+        return None
 
 
 def snippet_lines(hit: HitReply) -> list[tuple[int, str, bool]]:

@@ -17,7 +17,7 @@ from memoryd.web.session import PageSessions
 
 COOKIE: Final = "memoryd"
 SESSION: Final = "memoryd.page_session"
-"""The key of the ASGI scope for the session of a request; of the ways in it has none."""
+"""The key of the ASGI scope for the session of a request that passed the door; None of one for a way in."""
 REFUSED: Final = "memoryd.page_refused"
 """The key of the ASGI scope for why there is no session."""
 LOGIN: Final = f"{ROOT}/login"
@@ -54,10 +54,9 @@ class PageDoor:
         ):
             raise Denied(f"the request is refused: {why}", hint="open the page by the link of memoryctl web")
         if path in (ROOT, f"{ROOT}/"):
-            scope = {**scope, "path": LOGIN}
-        elif not path.startswith(_OPEN):
-            scope = self._with_session(scope, path)
-        await self._app(scope, receive, send)
+            path = LOGIN
+        entered = {**scope, "path": path, SESSION: None}
+        await self._app(entered if path.startswith(_OPEN) else self._with_session(entered, path), receive, send)
 
     def _with_session(self, scope: Scope, path: str) -> Scope:
         key, slash, page = path.removeprefix(f"{ROOT}/").partition("/")
@@ -92,6 +91,15 @@ def with_headers(app: ASGIApp) -> ASGIApp:
             await send(message)
 
         await app(scope, receive, send_guarded)
+
+    return answer
+
+
+def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
+    """Return an app that answers what passed the door by `site`, and all else, also pages on a socket, by `others`."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await (site if SESSION in scope else others)(scope, receive, send)
 
     return answer
 

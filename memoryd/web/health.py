@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from memoryd.api.call import AtReload
 from memoryd.api.calls import status
-from memoryd.domain.access import Who
+from memoryd.domain.access import Admitted, Who
 from memoryd.errors import MemorydError, NotNow
 from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.web.pages import Page, View, Visit
@@ -34,7 +34,7 @@ async def health(visit: Visit) -> View:
 
 async def events(visit: Visit) -> "FigureStream":
     """Send the figures of the page whenever something happens."""
-    return FigureStream(visit)
+    return FigureStream(visit, visit.admitted)
 
 
 async def doctor(visit: Visit) -> View:
@@ -110,15 +110,15 @@ class FigureStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, visit: Visit) -> None:
+    def __init__(self, visit: Visit, admitted: Admitted) -> None:
         super().__init__()
         del self.headers["content-length"]
-        self._visit = visit
+        self._visit, self._admitted = visit, admitted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit, clock = self._visit, asyncio.get_running_loop().time
         until = None if visit.session.is_kept else clock() + IDLE.total_seconds()
-        with visit.memories.follow(visit.admitted) as subscription:
+        with visit.memories.follow(self._admitted) as subscription:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             while until is None or clock() < until:
                 try:

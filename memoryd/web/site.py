@@ -56,7 +56,7 @@ class Site:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request that the door let through."""
         path: str = scope["path"]
-        session: PageSession | None = scope.get(SESSION)
+        session: PageSession | None = scope[SESSION]
         if path.startswith(STATIC):
             response = _static(path.removeprefix(STATIC))
         elif path == LOGIN or session is None:

@@ -1,28 +1,47 @@
 """What every search backend must do, run against the builtin index, the real qmd, and the pair with a broken first."""
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from memoryd.domain.ranking.filters import Filters
 from memoryd.qmd.server import ServerPhase
 from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import Found, Query, SearchBackend
+from tests.daemon import write_workspace
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import StandIn
 from tests.real_qmd import real_qmd
 from tests.waiting import eventually_async
 
 KINDS = ["builtin", "qmd", "fallback"]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture(params=KINDS)
-async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Path) -> AsyncIterator[Composed]:
-    """A workspace whose notes every backend has read."""
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No file or setting of the person who runs the tests is seen by what all tests of a backend ask."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(("MEMORYD_", "XDG_"))]:
+            patch.delenv(name)
+        folder = tmp_path_factory.mktemp("home")
+        patch.setenv("HOME", str(folder))
+        yield folder
+
+
+@pytest_asyncio.fixture(params=KINDS, scope="module", loop_scope="module")
+async def running(
+    request: pytest.FixtureRequest, home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Composed]:
+    """A workspace whose notes every backend has read; a test that writes some writes of what no other asks for."""
+    tmp_path = tmp_path_factory.mktemp(request.param)
+    workspace = write_workspace(tmp_path / "workspace")
     for number in range(8):
         (workspace / "memory" / f"walk-{number}.md").write_text(f"# Walk {number}\n\nSaw a heron at the weir.\n")
     if request.param == "qmd":
@@ -62,10 +81,10 @@ async def test_words_of_the_question_are_found_first(backend: SearchBackend) -> 
         assert found.hits[0].is_literal
 
 
-async def test_hits_are_exact_lines_of_files_on_disk(backend: SearchBackend, workspace: Path) -> None:
+async def test_hits_are_exact_lines_of_files_on_disk(backend: SearchBackend, running: Composed) -> None:
     for question in ("heron at the weir", "GW-4172", "木屋"):
         for hit in (await ask(backend, question)).hits:
-            lines = (workspace / hit.chunk.path).read_text().split("\n")
+            lines = (running.notes / hit.chunk.path).read_text().split("\n")
             cited = "\n".join(lines[hit.chunk.start_line - 1 : hit.chunk.end_line])
             assert hit.chunk.text.rstrip("\n") in cited + "\n"
             assert 0 <= hit.score <= 1
@@ -91,12 +110,10 @@ async def test_nothing_is_found_where_nothing_is(backend: SearchBackend) -> None
     assert found.arms["lexical"].took_part
 
 
-async def test_copies_fold_into_the_newest_and_other_facts_stay(
-    backend: SearchBackend, running: Composed, workspace: Path
-) -> None:
+async def test_copies_fold_into_the_newest_and_other_facts_stay(backend: SearchBackend, running: Composed) -> None:
     told = "# Egrets\n\nThe ringed egret at the mill has number {}.\n"
     for day, text in enumerate([told.format(17), told.format(17), told.format("**17**"), told.format(71)], start=1):
-        (workspace / "memory" / f"2026-11-0{day}-egret.md").write_text(text)
+        (running.notes / "memory" / f"2026-11-0{day}-egret.md").write_text(text)
     await running.indexed()
     await eventually_async(lambda: running.sidecar.qmd.maintenance.state.is_current)
     hits = (await ask(backend, "ringed egret mill")).hits
@@ -125,13 +142,14 @@ async def test_questions_at_once_are_all_answered(backend: SearchBackend) -> Non
 
 
 async def test_saved_note_is_found_at_once_and_forgotten_text_no_more(
-    backend: SearchBackend, running: Composed, workspace: Path
+    backend: SearchBackend, running: Composed
 ) -> None:
-    note = workspace / "memory" / "walk-3.md"
-    note.write_text("# Walk 3\n\nSaw an ocelot at the weir.\n")
-    await running.indexed()
-    assert [hit.chunk.path for hit in (await ask(backend, "ocelot")).hits] == ["memory/walk-3.md"]
-    assert "memory/walk-3.md" not in {hit.chunk.path for hit in (await ask(backend, "heron", limit=20)).hits}
+    note = running.notes / "memory" / "beast.md"
+    for beast, other in (("margay", "ocelot"), ("ocelot", "margay")):
+        note.write_text(f"# Beast\n\nSaw a {beast} at the mill.\n")
+        await running.indexed()
+        assert [hit.chunk.path for hit in (await ask(backend, beast)).hits] == ["memory/beast.md"]
+        assert (await ask(backend, other)).hits == ()
     note.unlink()
     await running.indexed()
     assert (await ask(backend, "ocelot")).hits == ()

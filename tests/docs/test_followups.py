@@ -1,15 +1,13 @@
 """The follow-up questions: sequences find more than single turns do, and the page tells the figures as they are."""
 
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from bench.followups.followup_set import followups, said
-from bench.followups.measured import Figures
-from bench.followups.measured import measured as measure
+from bench.followups.measured import Figures, measured
 from bench.followups.page import tables
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
@@ -18,10 +16,9 @@ from memoryd.domain.sessions.turns import Session
 from memoryd.search.ranking import commonness
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "conversations.md"
-measured = cache(measure)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def figures(starter_model: Path) -> Figures:
     return measured(starter_model)
 
@@ -85,4 +82,4 @@ def test_answers_that_matter_are_kept_of_everyday_conversations() -> None:
 
 
 def test_figures_are_the_same_in_each_run(figures: Figures, starter_model: Path) -> None:
-    assert measure(starter_model) == figures
+    assert measured(starter_model) == figures

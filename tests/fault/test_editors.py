@@ -387,13 +387,14 @@ def _git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_f040_branches_switched_again_and_again_converge(stage: Stage, repository: Path) -> None:
-    """After 20 switches every note is indexed, and no text of either branch was embedded twice."""
+    """After many switches every note is indexed, and no text of either branch was embedded twice."""
     with Endpoint(stage.home) as endpoint:
         access = {"baseUrl": endpoint.url, "apiKey": "sk-of-the-test"}
         stage.start(search={"provider": "openai", "model": "test-model", "remote": access})
-        for turn in range(20):
+        for turn in range(whole_or(10, 20)):
             _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
             seen = len(endpoint.texts())
             # so that most branches are embedded in part, and some not at all

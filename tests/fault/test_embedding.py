@@ -256,7 +256,7 @@ def test_f076_words_are_searchable_long_before_the_vectors_and_a_kill_loses_none
     eventually(lambda: stage.status()["pendingEmbeddings"] > 100)
     assert stage.finds("number0321")
     assert stage.status()["pendingEmbeddings"] > 100
-    eventually(lambda: len(vectors(stage)) > 30)
+    eventually(lambda: len(vectors(stage)) > 30, step=0.02)
     stage.daemon.kill()
     done = vectors(stage)
     stage.daemon.start()

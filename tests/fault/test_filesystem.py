@@ -33,6 +33,7 @@ from tests.fault.faults import (
 from tests.fault.stage import EVENTS_ONLY, NEITHER, QUICK, SCAN_ONLY, Stage
 from tests.sweeps import whole_or
 from tests.waiting import eventually
+from tests.warm.programs import ran
 
 
 def test_f001_change_lost_in_an_event_overflow_is_found(stage: Stage) -> None:
@@ -356,7 +357,8 @@ def test_f014_memoryctl_shows_and_reads_a_note_of_any_name(stage: Stage) -> None
 
 def _memoryctl(stage: Stage, *arguments: str | bytes) -> tuple[int, bytes]:
     program = [sys.executable, "-c", "from memoryd.cli.main import main; main()"]
-    done = subprocess.run([*program, *arguments], capture_output=True, env=stage.daemon.env, timeout=60, check=False)
+    words = map(os.fsdecode, arguments)
+    done = ran([*program, *words], capture_output=True, env=stage.daemon.env, timeout=60, check=False)
     assert b"Traceback" not in done.stderr
     return done.returncode, done.stdout
 

@@ -71,7 +71,7 @@ def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str
     """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
     stage.start(QUICK)
     stage.write(path, text)
-    eventually(lambda: stage.status()["pendingFiles"])
+    eventually(lambda: stage.status()["pendingFiles"], step=0.02)
     time.sleep(1.0)  # the fault itself: in the middle of the note
     begun = time.monotonic()
     os.kill(stage.daemon.pid, signal.SIGTERM)

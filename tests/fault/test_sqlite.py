@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -42,6 +41,7 @@ from tests.fault.stage import SCAN_ONLY, Stage
 from tests.package_trees import SOURCES
 from tests.sweeps import some, whole_or
 from tests.waiting import SECONDS, eventually
+from tests.warm.programs import ran
 
 
 def fill(stage: Stage, files: int, seed: int = 1) -> None:
@@ -729,7 +729,7 @@ def test_f062_locks_on_the_index_outlast_all_work(stage: Stage) -> None:
         client.reindex(force=True)
         client.search("alder", explain=True)
         client.status()
-    looked = subprocess.run(
+    looked = ran(
         [sys.executable, "-c", "from memoryd.cli.main import main; main()", "doctor", "--json"],
         env=stage.daemon.env,
         capture_output=True,

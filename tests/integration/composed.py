@@ -26,10 +26,11 @@ from tests.waiting import eventually_async
 
 
 class Composed:
-    """A workspace and its one agent."""
+    """A workspace and its one agent; `notes` is the folder."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, notes: Path) -> None:
         self.workspace = workspace
+        self.notes = notes
         self.memory: AgentMemory = workspace.memories[0]
 
     @property
@@ -107,7 +108,7 @@ async def _composed(
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(loop) for loop in loops]
-            running = Composed(workspace)
+            running = Composed(workspace, notes)
             await running.indexed()
             yield running
             for task in tasks:

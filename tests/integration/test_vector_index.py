@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryd.domain.ranking.vector_space import Strangers
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.errors import StoreUnavailable
-from memoryd.search.vectors import DistanceEngine, VectorIndex, VectorRows, _best_by_signs
+from memoryd.search.vector_rows import VectorRows
+from memoryd.search.vectors import DistanceEngine, VectorIndex, _best_by_signs
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, VectorBatch, put_vectors
 
@@ -40,27 +42,37 @@ def number_of(key: bytes) -> int:
     return int.from_bytes(key[8:], "big")
 
 
+OF_BOTH = tuple(Strangers(code, units(seed, 24), units(seed, 24)) for code, seed in (("en", 60), ("zh", 61)))
+"""What is known of a model for two languages."""
+
+
 class Shelf:
     """A database with vectors that are put in one batch after the other, and an executor to ask it with."""
 
     def __init__(self, database: Database, executor: ThreadPoolExecutor, space: int) -> None:
         self.database = database
         self.vectors = np.empty((0, SIZE), np.float32)
+        self.strangers: tuple[Strangers, ...] = ()
         self._executor = executor
         self._space = space
 
-    async def put(self, count: int, topics: Matrix | None = None) -> None:
+    async def put(self, count: int, topics: Matrix | None = None, *, language: str = "en") -> None:
         first = len(self.vectors)
         added = units(first, count) + (0 if topics is None else topics)
         # as the index gives it back
         added = unpacked([packed(row / np.linalg.norm(row)) for row in added], SIZE)
-        pairs = list(zip(keys(first, count), added, strict=True))
+        pairs = list(zip(keys(first, count), added, [language] * count, strict=True))
         await self.database.write(lambda db: put_vectors(db, self._space, pairs, 1.0))
         self.vectors = np.concatenate([self.vectors, added])
 
     def index(self, limit: int = PLENTY) -> VectorIndex:
         return VectorIndex(
-            database=self.database, executor=self._executor, space=self._space, dimensions=SIZE, limit=limit
+            database=self.database,
+            executor=self._executor,
+            space=self._space,
+            dimensions=SIZE,
+            limit=limit,
+            strangers=lambda: self.strangers,
         )
 
     def nearest(self, query: Vector, limit: int) -> list[bytes]:
@@ -91,8 +103,8 @@ async def test_few_nearest_are_exact_with_vectors_and_with_signs_in_memory(
 ) -> None:
     index, query = shelf.index(limit), units(7, 1)[0]
     found, noise = await index.nearest(query, 20)
-    assert [key for key, _ in found] == shelf.nearest(query, 20)
-    assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
+    assert [key for key, *_ in found] == shelf.nearest(query, 20)
+    assert [cosine for _, cosine, _ in found] == sorted((cosine for _, cosine, _ in found), reverse=True)
     assert noise.deviation > 0
     assert index.engine is engine
     assert index.size == COUNT
@@ -105,7 +117,7 @@ async def test_matrix_gives_way_to_signs_when_it_outgrows_memory(shelf: Shelf) -
     for _ in range(5):
         await shelf.put(40)
         found, _ = await index.nearest(query, 400)
-        assert [key for key, _ in found] == shelf.nearest(query, 400)
+        assert [key for key, *_ in found] == shelf.nearest(query, 400)
     assert index.engine is DistanceEngine.SIGNS
     assert index.size == COUNT + 200
     assert index.held_bytes < held / 3
@@ -120,9 +132,9 @@ async def test_signs_find_the_best_of_many(shelf: Shelf) -> None:
         query = topics[seed] + units(seed, 1)[0]
         query /= np.linalg.norm(query)
         nearest, _ = await index.nearest(query, 24)
-        found += len({key for key, _ in nearest} & set(shelf.nearest(query, 24)))
-        expected = {key: float(shelf.vectors[number_of(key)] @ query) for key, _ in nearest}
-        assert dict(nearest) == pytest.approx(expected, abs=1e-6)
+        found += len({key for key, *_ in nearest} & set(shelf.nearest(query, 24)))
+        expected = {key: float(shelf.vectors[number_of(key)] @ query) for key, *_ in nearest}
+        assert {key: cosine for key, cosine, _ in nearest} == pytest.approx(expected, abs=1e-6)
     assert found >= 0.99 * 20 * 24
 
 
@@ -143,23 +155,67 @@ async def test_signs_find_the_best_of_the_document_that_came_first(shelf: Shelf,
         query = parts[seed] + units(seed, 1)[0]
         query /= np.linalg.norm(query)
         nearest, _ = await index.nearest(query, 24)
-        found += len({key for key, _ in nearest} & set(shelf.nearest(query, 24)))
+        found += len({key for key, *_ in nearest} & set(shelf.nearest(query, 24)))
     assert found >= 0.95 * 20 * 24
 
 
 async def test_a_limit_beyond_the_machine_is_no_reason_for_signs(shelf: Shelf) -> None:
     index, query = shelf.index(1 << 50), units(7, 1)[0]
-    assert [key for key, _ in (await index.nearest(query, 9))[0]] == shelf.nearest(query, 9)
+    assert [key for key, *_ in (await index.nearest(query, 9))[0]] == shelf.nearest(query, 9)
     assert index.engine is DistanceEngine.RESIDENT
 
 
 async def test_noise_is_the_same_by_vectors_and_by_signs(shelf: Shelf) -> None:
     await shelf.put(5_000)
-    query, strangers = units(7, 1)[0], units(8, 50)
+    query, strangers = units(7, 1)[0], Strangers("en", units(8, 50), units(9, 50))
     (_, whole), (_, by_signs) = [
         await shelf.index(limit).nearest(query, 20, strangers=strangers) for limit in (PLENTY * 30, 0)
     ]
     assert whole == by_signs
+
+
+@pytest.mark.parametrize("limit", [PLENTY, 0], ids=["vectors", "signs"])
+async def test_question_finds_what_answers_it_in_another_language(shelf: Shelf, limit: int) -> None:
+    """The marks of the languages are larger than what is said; of a few passages of a third nobody knows the mark."""
+    await shelf.database.write(lambda db: db.execute("DELETE FROM vectors"))
+    shelf.vectors = shelf.vectors[:0]
+    topics, marks, shelf.strangers = units(50, 60), units(51, 2) * np.float32(2), OF_BOTH
+    index, asked = shelf.index(limit), topics[7] + marks[0]
+    for number, (code, mark) in enumerate(zip(("en", "zh"), marks, strict=True)):
+        await shelf.put(60, (topics + mark) * np.float32(10), language=code)
+        asked = asked / np.linalg.norm(asked)
+        found, _ = await index.nearest(asked, 2, language="en")
+        assert [number_of(key) for key, *_ in found][: number + 1] == [7, 67][: number + 1]
+        assert [is_foreign for *_, is_foreign in found] == [False, bool(number)]
+    assert (index.engine is DistanceEngine.SIGNS) is (limit == 0)
+    # who asks in a language that is not known is taken for the nearest
+    assert [number_of(key) for key, *_ in (await index.nearest(asked, 2))[0]] == [7, 67]
+
+
+async def test_means_are_taken_anew_as_a_language_grows(shelf: Shelf) -> None:
+    topics, mark, shelf.strangers = units(50, 60), units(51, 1) * np.float32(2), OF_BOTH
+    index, query = shelf.index(), units(7, 1)[0]
+    await shelf.put(4, (topics[:4] + mark) * np.float32(10), language="zh")
+    await index.nearest(query, 1)
+    assert not index.held.means.languages
+    for begin in range(4, 60, 8):
+        await shelf.put(8, (topics[begin : begin + 8] + mark) * np.float32(10), language="zh")
+        await index.nearest(query, 1)
+    assert index.held.means.languages == ("en", "zh")
+    whole = shelf.index()
+    await whole.nearest(query, 1)
+    assert float(index.held.means.means[1] @ whole.held.means.means[1]) > 0.5
+
+
+async def test_means_are_taken_once_the_model_is_known_to_be_of_both_languages(shelf: Shelf) -> None:
+    await shelf.put(60, (units(50, 60) + units(51, 1) * np.float32(2)) * np.float32(10), language="zh")
+    index, query = shelf.index(), units(7, 1)[0]
+    before, _ = await index.nearest(query, 10)
+    assert not index.held.means.languages
+    shelf.strangers = OF_BOTH
+    after, _ = await index.nearest(query, 10)
+    assert index.held.means.languages == ("en", "zh")
+    assert after != before
 
 
 async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
@@ -171,7 +227,7 @@ async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
     expected = [key for key in shelf.nearest(query, COUNT) if number_of(key) % 7 == 0]
     for limit in (PLENTY, 0):
         found, _ = await shelf.index(limit).nearest(query, 10, allowed)
-        assert [key for key, _ in found] == expected[:10]
+        assert [key for key, *_ in found] == expected[:10]
     assert (await shelf.index().nearest(query, 10, np.empty(0, np.int64)))[0] == []
 
 
@@ -186,19 +242,14 @@ async def test_removed_vectors_are_forgotten(shelf: Shelf) -> None:
 async def test_vector_that_went_meanwhile_is_no_answer(shelf: Shelf) -> None:
     """Nor is one of another space that has its place by now."""
     index, query = shelf.index(0), units(7, 1)[0]
-    best, second = (key for key, _ in (await index.nearest(query, 2))[0])
+    best, second = (key for key, *_ in (await index.nearest(query, 2))[0])
     other = await shelf.database.vectors.open_space(
         fingerprint="other", provider="fake", model="other", dimensions=SIZE, now=1.0
     )
-    signs = index._rows.signs
-    assert signs is not None
+    held = index.held
     await shelf.database.write(lambda db: db.execute("UPDATE vectors SET space_id = ? WHERE hash = ?", (other, best)))
-    found = await shelf.database.look(
-        lambda reader: _best_by_signs(
-            reader, space=index.space, ids=index._rows.ids, signs=signs, query=query, limit=1, allowed=None
-        )
-    )
-    assert [key for key, _ in found] == [second]
+    found = await shelf.database.look(lambda reader: _best_by_signs(reader, index.space, held, query, 1, None))
+    assert [key for key, *_ in found] == [second]
 
 
 async def test_index_of_a_file_that_was_rebuilt_is_asked_no_more(shelf: Shelf) -> None:
@@ -225,7 +276,7 @@ def test_what_rows_gave_before_they_grew_stays() -> None:
     given = []
     for number, batch in enumerate(batches):
         ids = np.arange(50 * number, 50 * number + 50)
-        rows.append(VectorBatch(ids, np.frombuffer(b"".join(keys(50 * number, 50)), HASH), batch))
+        rows.append(VectorBatch(ids, np.frombuffer(b"".join(keys(50 * number, 50)), HASH), batch, ["en"] * 50))
         given.append((rows.ids, rows.hashes, rows.vectors, rows.signs))
     together = np.concatenate(batches)
     for number, (ids, hashes, vectors, signs) in enumerate(given, start=1):
@@ -244,7 +295,7 @@ def test_what_rows_gave_before_they_grew_stays() -> None:
 PEAK = """
 import resource, sys
 import numpy as np
-from memoryd.search.vectors import VectorRows
+from memoryd.search.vector_rows import VectorRows
 from memoryd.store.index.vectors import HASH, VectorBatch
 
 def peak():
@@ -253,10 +304,10 @@ def peak():
 COUNT, DIMENSIONS = 4_096, 256
 rows = VectorRows(DIMENSIONS, limit=int(sys.argv[1]))
 batch = np.ones((COUNT, DIMENSIONS), np.float32)
-rows.append(VectorBatch(np.arange(COUNT) - COUNT, np.zeros(COUNT, HASH), batch))
+rows.append(VectorBatch(np.arange(COUNT) - COUNT, np.zeros(COUNT, HASH), batch, ["en"] * COUNT))
 before = peak()
 for first in range(1, 240_000, COUNT):
-    rows.append(VectorBatch(np.arange(first, first + COUNT), np.zeros(COUNT, HASH), batch))
+    rows.append(VectorBatch(np.arange(first, first + COUNT), np.zeros(COUNT, HASH), batch, ["en"] * COUNT))
 assert rows.count > 240_000 and rows.signs is not None
 print(peak() - before)
 """

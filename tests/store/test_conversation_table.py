@@ -90,7 +90,7 @@ async def test_purged_conversation_goes_with_all_its_parts_and_vectors(database:
     await put(database, other, spoken("User: heron"))
     hashes = {row.hash for row in (await read(database, passages_of_hashes, await all_hashes(database)))}
     space = await database.vectors.open_space(fingerprint="f", provider="p", model="m", dimensions=1, now=1.0)
-    await database.vectors.put(space, [(key, np.ones(1, np.float32)) for key in hashes], [], now=1.0)
+    await database.vectors.put(space, [(key, np.ones(1, np.float32), "") for key in hashes], [], now=1.0)
     assert (await database.documents.counts()).vectors == 3
     assert await database.conversations.purge([LOG]) == 2
     assert (await database.documents.counts()).vectors == 2

@@ -18,6 +18,7 @@ from memoryd.store.migrations import History, Migration, migrate, new_database, 
 from memoryd.store.opening import FileHeader, log_of, read_header, version_of
 from tests.fault.faults import has_strace, most_calls, strace_prefix
 from tests.sweeps import some
+from tests.warm.programs import ran
 
 ROOT = Path(__file__).parents[2]
 FUTURE = (
@@ -192,7 +193,7 @@ def run_child(path: Path, at: int, prefix: tuple[str, ...] = ()) -> tuple[int, s
     code = "import pathlib, sys; from tests.store.test_migrations import migrate_and_die as it;"
     code += "it(pathlib.Path(sys.argv[1]), int(sys.argv[2]))"
     command = [*prefix, sys.executable, "-c", code, str(path), str(at)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    done = ran(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
     return done.returncode, done.stdout.decode()
 
 

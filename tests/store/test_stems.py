@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
 
 from bench.retrieval.sets import QuestionSet
@@ -15,6 +16,7 @@ from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.stems import MARK, STEMMERS, marked, stems_asked, stems_of
 from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, prepare_index
 from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
+from memoryd.store.index.vectors import put_vectors
 from memoryd.store.index.words import CandidateFilter, best_matches, term_statistics
 from tests.store.consistency import check_consistency
 from tests.store.rows import put
@@ -156,12 +158,16 @@ def _token(word: str) -> str:
         return token
 
 
-def test_index_of_the_version_before_has_its_words_written_anew(tmp_path: Path) -> None:
+def test_index_of_the_version_before_gets_stems_and_languages(tmp_path: Path) -> None:
     path = str(tmp_path / "index.sqlite")
     with closing(apsw.Connection(path)) as db:
         prepare_index(db)
         put(db, "memory/a.md", "Die Häuser am Hafen gehören nicht der Stadt.\n")
+        db.execute("INSERT INTO spaces VALUES (1, 'f', 'fake', 'fake', 2, 0)")
+        hashes = [row[0] for row in db.execute("SELECT hash FROM passages")]
+        put_vectors(db, 1, [(key, np.array([0, 1], np.float32), "") for key in (*hashes, b"gone")], 0.0)
         db.execute("DROP TABLE languages; DROP TABLE chunk_words")
+        db.execute("ALTER TABLE vectors DROP COLUMN language")
         db.execute(
             "CREATE VIRTUAL TABLE chunk_words USING fts5 (body, heading, path, parts, content='', contentless_delete=1)"
         )
@@ -170,4 +176,5 @@ def test_index_of_the_version_before_has_its_words_written_anew(tmp_path: Path) 
         prepare_index(db)
         assert db.pragma("user_version") == INDEX_VERSION
         assert notes_for(db, "Haus") == ["memory/a.md"]
+        assert dict(db.execute("SELECT hash, language FROM vectors")) == {**dict.fromkeys(hashes, "de"), b"gone": ""}
         check_consistency(db)

@@ -34,7 +34,7 @@ def vector_for(key: bytes) -> Vector:
 
 async def embed_all(database: Database, space: int, now: float = 1.0) -> int:
     todo = await database.vectors.pending(space, 1000)
-    await database.vectors.put(space, [(item.hash, vector_for(item.hash)) for item in todo], (), now)
+    await database.vectors.put(space, [(item.hash, vector_for(item.hash), item.language) for item in todo], (), now)
     return len(todo)
 
 
@@ -192,7 +192,7 @@ class TestVectors:
     async def test_vector_of_a_text_that_went_meanwhile_is_not_stored(self, database: Database, space: int) -> None:
         items = await database.vectors.pending(space, 1000)
         await database.documents.remove([], purged=[A])
-        given = [(item.hash, vector_for(item.hash)) for item in items[1:]]
+        given = [(item.hash, vector_for(item.hash), item.language) for item in items[1:]]
         await database.vectors.put(space, given, [(items[0].hash, "no vector")], 1.0)
         assert (await database.documents.counts()).vectors == 0
         assert await database.vectors.rejected("space-1") == []
@@ -203,7 +203,7 @@ class TestVectors:
         mark = database.vectors.purge_mark
         items = await database.vectors.pending(space, 1000)
         await database.documents.remove([A])
-        given = [(item.hash, vector_for(item.hash)) for item in items]
+        given = [(item.hash, vector_for(item.hash), item.language) for item in items]
         await database.vectors.put(space, given, [], 1.0, purge_mark=mark)
         await put_note(database, A, note("rent", "boiler"))
         assert await database.vectors.count_pending(space) == 0
@@ -215,7 +215,7 @@ class TestVectors:
         items = await database.vectors.pending(space, 1000)
         await put_note(database, A, note("attic"))
         await database.documents.drop_remains()
-        given = [(item.hash, vector_for(item.hash)) for item in items]
+        given = [(item.hash, vector_for(item.hash), item.language) for item in items]
         await database.vectors.put(space, given, [], 1.0, purge_mark=mark)
         assert (await database.documents.counts()).vectors == 0
 

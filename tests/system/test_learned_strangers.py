@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from memoryd.embed.calibration import SPACED, UNSPACED
+from memoryd.embed.calibration import ASKED_SPACED, ASKED_UNSPACED, SPACED, UNSPACED
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually
 
-TEXTS = {*SPACED, *UNSPACED}
+TEXTS = {*SPACED, *UNSPACED, *ASKED_SPACED, *ASKED_UNSPACED}
 
 
 def running(home: Path, workspace: Path, model: Path | None, search: Mapping[str, object]) -> RunningDaemon:
@@ -33,6 +33,8 @@ def sent(endpoint: Endpoint) -> list[str]:
 
 
 def test_first_answer_with_vectors_knows_the_strangers(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+    # nothing that another test has learned
+    (tmp_path / "cache" / "memoryd" / "strangers").mkdir(parents=True)
     with running(tmp_path, workspace, starter_model, {}) as daemon:
         client = daemon.client()
         assert client.sync(wait="embedded", timeout_ms=60_000)["complete"]

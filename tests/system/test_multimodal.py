@@ -227,7 +227,7 @@ def test_outage_of_the_endpoint_sends_nothing_twice(
     endpoint.delay = 0.1
     endpoint.start()
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
-        eventually(lambda: len(seen(endpoint)) > 5)
+        eventually(lambda: len(seen(endpoint)) > 5, step=0.02)
         endpoint.kill()
         assert len(seen(endpoint)) < 44
         assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
@@ -248,7 +248,7 @@ def test_killed_daemon_loses_nothing_and_sends_little_twice(
     endpoint.start()
     daemon = configured(tmp_path, workspace, search_of(endpoint))
     with daemon:
-        eventually(lambda: len(seen(endpoint)) > 20)
+        eventually(lambda: len(seen(endpoint)) > 20, step=0.02)
         daemon.kill()
         assert len(set(seen(endpoint))) < 64
         daemon.start()

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
+from memoryd.errors import NotFound
 from memoryd.web.door import HEADERS
 from tests.page import HOSTILE, OURS, TURNED, OpenPage, PageClient, open_page, text_of
 from tests.waiting import eventually
@@ -124,6 +125,11 @@ def test_answer_has_its_words_its_place_and_why(page: PageClient) -> None:
 
 def test_question_in_chinese_is_answered(page: PageClient) -> None:
     assert "每个周末都去海边的木屋" in text_of(page.get("ask", q="海边的木屋"))
+
+
+def test_page_that_was_asked_nothing_says_how_many_memories_there_are(page: PageClient) -> None:
+    eventually(lambda: re.search(r"of \d+ memories\.", page.get("ask").text))
+    assert 'name="q"' in page.get("ask").text
 
 
 def test_question_that_nothing_answers_says_what_to_do(page: PageClient) -> None:
@@ -292,3 +298,8 @@ def test_doctor_is_asked(page: PageClient) -> None:
     text = text_of(page.post("doctor"))
     assert "What doctor says" in text
     assert "checks" in text
+
+
+def test_socket_answers_no_page(opened: OpenPage) -> None:
+    with opened.daemon.client() as client, pytest.raises(NotFound):
+        client.text("/web/login")

@@ -83,7 +83,7 @@ def test_f074_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, wor
 def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
     write_notes(workspace, NOTES)
     with Endpoint(tmp_path, delay=0.4) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: len(endpoint.texts()) > 300)
+        eventually(lambda: len(endpoint.texts()) > 300, step=0.02)
         endpoint.kill()
         answered = len(endpoint.texts())
         assert answered < NOTES
@@ -206,7 +206,7 @@ def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
     search = remote(endpoint, headers={"X-Token": KEY}) | {"sync": {"paused": True}}
     with running(tmp_path, workspace, search) as daemon:
         daemon.client().sync(wait="indexed")
-        eventually(lambda: agent_of(daemon)["pendingEmbeddings"] > 0)
+        eventually(lambda: agent_of(daemon)["pendingEmbeddings"] > 0, step=0.02)
         agent: Any = agent_of(daemon)
         embedding = agent["embedding"]
         assert embedding["rule"] == "memorySearch.provider names openai"

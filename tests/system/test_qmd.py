@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import psutil
 import pytest
 
 from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_workspace
 from tests.integration.qmd_standin import StandIn
 from tests.ranker import write_ranker
 from tests.system.qmd_daemon import (
@@ -27,6 +29,23 @@ from tests.system.qmd_daemon import (
 )
 from tests.system.test_memoryctl import ask, memoryctl
 from tests.waiting import eventually
+
+
+@pytest.fixture(scope="module")
+def herons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """For tests that only ask: over fifty short notes that qmd ranks first, and longer ones that come after them."""
+    home = tmp_path_factory.mktemp("herons")
+    memory = write_workspace(home / "workspace") / "memory"
+    for number in range(50):
+        (memory / f"heron-{number}.md").write_text(f"# Heron\n\nThe heron stood at weir {number}.\n")
+    filler = "It rained, and the ferry came late from the other bank. "
+    late = f"# Summer\n\n{filler * 20}\n\nThe old weir heron slept near the mill, a heron of its own.\n"
+    (memory / "late.md").write_text(late)
+    birds = f"# Birds\n\nThe kestrel slept.\n\n## Ferry\n\n{filler * 60}\n\n## Owls\n\nThe owl woke.\n"
+    (memory / "birds.md").write_text(birds)
+    with with_qmd(home, memory.parent, limits={"maxResults": 4}) as daemon:
+        wait_for_qmd(daemon)
+        yield daemon
 
 
 def test_qmd_answers_with_citations_and_follows_edits(tmp_path: Path, workspace: Path) -> None:
@@ -85,14 +104,10 @@ def test_limits_hold_and_rule_where_nobody_names_any(tmp_path: Path, workspace: 
         assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 500
 
 
-def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(tmp_path: Path, workspace: Path) -> None:
-    for number in range(9):
-        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron {number}\n\nA heron at the weir.\n")
-    with with_qmd(tmp_path, workspace, limits={"maxResults": 4}) as daemon:
-        wait_for_qmd(daemon)
-        assert len(paths(found(daemon, "heron"))) == 4
-        asked = daemon.client().search("heron", max_results=7)
-        assert (asked["backend"], len(paths(asked))) == ("qmd", 7)
+def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(herons: RunningDaemon) -> None:
+    assert len(paths(found(herons, "heron"))) == 4
+    asked = herons.client().search("heron", max_results=7)
+    assert (asked["backend"], len(paths(asked))) == ("qmd", 7)
 
 
 def test_meaning_is_searched_with_a_local_model(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
@@ -195,12 +210,10 @@ def test_dropped_collection_is_forgotten(tmp_path: Path, workspace: Path) -> Non
         assert b"zebra" not in by_hand(daemon, "ls").stdout
 
 
-def test_variables_point_a_person_at_the_same_index(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        printed = by_hand(daemon, "search", "--json", "--", "lease").stdout
-        assert json.loads(printed)[0]["file"] == "qmd://memory-root-main/memory/2026-10-06.md"
-        assert set(ask(daemon, ["qmd", "env"])) == {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}
+def test_variables_point_a_person_at_the_same_index(herons: RunningDaemon) -> None:
+    printed = by_hand(herons, "search", "--json", "--", "lease").stdout
+    assert json.loads(printed)[0]["file"] == "qmd://memory-root-main/memory/2026-10-06.md"
+    assert set(ask(herons, ["qmd", "env"])) == {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}
 
 
 def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, workspace: Path) -> None:
@@ -257,11 +270,10 @@ def test_folders_of_one_name_are_told_apart(tmp_path: Path, workspace: Path) -> 
         assert len(agent_of(daemon)["qmd"]["collections"]) == 4
 
 
-def test_doctor_approves_of_the_real_one(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace) as daemon:
-        checks = {check["part"]: check for check in ask(daemon, ["doctor"])["checks"]}
-        assert checks["qmd"]["state"] == "ok"
-        assert checks["qmd database"]["state"] == "ok"
+def test_doctor_approves_of_the_real_one(herons: RunningDaemon) -> None:
+    checks = {check["part"]: check for check in ask(herons, ["doctor"])["checks"]}
+    assert checks["qmd"]["state"] == "ok"
+    assert checks["qmd database"]["state"] == "ok"
 
 
 @pytest.mark.parametrize("backend", ["builtin", "qmd"])
@@ -288,63 +300,40 @@ def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspac
     assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
 
 
-def write_herons(workspace: Path) -> None:
-    """Write fifty short notes that qmd ranks first, and one long one that comes after them."""
-    for number in range(50):
-        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron\n\nThe heron stood at weir {number}.\n")
-    filler = "It rained, and the ferry came late from the other bank. " * 20
-    late = f"# Summer\n\n{filler}\n\nThe old weir heron slept near the mill, a heron of its own.\n"
-    (workspace / "memory" / "late.md").write_text(late)
-
-
 @pytest.mark.parametrize("question", ['"weir heron"', 'heron "old weir heron"', "heron weir -stood"])
-def test_phrases_and_excluded_words_reach_past_the_best(tmp_path: Path, workspace: Path, question: str) -> None:
-    write_herons(workspace)
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        reply = found(daemon, question)
-        assert paths(reply) == ["memory/late.md"]
-        assert (reply["backend"], reply["fallback"], reply["verdict"]) == ("qmd", None, "answerable")
+def test_phrases_and_excluded_words_reach_past_the_best(herons: RunningDaemon, question: str) -> None:
+    reply = found(herons, question)
+    assert paths(reply) == ["memory/late.md"]
+    assert (reply["backend"], reply["fallback"], reply["verdict"]) == ("qmd", None, "answerable")
 
 
-def test_what_qmd_cannot_be_asked_for_is_asked_of_the_builtin_index(tmp_path: Path, workspace: Path) -> None:
-    write_herons(workspace)
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        reply = found(daemon, "heron path:memory/late.md")
-        assert paths(reply) == ["memory/late.md"]
-        assert (reply["backend"], reply["fallback"]["from"]) == ("builtin", "qmd")
-        assert "none of the best" in reply["fallback"]["reason"]
-        nothing = found(daemon, '"weir lease"')
-        assert (nothing["backend"], paths(nothing), nothing["verdict"]) == ("qmd", [], "none")
+def test_what_qmd_cannot_be_asked_for_is_asked_of_the_builtin_index(herons: RunningDaemon) -> None:
+    reply = found(herons, "heron path:memory/late.md")
+    assert paths(reply) == ["memory/late.md"]
+    assert (reply["backend"], reply["fallback"]["from"]) == ("builtin", "qmd")
+    assert "none of the best" in reply["fallback"]["reason"]
+    nothing = found(herons, '"weir lease"')
+    assert (nothing["backend"], paths(nothing), nothing["verdict"]) == ("qmd", [], "none")
 
 
-def test_excluded_word_elsewhere_in_a_long_note_excludes_only_its_part(tmp_path: Path, workspace: Path) -> None:
-    filler = "It rained, and the ferry came late from the other bank. " * 60
-    text = f"# Birds\n\nThe heron slept.\n\n## Ferry\n\n{filler}\n\n## Owls\n\nThe owl woke.\n"
-    (workspace / "memory" / "birds.md").write_text(text)
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        reply = found(daemon, "heron -owl")
-        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/birds.md"])
-        assert "owl" not in reply["results"][0]["snippet"]
+def test_excluded_word_elsewhere_in_a_long_note_excludes_only_its_part(herons: RunningDaemon) -> None:
+    reply = found(herons, "kestrel -owl")
+    assert (reply["backend"], paths(reply)) == ("qmd", ["memory/birds.md"])
+    assert "owl" not in reply["results"][0]["snippet"]
 
 
-def test_explanation_tells_what_qmd_tells_and_no_more(tmp_path: Path, workspace: Path) -> None:
-    write_herons(workspace)
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        reply: Any = daemon.client().search("heron lease", explain=True)
-        assert reply["backend"] == "qmd"
-        told = [hit["explain"] for hit in reply["results"]]
-        assert [one["mergedRank"] for one in told] == [1, 2, 3, 4, 5, 6]
-        assert [one["baseScore"] for one in told] == [hit["score"] for hit in reply["results"]]
-        assert {tuple(one["terms"]) for one in told} == {("heron",), ("lease",)}
-        assert all("qmd" in one["because"] for one in told)
-        assert {(one["bm25"], one["wordsRank"], one["cosine"], one["vectorRank"]) for one in told} == {
-            (None, None, None, None)
-        }
-        assert {(hit["textScore"], hit["vectorScore"]) for hit in reply["results"]} == {(None, None)}
+def test_explanation_tells_what_qmd_tells_and_no_more(herons: RunningDaemon) -> None:
+    reply: Any = herons.client().search("heron lease", max_results=6, explain=True)
+    assert reply["backend"] == "qmd"
+    told = [hit["explain"] for hit in reply["results"]]
+    assert [one["mergedRank"] for one in told] == [1, 2, 3, 4, 5, 6]
+    assert [one["baseScore"] for one in told] == [hit["score"] for hit in reply["results"]]
+    assert {tuple(one["terms"]) for one in told} == {("heron",), ("lease",)}
+    assert all("qmd" in one["because"] for one in told)
+    assert {(one["bm25"], one["wordsRank"], one["cosine"], one["vectorRank"]) for one in told} == {
+        (None, None, None, None)
+    }
+    assert {(hit["textScore"], hit["vectorScore"]) for hit in reply["results"]} == {(None, None)}
 
 
 @pytest.mark.parametrize(("whole", "count"), [(120, 1), (600, 3), (20, 1)])

@@ -48,7 +48,7 @@ def test_process_of_one_question_killed(tmp_path: Path, workspace: Path) -> None
         wait_for_qmd(daemon)
         answered(daemon, "qmd")
         psutil.Process(agent_of(daemon)["qmd"]["pid"]).kill()
-        eventually(lambda: agent_of(daemon)["qmd"]["server"] == "waiting")
+        eventually(lambda: agent_of(daemon)["qmd"]["server"] == "waiting", step=0.02)
         asking = pool.submit(timed_answer, daemon)
         stopped_at(daemon, "query", has_opened=False).kill()
         reply = asking.result()

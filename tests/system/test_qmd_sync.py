@@ -5,63 +5,71 @@ Refreshing by itself is turned off here, so that nothing but the call can have b
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from tests.daemon import RunningDaemon
+import pytest
+
+from tests.daemon import RunningDaemon, write_workspace
 from tests.system.qmd_daemon import agent_of, found, paths, wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
 NEVER = {"interval": "0s", "debounceMs": 3_600_000, "embedInterval": "0s"}
 
 
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """For tests that each change notes with a word of their own."""
+    home = tmp_path_factory.mktemp("synced")
+    memory = write_workspace(home / "workspace") / "memory"
+    (memory / "charter.md").write_text("The charter of 2026.\n")
+    for folder in (memory, memory / "a", memory / "b"):
+        folder.mkdir(exist_ok=True)
+        (folder / "barge.md").write_text(f"The barge of {folder.name}.\n")
+    with with_qmd(home, memory.parent, update=NEVER) as running:
+        wait_for_qmd(running)
+        yield running
+
+
 def synced(daemon: RunningDaemon, wait: Literal["indexed", "embedded"] = "indexed") -> bool:
     return bool(daemon.client().sync(wait=wait, timeout_ms=60_000)["complete"])
 
 
-def test_note_is_found_as_soon_as_it_is_synced(tmp_path: Path, workspace: Path) -> None:
-    note = workspace / "memory" / "ocelot.md"
-    with with_qmd(tmp_path, workspace, update=NEVER) as daemon:
-        wait_for_qmd(daemon)
-        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
-        for turn in range(10):
-            note.write_text(f"# Ocelot\n\nThe lease of the ocelot is number{turn}.\n")
-            assert synced(daemon)
-            assert paths(found(daemon, f"number{turn}")) == ["memory/ocelot.md"]
-            both = found(daemon, "lease")
-            assert (both["backend"], set(paths(both))) == ("qmd", {"memory/ocelot.md", "memory/2026-10-06.md"})
-            assert not turn or paths(found(daemon, f"number{turn - 1}")) == []
-        note.rename(workspace / "memory" / "margay.md")
+def test_note_is_found_as_soon_as_it_is_synced(daemon: RunningDaemon) -> None:
+    note = daemon.workspace / "memory" / "ocelot.md"
+    before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+    for turn in range(10):
+        note.write_text(f"# Ocelot\n\nThe lease of the ocelot is number{turn}.\n")
         assert synced(daemon)
-        assert set(paths(found(daemon, "lease"))) == {"memory/margay.md", "memory/2026-10-06.md"}
-        assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
+        assert paths(found(daemon, f"number{turn}")) == ["memory/ocelot.md"]
+        both = found(daemon, "lease")
+        assert (both["backend"], set(paths(both))) == ("qmd", {"memory/ocelot.md", "memory/2026-10-06.md"})
+        assert not turn or paths(found(daemon, f"number{turn - 1}")) == []
+    note.rename(daemon.workspace / "memory" / "margay.md")
+    assert synced(daemon)
+    assert set(paths(found(daemon, "lease"))) == {"memory/margay.md", "memory/2026-10-06.md"}
+    assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
 
 
-def test_folder_moved_in_with_old_times_is_found(tmp_path: Path, workspace: Path) -> None:
-    outside = tmp_path / "archive"
+def test_folder_moved_in_with_old_times_is_found(daemon: RunningDaemon) -> None:
+    outside = daemon.home / "archive"
     outside.mkdir()
-    (outside / "old.md").write_text("# Old\n\nThe lease of 1998.\n")
-    with with_qmd(tmp_path, workspace, update=NEVER) as daemon:
-        wait_for_qmd(daemon)
-        outside.rename(workspace / "memory" / "archive")
-        assert synced(daemon)
-        reply = found(daemon, "lease")
-        assert (reply["backend"], set(paths(reply))) == ("qmd", {"memory/archive/old.md", "memory/2026-10-06.md"})
+    (outside / "old.md").write_text("# Old\n\nThe charter of 1998.\n")
+    outside.rename(daemon.workspace / "memory" / "archive")
+    assert synced(daemon)
+    reply = found(daemon, "charter")
+    assert (reply["backend"], set(paths(reply))) == ("qmd", {"memory/archive/old.md", "memory/charter.md"})
 
 
-def test_deleted_note_is_not_returned(tmp_path: Path, workspace: Path) -> None:
-    for name in ("a", "b"):
-        (workspace / "memory" / name).mkdir()
-        (workspace / "memory" / name / "lease.md").write_text(f"The lease of {name}.\n")
-    with with_qmd(tmp_path, workspace, update=NEVER) as daemon:
-        wait_for_qmd(daemon)
-        assert len(paths(found(daemon, "lease"))) == 3
-        (workspace / "memory" / "2026-10-06.md").unlink()
-        shutil.rmtree(workspace / "memory" / "a")
-        assert synced(daemon)
-        reply = found(daemon, "lease")
-        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/b/lease.md"])
+def test_deleted_note_is_not_returned(daemon: RunningDaemon) -> None:
+    memory = daemon.workspace / "memory"
+    assert len(paths(found(daemon, "barge"))) == 3
+    (memory / "barge.md").unlink()
+    shutil.rmtree(memory / "a")
+    assert synced(daemon)
+    reply = found(daemon, "barge")
+    assert (reply["backend"], paths(reply)) == ("qmd", ["memory/b/barge.md"])
 
 
 def test_files_that_only_qmd_indexes_are_waited_for(tmp_path: Path, workspace: Path) -> None:

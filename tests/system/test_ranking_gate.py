@@ -41,6 +41,18 @@ FIRST_DAYS = {
     f"{STRANGERS} zh": Bound(10, answerable=(0, 0), none=8),
 }
 
+FIRST_DAYS_MULTILINGUAL = {
+    "paraphrase en": Bound(29, first=22, three=27),
+    "paraphrase zh": Bound(13, first=7, three=11),
+    "words en": Bound(19, first=19, three=19, answerable=(15, 19)),
+    "words zh": Bound(9, first=9, three=9, answerable=(7, 9)),
+    "inflected en": Bound(9, first=8, three=9, answerable=(5, 9)),
+    "inflected zh": Bound(5, first=5, three=5),
+    f"{STRANGERS} en": Bound(18, answerable=(0, 1), none=8),
+    f"{STRANGERS} zh": Bound(10, answerable=(0, 1), none=3),
+}
+"""With the model for all languages."""
+
 _LITERALS = {
     # a flag that hyphens join is no phrase: the dry dock, where boats run dry, stands before --dry-run-only
     "identifier en": Bound(12, first=11, three=12, answerable=(11, 12)),
@@ -73,6 +85,11 @@ def first_days(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="module")
+def first_days_multilingual(multilingual_model: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    return _answers("tiny-dev", "hybrid", multilingual_model, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
 def literals(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Judged]]:
     """Answers by mode."""
     return {mode: _answers("literals", mode, starter_model, tmp_path_factory) for mode in LITERALS}
@@ -81,6 +98,11 @@ def literals(starter_model: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 @pytest.mark.parametrize("group", FIRST_DAYS)
 def test_first_days(first_days: list[Judged], group: str) -> None:
     assert _shortcomings(first_days, group, FIRST_DAYS[group]) == []
+
+
+@pytest.mark.parametrize("group", FIRST_DAYS_MULTILINGUAL)
+def test_first_days_with_the_model_for_all_languages(first_days_multilingual: list[Judged], group: str) -> None:
+    assert _shortcomings(first_days_multilingual, group, FIRST_DAYS_MULTILINGUAL[group]) == []
 
 
 @pytest.mark.parametrize(("mode", "group"), [(mode, group) for mode in LITERALS for group in LITERALS[mode]])

@@ -8,7 +8,7 @@ from contextlib import closing
 from graphlib import CycleError, TopologicalSorter
 
 from memoryd.cli.main import COMMANDS
-from tests.package_trees import TREES
+from tests.package_trees import TREES, nodes
 
 ORDER = [
     "errors",
@@ -91,7 +91,7 @@ def part_of(module: str) -> str:
 
 def imports(tree: ast.AST) -> Iterator[str]:
     """Yield the dotted name of everything that is imported, wherever the import stands."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -186,8 +186,8 @@ def test_inside_the_domain_modules_import_only_what_stands_above_them() -> None:
 
 
 def test_no_import_is_relative() -> None:
-    nodes = [(module, node) for module, tree in TREES.items() for node in ast.walk(tree)]
-    assert not [module for module, node in nodes if isinstance(node, ast.ImportFrom) and node.level]
+    found = [(module, node) for module, tree in TREES.items() for node in nodes(tree)]
+    assert not [module for module, node in found if isinstance(node, ast.ImportFrom) and node.level]
 
 
 def test_nothing_shipped_imports_tests() -> None:
@@ -199,7 +199,7 @@ def test_tasks_are_made_in_the_daemon_only() -> None:
     makers = [
         f"{module}:{node.lineno}"
         for module, tree in TREES.items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Attribute) and node.attr in ("create_task", "ensure_future")
         if part_of(module) != "daemon" and module not in MAKES_TASKS
     ]
@@ -263,10 +263,9 @@ def _is_privacy_rule(name: str) -> bool:
 
 def makers(tree: ast.AST, made: str) -> list[int]:
     """Return the lines that call `made`, under whatever name it was imported."""
-    nodes = list(ast.walk(tree))
-    aliases = [alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    aliases = [alias for node in nodes(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
     names = {made, *(alias.asname for alias in aliases if alias.name == made and alias.asname)}
-    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = [node.func for node in nodes(tree) if isinstance(node, ast.Call)]
     return [
         func.lineno
         for func in called
@@ -289,7 +288,7 @@ def test_maker_is_found_under_any_name() -> None:
 
 def replacements(tree: ast.AST) -> list[str]:
     """Return what may put a file in the stead of another: calls as they are written, and functions by their names."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes(tree) if isinstance(node, ast.Call)]
     named = [name for name in imports(tree) if name in REPLACES]
     return [*named, *(ast.unparse(call) for call in calls if _replaces(call))]
 
@@ -329,8 +328,8 @@ def drivers_imported(tree: ast.AST) -> set[str]:
 
 def statements(tree: ast.AST) -> list[str]:
     """Return the strings that hold SQL, the parts of f-strings among them."""
-    strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    whole = [_filled(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    strings = [node.value for node in nodes(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    whole = [_filled(node) for node in nodes(tree) if isinstance(node, ast.JoinedStr)]
     return [text for text in [*strings, *whole] if SQL.search(text) or (SMALL_SQL.match(text) and _is_parsed(text))]
 
 
@@ -352,7 +351,7 @@ def _is_parsed(text: str) -> bool:
 
 def functions_of_a_connection(tree: ast.AST) -> set[str]:
     """Return the names of the functions that are handed a connection of the driver."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {
         node.name
         for node in functions

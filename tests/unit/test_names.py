@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.package_trees import ROOT, TREES
+from tests.package_trees import ROOT, TREES, nodes
 
 GLOSSARY = ROOT.parent / "docs" / "glossary.md"
 
@@ -71,7 +71,7 @@ DESCRIBING = frozenset({"property", "cached_property", "setter"})
 
 def names_in(tree: ast.AST) -> Iterator[str]:
     """Yield every name that a module gives to something."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
         elif isinstance(node, ast.arg):
@@ -148,7 +148,7 @@ def test_public_type_stands_once() -> None:
 
 def docstrings_in(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield the public functions and methods that have a docstring, with it; properties are none of them."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
             decorators = {ast.unparse(one).rpartition(".")[2] for one in node.decorator_list}
             if not decorators & DESCRIBING and (text := ast.get_docstring(node)):

@@ -25,6 +25,8 @@ OFTEN = (
     *(command.module for command in COMMANDS.values()),
 )
 """What programs of ours import."""
+PROTOCOL = ("anyio._backends._asyncio", "memoryd.mcp.server")
+"""What `memoryctl mcp` imports besides: most of those that fork never run it."""
 SIZE = 1 << 17
 """Of a message at most, in bytes."""
 
@@ -40,6 +42,8 @@ def serve(asked: socket.socket) -> dict[str, Any]:
         if "ended" in request:
             asked.send(json.dumps(_ended(request["ended"])).encode())
             continue
+        if "mcp" in request["argv"]:
+            read(PROTOCOL)
         if (pid := os.fork()) == 0:
             asked.close()
             _become(request, descriptors)
@@ -95,10 +99,16 @@ def run(argv: Sequence[str]) -> None:
         runpy.run_path(kind, run_name="__main__")
 
 
+def read(modules: Sequence[str]) -> None:
+    """Import modules, if need be, for all that is forked from now on."""
+    if not sys.modules.keys() >= {*modules}:
+        for module in modules:
+            importlib.import_module(module)
+        gc.collect()
+        gc.freeze()
+
+
 if __name__ == "__main__":
-    for often in OFTEN:
-        importlib.import_module(often)
-    gc.collect()
-    gc.freeze()
+    read(OFTEN)
     # the last that this process does, at the end of its stack: a program ends by leaving it
     run(serve(socket.socket(fileno=int(sys.argv[1])))["argv"])

@@ -39,6 +39,7 @@ from memoryd.domain.ranking.fusion import (
     VectorMatches,
     best_stranger,
 )
+from memoryd.domain.ranking.vector_space import CLEAR_REACH
 from memoryd.domain.text.words import is_unspaced
 
 CHUNK_WORDS: Final = 150
@@ -312,8 +313,6 @@ PRIOR_COUNT = 100
 """So many passages of the notes weigh as much as what is known of strangers."""
 USUAL_COUNT, USUAL_DEVIATION = 20, 0.1
 """The same for the usual deviation of cosines, all that is known before a model's strangers are."""
-CLEAR_REACH = 1.5
-"""Deviations: where answers stand lower than this among two dozen texts, the best stranger is above most of them."""
 FULL_REACH, LEAST_FULL = 1.35, 2.5
 """So many times what answers reach is near verbatim; never less than so many deviations."""
 

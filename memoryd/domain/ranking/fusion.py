@@ -34,8 +34,10 @@ FULL_SHARE = 0.5
 """So much of a question's weight in one chunk answers it."""
 NOISE_CHANCE = 0.1
 """Of so many unrelated questions the best stranger is taken for more than noise."""
+USUAL_CHANCE = 0.5
+"""At every other question the best stranger comes so near."""
 CLEAR_CHANCE = 0.001
-"""The same for an answer. Cosines with notes on like things have longer tails than a normal distribution."""
+"""That of an answer. Cosines with notes on like things have longer tails than a normal distribution."""
 _NORMAL = NormalDist()
 
 
@@ -111,9 +113,9 @@ class VectorMatches(Struct, frozen=True, dict=True):
     compared: int = 0
     """How many vectors the question was compared with."""
     passages: Mapping[int, Sequence[PassageMatch]] = field(default_factory=dict)
-    foreign: frozenset[int] = frozenset()
-    """The chunks that are in another language than the question."""
     """The passages of each chunk that are among the nearest."""
+    foreign: frozenset[int] = frozenset()
+    """The chunks in another language than the question that come as near to it as the best stranger usually does."""
 
     def order(self) -> list[int]:
         """Return the chunks, best first."""
@@ -194,10 +196,12 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
         words |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
     vector = evidence.vector
     standouts = {chunk: vector.standout(chunk) or 0.0 for chunk in evidence.chunks}
-    # in another language it can hold no word of the question: its meaning stands for both
-    words |= {chunk: max(words.get(chunk, 0.0), standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
-    text = weights.text * (1 - (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity)
-    return {chunk: text * words.get(chunk, 0.0) + (1 - text) * standouts[chunk] for chunk in evidence.chunks}
+    # in another language it can hold no word of the question: its meaning stands for both, as for some of the words
+    most = 0.5 if evidence.lexical.levels else 1.0
+    words |= {chunk: max(words.get(chunk, 0.0), most * standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
+    given = weights.text * (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity
+    text, meaning = weights.text - given, weights.vector + given
+    return {chunk: text * words.get(chunk, 0.0) + meaning * standouts[chunk] for chunk in evidence.chunks}
 
 
 def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:

@@ -27,7 +27,7 @@ class Strangers(Struct, frozen=True, dict=True):
     questions: Matrix
     """What each of them answers."""
 
-    @property
+    @cached_property
     def mean(self) -> Vector:
         mean: Vector = self.vectors.mean(axis=0)
         return mean
@@ -44,11 +44,13 @@ class Strangers(Struct, frozen=True, dict=True):
         return float(rises.mean())
 
 
+CLEAR_REACH: Final = 1.5
+"""Deviations: where answers stand lower than this among two dozen texts, the best stranger is above most of them."""
 NARROW: Final = 0.5
 """Mean cosine of texts that have nothing in common from which on a model gives all of them much the same direction."""
 LEAST: Final = 5
 """Passages from which on their mean says something of their language."""
-LEAST_SHARE: Final = 0.005
+LEAST_SHARE: Final = 0.02
 """Of all passages: what is less may be lists and names that look like a language."""
 STRANGERS_SHARE: Final = 0.7
 """So much is taken of what strangers say of a language: in a few notes it is also what they are about."""
@@ -61,6 +63,11 @@ def spoken(counts: Mapping[str, int]) -> frozenset[str]:
     """Return the languages that passages, counted by language, are in."""
     total = sum(counts.values())
     return frozenset(code for code, count in counts.items() if code and count >= LEAST and count >= LEAST_SHARE * total)
+
+
+def is_multilingual(strangers: Sequence[Strangers]) -> bool:
+    """Tell whether a model is known to tell answers from strangers in all their languages."""
+    return bool(strangers) and all(one.reach >= CLEAR_REACH for one in strangers)
 
 
 def is_narrow(strangers: Sequence[Strangers]) -> bool:
@@ -94,7 +101,12 @@ class LanguageMeans(Struct, frozen=True):
 
     @classmethod
     def of(cls, vectors: Matrix, languages: Sequence[str], strangers: Sequence[Strangers]) -> Self:
-        """Take the means of passages, of those of one language alone nothing unless the model is narrow."""
+        """Take the means of passages, nothing under a model that knows one language.
+
+        Of passages in one language nothing is taken either, unless the model is narrow.
+        """
+        if not is_multilingual(strangers):
+            return cls()
         counts, priors = Counter(languages), _priors(strangers)
         codes = sorted(spoken(counts) | priors.keys())
         if len(codes) < 2:

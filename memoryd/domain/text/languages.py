@@ -159,8 +159,10 @@ def _by_script(text: str) -> str:
 
 
 def _by_words(text: str) -> str:
-    small = unicodedata.normalize("NFC", text).lower()
-    words = _WORD.findall(small)
+    composed = unicodedata.normalize("NFC", text)
+    small = composed.lower()
+    # a capital alone is a mark, of a retained line too, or a name
+    words = [word.lower() for word in _WORD.findall(composed) if len(word) > 1 or not word.isupper()]
     by_word, by_letter = _languages_by_word(), _languages_by_letter()
     found = [code for word in words if word in by_word for code in by_word[word]]
     if not text.isascii():

@@ -195,8 +195,11 @@ def _rewrite_vectors(connection: apsw.Connection, columns: dict[str, str]) -> No
     def pack(*values: Any) -> Any:
         return packed(np.frombuffer(values[0], np.float32))
 
+    def language(*values: Any) -> Any:
+        return language_of(values[0])
+
     connection.create_scalar_function("packed", pack, 1)
-    connection.create_scalar_function("language_of", language_of, 1)
+    connection.create_scalar_function("language_of", language, 1)
     connection.execute("ALTER TABLE vectors RENAME TO earlier_vectors")
     connection.execute(table[0])
     connection.execute(_REWRITE_VECTORS.format(**columns))

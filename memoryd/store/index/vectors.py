@@ -290,7 +290,8 @@ class Vectors(IndexTable):
         while it was embedded, not even a vector may stay. What was only edited away may come back, and is paid for.
         """
         # in the transaction that stores: between the two a purge could come
-        there = {row[0] for row in db.execute(_SELECT_USED, (_hex(key for key, *_ in (*vectors, *rejected)),))}
+        hashes = [*(key for key, *_ in vectors), *(key for key, _ in rejected)]
+        there = {row[0] for row in db.execute(_SELECT_USED, (_hex(hashes),))}
         keeps_all = self._purges.has_none_since(purge_mark)
         put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
         db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected if key in there])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from memoryd.domain.memories.capture.capture import captured
 from memoryd.domain.skips import SkipReason
 from tests.docs.reference import render
-from tests.package_trees import ROOT, TREES
+from tests.package_trees import ROOT, TREES, nodes
 
 TURNS = ROOT.parent / "tests" / "data" / "turns"
 TAKES = {"SkippedFile": 1, "DroppedItem": 1, "cut_because": 1, "PartReport": 3, "_owed": 0, "skip": 1, "leave_out": 2}
@@ -44,7 +44,7 @@ def test_each_reason_is_given_somewhere_and_written_once() -> None:
     used = {
         node.attr
         for tree in TREES.values()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "SkipReason"
     }
     assert used == set(SkipReason.__members__)
@@ -52,7 +52,7 @@ def test_each_reason_is_given_somewhere_and_written_once() -> None:
     again = {
         f"{name}: {node.value}"
         for name, tree in TREES.items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if name != "domain/skips.py" and isinstance(node, ast.Constant) and node.value in texts
     }
     assert not again
@@ -77,7 +77,7 @@ def test_page_has_exactly_the_rows() -> None:
 
 def _written(tree: ast.Module, *, says_why: bool) -> Iterator[str]:
     """Yield the texts that stand where a reason is taken, or that a function returns which says why not."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         given: list[ast.expr] = []
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -27,7 +27,7 @@ async def test_model_is_asked_once_for_all_processes(tmp_path: Path) -> None:
     assert embedder.embedded == [*SPACED, *UNSPACED]
     rows = known.of(embedder, "Who keeps the bees?")
     assert rows is not None
-    assert np.allclose(rows, [vector_of(text) for text in SPACED], atol=1e-3)
+    assert np.allclose(rows.vectors, [vector_of(text) for text in SPACED], atol=1e-3)
 
 
 async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ async def test_strangers_are_of_the_script_of_the_question(tmp_path: Path) -> No
     await known.learn(embedder)
     rows = known.of(embedder, "Mandy 人在哪个国家？")
     assert rows is not None
-    assert np.allclose(rows, [vector_of(text) for text in UNSPACED], atol=1e-3)
+    assert np.allclose(rows.vectors, [vector_of(text) for text in UNSPACED], atol=1e-3)
 
 
 async def test_models_are_told_apart(tmp_path: Path) -> None:

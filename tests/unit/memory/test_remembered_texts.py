@@ -20,7 +20,7 @@ from memoryd.memory.recall.eligible import MemoryFacts
 from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory
 from memoryd.search.hits import ChunkEvidence
 from memoryd.search.ranking import commonness
-from tests.package_trees import TREES
+from tests.package_trees import TREES, nodes
 from tests.unit.domain.memories.books import book_from
 
 HOLD_TEXT = {
@@ -61,7 +61,7 @@ def test_every_function_that_remembers_is_known_to_hold_text_or_none() -> None:
     found = {
         (module, node.name)
         for module, tree in TREES.items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if REMEMBERING & {ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
     }

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.ranking.calibration import BACKGROUND_CHUNKS, best_stranger, clear_floor, idf, vector_floor
-from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.calibration import (
+    BACKGROUND_CHUNKS,
+    TermStatistics,
+    clear_floor,
+    idf,
+    vector_floor,
+    weighed,
+)
+from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, best_stranger
 
 COUNTS = st.dictionaries(st.sampled_from(["lease", "gateway", "the", "gw"]), st.integers(0, 500), max_size=4)
 
@@ -98,3 +105,16 @@ def test_best_of_strangers_exceeds_its_floor_as_often_as_is_said(strangers: int,
 def test_deviations_without_a_spread_tell_nothing() -> None:
     assert Noise(0.1, 0.0).deviations(0.9) == 0
     assert Noise(0.1, 0.1).deviations(0.5) == pytest.approx(4.0)
+
+
+def test_few_words_are_no_sign_beside_answers_in_another_language() -> None:
+    weights = idf(1_000, {"gateway": 10, "lease": 10, "attic": 10, "back": 400})
+    held = {1: frozenset({"back"}), 2: frozenset({"gateway", "lease"})}
+    words = LexicalMatches({1: 2.0, 2: 1.0})
+    at_home, terms = weighed(Evidence(words, VectorMatches({3: 0.5})), TermStatistics(weights, held))
+    assert terms.terms == held
+    assert at_home.lexical.bm25 == words.bm25
+    assert at_home.lexical.share == weights.share(held[2])
+    abroad = Evidence(words, VectorMatches({3: 0.5}, foreign=frozenset({3})))
+    found, terms = weighed(abroad, TermStatistics(weights, held))
+    assert terms.terms.keys() == found.lexical.bm25.keys() == {2}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.ranking.fusion import (
     Evidence,
@@ -107,3 +108,38 @@ def test_what_does_not_rise_above_the_noise_counts_nothing(cosine: float, noise:
 
 def test_nothing_found_is_nothing_fused() -> None:
     assert relative(Evidence(), Weights()) == weighted(Evidence(), Weights()) == {}
+
+
+CLEAR = Noise(0.0, 0.1)
+"""Of a question in a thousand vectors: .3 is noise, .6 is clear."""
+
+
+def test_words_count_by_the_share_that_they_cover_where_a_meaning_is_clear() -> None:
+    near = VectorMatches({1: 0.1, 2: 0.55}, CLEAR, compared=1_000)
+    for share, best in ((1.0, 1), (0.5, 1), (0.1, 2)):
+        fused = relative(Evidence(LexicalMatches({1: 4.0}, share=share), near), Weights())
+        assert max(fused, key=fused.__getitem__) == best
+    dim = replace(near, cosines={1: 0.1, 2: 0.3})
+    fused = relative(Evidence(LexicalMatches({1: 4.0}, share=0.1), dim), Weights())
+    assert fused == {1: 0.7, 2: pytest.approx(0.3 * standout(0.3, CLEAR))}
+
+
+def test_meaning_stands_for_the_words_that_another_language_cannot_hold() -> None:
+    words = LexicalMatches({1: 4.0, 2: 3.0})
+    near = VectorMatches({1: 0.15, 2: 0.15, 3: 0.55}, CLEAR, compared=1_000)
+    at_home = relative(Evidence(words, near), Weights())
+    abroad = relative(Evidence(words, replace(near, foreign=frozenset({3, 4}))), Weights())
+    assert at_home[1] > at_home[2] > at_home[3]
+    assert abroad[3] == pytest.approx(1.0)
+    assert abroad[3] > abroad[1] == at_home[1]
+    assert abroad.keys() == at_home.keys()
+    complete = LexicalMatches({1: 4.0, 2: 3.0}, {2: 1})
+    beside = relative(Evidence(complete, replace(near, foreign=frozenset({3}))), Weights())
+    assert beside[2] > beside[3] > beside[1]
+
+
+def test_model_that_tells_no_answer_from_strangers_takes_nothing_from_words() -> None:
+    near = VectorMatches({1: 0.1, 2: 0.9}, replace(CLEAR, is_clear=False), compared=1_000)
+    assert near.clarity == 0.0
+    assert replace(near, noise=CLEAR).clarity == 1.0
+    assert VectorMatches().clarity == 0.0

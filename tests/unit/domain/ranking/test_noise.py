@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.calibration import PRIOR_COUNT, USUAL_DEVIATION, CosineSample, noise_of
+from memoryd.domain.ranking.fusion import FULL_Z_SCORE
+from memoryd.domain.ranking.vector_space import CLEAR_REACH
 
 COSINES = st.floats(-1, 1)
 SAMPLES = st.builds(CosineSample, st.integers(0, 100_000), COSINES, st.floats(0, 1))
@@ -57,3 +59,13 @@ def test_unknown_strangers_leave_the_usual_deviation() -> None:
     noise = noise_of(CosineSample(1, 0.4, 0.0), None)
     assert noise.mean == pytest.approx(0.4)
     assert noise.deviation == pytest.approx(USUAL_DEVIATION, rel=0.03)
+
+
+def test_cosine_counts_in_full_where_the_answers_of_the_model_reach() -> None:
+    sample = CosineSample(1_000, 0.8, 0.02**2)
+    fulls = [noise_of(sample, STRANGERS, reach).full for reach in (None, 4.2, 3.2, 2.7, 1.6)]
+    assert fulls[:2] == [FULL_Z_SCORE] * 2
+    assert fulls == sorted(fulls, reverse=True)
+    assert fulls[-1] >= 2.5
+    blind = noise_of(sample, STRANGERS, CLEAR_REACH - 0.1)
+    assert (blind.full, blind.is_clear) == (FULL_Z_SCORE, False)

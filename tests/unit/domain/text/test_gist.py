@@ -44,15 +44,13 @@ def test_there_are_enough_pairs() -> None:
     assert all(first != second for _, first, second in [*FACTS, *COPIES])
 
 
-@pytest.mark.parametrize(("kind", "first", "second"), FACTS)
-def test_another_fact_is_no_copy(kind: str, first: str, second: str) -> None:
-    assert gist(first) != gist(second), kind
-    assert gist(second) != gist(first), kind
+def test_another_fact_is_no_copy() -> None:
+    assert [pair for pair in FACTS if gist(pair[1]) == gist(pair[2])] == []
+    assert [pair for pair in FACTS if gist(pair[2]) == gist(pair[1])] == []
 
 
-@pytest.mark.parametrize(("kind", "first", "second"), FACTS)
-def test_another_fact_in_a_long_note_is_no_copy(kind: str, first: str, second: str) -> None:
-    assert gist(NOTE.replace("{}", first)) != gist(NOTE.replace("{}", second)), kind
+def test_another_fact_in_a_long_note_is_no_copy() -> None:
+    assert [pair for pair in FACTS if gist(NOTE.replace("{}", pair[1])) == gist(NOTE.replace("{}", pair[2]))] == []
 
 
 @pytest.mark.parametrize(("kind", "first", "second"), COPIES)

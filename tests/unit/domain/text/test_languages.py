@@ -75,3 +75,10 @@ def test_accents_may_be_apart() -> None:
 def test_only_the_beginning_counts() -> None:
     german = "Der Schlüssel liegt unter der Matte und die Tür ist nicht verschlossen. "
     assert language_of(german * (SAMPLE_CHARS // len(german) + 1) + "the " * SAMPLE_CHARS) == "de"
+
+
+def test_marks_of_retained_lines_are_no_words() -> None:
+    # Polish says w, Portuguese and Italian o
+    assert language_of("- W @Peter: Peter moved to Lisbon.") in ("en", "")
+    assert language_of("- O(c=0.7) @Anna: Anna would rather have tea with the cake") == "en"
+    assert language_of("O carro está na garagem") == "pt"
