@@ -20,6 +20,8 @@ _AT_ITS_SIDE: Final = 18
 """So many names are written level; of more each goes out from the middle."""
 _WIDEST: Final = 5.0
 _NAME_CHARS: Final = 18
+_BESIDE: Final = 0.12
+"""How far a line leaves the straight way, as a share of it."""
 
 
 class Dot(Struct, frozen=True):
@@ -120,20 +122,21 @@ def link_picture(reply: EntityLinksReply) -> LinkPicture:
     places = {slug: circle.at(angle) for slug, angle in angles.items()}
     places[own["slug"]] = circle.middle_x, circle.middle_y
     most = max((link["memories"] for link in reply["links"]), default=1)
+    edges = [
+        _edge(
+            places[link["one"]],
+            places[link["other"]],
+            circle,
+            width=max(1.0, _WIDEST * sqrt(link["memories"] / most)),
+            is_own=own["slug"] in (link["one"], link["other"]),
+        )
+        for link in reply["links"]
+    ]
     return LinkPicture(
         width=2 * circle.middle_x,
         height=2 * circle.middle_y,
         nodes=tuple(_node(one["name"], angles[one["slug"]], circle) for one in others),
-        edges=tuple(
-            _edge(
-                places[link["one"]],
-                places[link["other"]],
-                circle,
-                width=max(1.0, _WIDEST * sqrt(link["memories"] / most)),
-                is_own=own["slug"] in (link["one"], link["other"]),
-            )
-            for link in reply["links"]
-        ),
+        edges=(*(one for one in edges if not one.is_own), *(one for one in edges if one.is_own)),
     )
 
 
@@ -153,8 +156,8 @@ def _edge(one: tuple[float, float], other: tuple[float, float], circle: _Circle,
     (x, y), (to_x, to_y) = one, other
     if is_own:
         return Edge(f"M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}", round(width, 1), True)
-    # neighbours are joined along the circle, and those across past its middle
+    # neighbours are joined along the circle, and those across beside its middle, where another line may run
     pull = 0.75 - 0.4 * hypot(x - to_x, y - to_y) / (2 * circle.radius)
-    bend_x = circle.middle_x + pull * ((x + to_x) / 2 - circle.middle_x)
-    bend_y = circle.middle_y + pull * ((y + to_y) / 2 - circle.middle_y)
+    bend_x = circle.middle_x + pull * ((x + to_x) / 2 - circle.middle_x) + _BESIDE * (to_y - y)
+    bend_y = circle.middle_y + pull * ((y + to_y) / 2 - circle.middle_y) - _BESIDE * (to_x - x)
     return Edge(f"M{x:.1f} {y:.1f}Q{bend_x:.1f} {bend_y:.1f} {to_x:.1f} {to_y:.1f}", round(width, 1), False)
