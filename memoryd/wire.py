@@ -24,8 +24,9 @@ NEIGHBOURS_MAX = 200
 SEQUENCE_MAX = 50
 SEQUENCE_TOKENS_MAX = 100_000
 PROPOSALS_MAX = 1_000
+TOLD_MAX = 200
 """What a reply has at most: turns of a session, sessions or topics of a list, lines around cited ones, turns and
-tokens of a sequence, and proposals."""
+tokens of a sequence, proposals, and questions with what was told for them."""
 
 MEMORY_CHARS_MAX = 4_000
 MEMORIES_CHARS_MAX = 100_000

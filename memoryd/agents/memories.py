@@ -19,6 +19,7 @@ from memoryd.agents.search import AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Counters, measured
 from memoryd.agents.status.status import AgentParts, DegradationsOf, DegradationTracker, MemoryStatus, StatusBoard
 from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, reindex, sync
+from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
@@ -42,6 +43,7 @@ class AgentMemory(Struct, frozen=True):
     conversations: StoredConversations
     retained: Retained
     turns: AgentTurns
+    told: AgentTold
     parts: AgentParts
     """Of which status tells."""
 
@@ -93,6 +95,10 @@ class AgentMemories:
     def turns(self, admitted: Admitted) -> AgentTurns:
         """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
         return self._find_enabled(admitted).turns
+
+    def told(self, admitted: Admitted) -> AgentTold:
+        """Return what the agent was told for each question."""
+        return self._find_enabled(admitted).told
 
     async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> SessionSyncReply:
         """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""

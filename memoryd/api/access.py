@@ -15,7 +15,7 @@ from starlette.requests import Request
 from memoryd.agents.memories import AgentMemories
 from memoryd.agents.sync import DEFAULT_WAIT
 from memoryd.api.call import Injected, Sent
-from memoryd.api.daemon_state import DaemonState, ReloadResult
+from memoryd.api.daemon_state import DaemonState, PageLink, ReloadResult
 from memoryd.api.http import sockets
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import RequestCounts
@@ -78,6 +78,11 @@ class AccessPolicy:
             bindings=bindings,
             default=next((agent.id for agent in agents if agent.is_default), None),
         )
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The ids of the configured agents."""
+        return tuple(self._agents)
 
     def admit_call(self, socket: str, who: Who | None) -> None:
         """Admit a call that is for `who`, or raise Denied; a call for None is admitted nowhere."""
@@ -175,6 +180,8 @@ class Services(Struct, frozen=True):
     """None where there is no configuration to read again."""
     check_at_reload: Callable[[], Awaitable[ReloadResult]] | None = None
     """Returns what a reload would do; None likewise."""
+    open_page: Callable[[str | None, bool], Awaitable[PageLink]] | None = None
+    """Opens the port for the page and returns a link to the memory of an agent; True: until the daemon ends."""
 
 
 AgentParameter = Annotated[str | None, Field(max_length=64, description="agent to ask; the default agent if absent")]

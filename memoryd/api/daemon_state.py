@@ -27,6 +27,15 @@ class PortState(Struct, frozen=True, kw_only=True):
     refused: Mapping[str, int]
 
 
+class PageLink(Struct, frozen=True):
+    """A link to the page, which lets in once, for so many seconds."""
+
+    url: str
+    host: str
+    port: int
+    seconds: float
+
+
 class LoadState(Struct, frozen=True, kw_only=True):
     """What is in use of what there may be; `refused_requests` counts since the start."""
 

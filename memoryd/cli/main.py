@@ -66,6 +66,7 @@ GROUPS: Final = {
     ),
     "Look after": (
         Command("status", "memory.status", "Show what is well, at work or wrong, and what to do"),
+        Command("web", "memory.web", "Open the page that shows the memory, in a browser"),
         Command("top", "memory.top", "Show requests, queues and caches as they change, until q"),
         Command("changes", "memory.changes", "List what memoryd wrote into the workspace"),
         Command("undo", "memory.changes", "Take back a change where its lines still stand"),

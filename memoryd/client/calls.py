@@ -13,6 +13,7 @@ from urllib.parse import quote
 from memoryd.client.connection import Asker, ListBounds, quoted, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
 from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
+from memoryd.replies.daemon import PageReply
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
     DisagreementsReply,
@@ -174,6 +175,10 @@ class Client(ConversationCalls):
         """
         reply: ReloadReply = self.call("POST", "/reload" + "?dryRun=true" * is_dry, wait_ms=RELOAD_MS)
         return reply
+
+    def open_page(self, keep: bool = False, *, agent: str | None = None) -> PageReply:
+        """Return a link to the page that lets in once, within a minute; with `keep` until the daemon ends."""
+        return self._send(PageReply, "/page", {"keep": keep, "agent": agent})
 
     def events(self, *, silence: float | None = None, **who: Unpack[Asker]) -> Generator[ServerEvent, None, None]:
         """Yield events of indexing, embedding and degradation as they happen, on a connection of its own.

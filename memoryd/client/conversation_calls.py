@@ -21,7 +21,7 @@ from memoryd.replies.conversations import (
     SessionSyncReply,
     TurnReply,
 )
-from memoryd.replies.recall import Encode
+from memoryd.replies.recall import Encode, ToldJudgedReply, ToldReply
 
 FORGET_MS = 120_000
 """How long a forgetting may take: the words of a large index are written anew."""
@@ -161,3 +161,17 @@ class ConversationCalls(DaemonConnection):
     ) -> CaptureReply:
         """Keep what a message states, or with `dry_run` say what would be kept, and why not the rest."""
         return self._send(CaptureReply, "/capture", {"text": text, "answer": answer, "dryRun": dry_run, "agent": agent})
+
+    def told(
+        self, *, session: str = "", before: int = 0, limit: int | None = None, agent: str | None = None
+    ) -> ToldReply:
+        """List what an agent was told for each question, the latest first; raises Denied but for the owner."""
+        asked = {"session": session or None, "before": before or None, "limit": limit, "agent": agent}
+        return self._fetch(ToldReply, "/told", asked)
+
+    def judge_told(
+        self, number: int, name: str, judgement: Literal["noise", "wrong"] | None, *, agent: str | None = None
+    ) -> ToldJudgedReply:
+        """Keep what the owner thinks of a part of what was told; None takes it back. Raises NotFound, Denied."""
+        body = {"number": number, "name": name, "judgement": judgement, "agent": agent}
+        return self._send(ToldJudgedReply, "/told", body)

@@ -15,18 +15,17 @@ from pathlib import Path
 
 import structlog
 from msgspec.structs import replace
-from starlette.types import ASGIApp
 
 from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.access import AccessPolicy, Services, socket_name
 from memoryd.api.application import Application, at_reload, deadlines
-from memoryd.api.daemon_state import ConfigState
+from memoryd.api.daemon_state import ConfigState, PageLink
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
 from memoryd.api.http.limits import Admission, GuardLimits, guard_app
-from memoryd.api.http.loopback import Door, LoopbackPort
+from memoryd.api.http.loopback import Door, LoopbackAuth, LoopbackPort
 from memoryd.api.http.reload_gate import ClosingLimits, ReloadGate
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
@@ -43,8 +42,12 @@ from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
 from memoryd.daemon.report import Reporter, Supervisor
 from memoryd.domain.loopback import DoorRules, WrongTokens
-from memoryd.errors import AlreadyRunning
+from memoryd.errors import AlreadyRunning, NotNow
 from memoryd.files.token_file import TokenFile
+from memoryd.web.door import PageDoor, at_pages, behind_door, with_headers
+from memoryd.web.port import PagePort
+from memoryd.web.session import PageSessions
+from memoryd.web.site import Site, page_deadlines, pages_at_reload
 
 log = structlog.get_logger(__name__)
 
@@ -90,8 +93,14 @@ class Daemon:
             loaded.config, bus=self._bus, supervisor=self._supervisor, outside=self._reporter.degradations
         )
         self._at_start = loaded.config
+        self._page_sessions = PageSessions(time.monotonic)
+        self._page_port: PagePort | None = None
         self._api = Application(self._services(loaded.config))
-        self._reload_gate = ReloadGate(self._api, at_reload(), deadlines().keys())
+        site = Site(lambda: self._api.services, self._page_sessions)
+        self._deadlines = deadlines() | page_deadlines()
+        self._reload_gate = ReloadGate(
+            behind_door(site, self._api), at_reload() | pages_at_reload(), self._deadlines.keys()
+        )
 
     def stop(self) -> None:
         """Begin the orderly end."""
@@ -142,8 +151,8 @@ class Daemon:
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
         with ExitStack() as listening:
             app, listeners, config = self._reload_gate, listen(), self._at_start
-            limits = GuardLimits(deadlines=deadlines())
-            self._port = loopback_port(config, app, limits, self._counts, self._admission)
+            limits = GuardLimits(deadlines=self._deadlines)
+            self._open_ports(config, limits)
             for listener in listeners:
                 # also where the server never runs, since a loop beside it failed at once
                 listening.callback(listener.close)
@@ -155,6 +164,29 @@ class Daemon:
             )
             self._reporter.server, self._reporter.port = server, self._port
             yield server
+
+    def _open_ports(self, config: Config, limits: GuardLimits) -> None:
+        """Make the loopback port where it is configured, and what opens it for the page where it is not."""
+        http, most = config.http, _connection_limits(config).per_process
+        rules = DoorRules.of(http.port, http.allowed_hosts, http.allowed_origins)
+        # counted apart from those of the sockets, which a crowd on the port thus never shuts out
+        connections = ConnectionLimits(total=most, per_process=most)
+        guarded = partial(guard_app, self._reload_gate, limits, counts=self._counts, admission=self._admission)
+        pages = with_headers(guarded(door=partial(PageDoor, rules=rules, sessions=self._page_sessions), is_form=True))
+        if http.enabled:
+            door = Door(rules=rules, token=TokenFile(http.token_path()), wrong=WrongTokens(time.monotonic))
+            calls = guarded(door=partial(LoopbackAuth, door=door))
+            self._port = LoopbackPort(
+                host=http.host, port=http.port, app=at_pages(pages, calls), door=door, limits=connections
+            )
+        self._page_port = PagePort(
+            at_pages(pages, guard_app(Application(table=()))),
+            host=http.host,
+            port=http.port,
+            configured=lambda: self._port,
+            limits=connections,
+            sessions=self._page_sessions,
+        )
 
     @contextmanager
     def _looping(self, group: asyncio.TaskGroup) -> Iterator[None]:
@@ -206,6 +238,8 @@ class Daemon:
     def _port_loops(self) -> list[NamedLoop]:
         """Name the loops of the loopback port, which are started again when they fail."""
         loops = [] if self._port is None else [("http", self._port.run), ("http token", self._port.run_token)]
+        if self._page_port is not None:
+            loops.append(("page", self._page_port.run))
         return [(name, partial(self._supervisor.keep, name, run)) for name, run in loops]
 
     async def _keep_lock(self) -> None:
@@ -225,7 +259,13 @@ class Daemon:
             requests=self._counts,
             reload=self._reloading.reload,
             check_at_reload=self._reloading.look,
+            open_page=self._open_page,
         )
+
+    async def _open_page(self, agent: str | None, is_kept: bool) -> PageLink:
+        if self._page_port is None:
+            raise NotNow("the daemon is starting", hint="ask again in a moment")
+        return await self._page_port.link(agent, is_kept=is_kept)
 
     def _config_state(self) -> ConfigState:
         state, waits_for = self._reloading.state, self._reload_gate.waits_for
@@ -322,25 +362,3 @@ def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.S
     daemon.stop()
     loop.remove_signal_handler(number)
     signal.signal(number, signal.SIG_DFL)
-
-
-def loopback_port(
-    config: Config, app: ASGIApp, limits: GuardLimits, counts: RequestCounts, admission: Admission
-) -> LoopbackPort | None:
-    """Return the port that serves this app; None unless it is configured."""
-    http, most = config.http, _connection_limits(config).per_process
-    if not http.enabled:
-        return None
-    door = Door(
-        rules=DoorRules.of(http.port, http.allowed_hosts, http.allowed_origins),
-        token=TokenFile(http.token_path()),
-        wrong=WrongTokens(time.monotonic),
-    )
-    return LoopbackPort(
-        host=http.host,
-        port=http.port,
-        app=guard_app(app, limits, door, counts, admission),
-        door=door,
-        # counted apart from those of the sockets, which a crowd on the port thus never shuts out
-        limits=ConnectionLimits(total=most, per_process=most),
-    )

@@ -40,6 +40,23 @@ class DoorRules(Struct, frozen=True):
         named = _all(headers, b"origin")
         return "" if all(one.lower() in self.origins for one in named) else "it comes from an origin that is not listed"
 
+    def why_not_page(self, headers: HeaderPairs, *, is_write: bool, is_entrance: bool) -> str:
+        """Say why a request for a page comes from a place that is not that page itself; empty if it may be answered.
+
+        A browser says where a request comes from (`Sec-Fetch-Site`); what writes must be told to come from our pages.
+        Only the entrance, which does nothing but ask for a token, may be linked to from elsewhere.
+        """
+        own = {b"http://" + value.lower() for name, value in headers if name == b"host"}
+        origins = {value.lower() for name, value in headers if name == b"origin"}
+        sites = {value.lower() for name, value in headers if name == b"sec-fetch-site"}
+        is_ours = sites == {b"same-origin"}
+        # without a referrer, which pages forbid, a browser names no origin to its own site either
+        if not origins <= own | ({b"null"} if is_ours else set()):
+            return "it comes from another origin"
+        if is_write:
+            return "" if is_ours or (origins and not sites) else "nothing says that it comes from this page"
+        return "" if is_entrance or sites <= {b"same-origin", b"none"} else "it comes from another page"
+
 
 def bearer_token(headers: HeaderPairs) -> bytes:
     """Return the token that a request brings; empty if it brings none, or several."""

@@ -20,6 +20,19 @@ class ConfigReply(TypedDict):
     """When that reload was, ISO 8601 in UTC; null without problems."""
 
 
+class PageReply(TypedDict):
+    """A link to the page."""
+
+    url: str
+    """The address, with the token that lets in behind `#`: it is good once."""
+    host: str
+    """The address of loopback that it is on."""
+    port: int
+    """The port that it is on."""
+    expiresSeconds: float
+    """For how many seconds it lets in."""
+
+
 class ConnectionsReply(TypedDict):
     """Open connections, and how many were turned away since the start, by reason."""
 

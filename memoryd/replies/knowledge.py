@@ -128,7 +128,9 @@ class EntitiesReply(TypedDict):
     entities: list[EntityReply]
     """The first of them."""
     total: int
-    """How many there are."""
+    """How many there are of those that were asked for."""
+    next: str | None
+    """The slug to ask behind for more; null: these are the last."""
 
 
 class EntityMemoryReply(TypedDict):
@@ -169,6 +171,28 @@ class EntityShowReply(EntityReply):
     """The newest first, as many as were asked for; opinions too."""
     opinions: list[OpinionReply]
     """The firmest first, as many as were asked for."""
+
+
+class EntityLinkReply(TypedDict):
+    """Two entities that memories name together."""
+
+    one: str
+    """The slug of the one."""
+    other: str
+    """The slug of the other."""
+    memories: int
+    """How many memories name both."""
+
+
+class EntityLinksReply(TypedDict):
+    """An entity with those that it is named with, and the links between all of them."""
+
+    entities: list[EntityReply]
+    """The entity itself, then those that most memories name with it."""
+    links: list[EntityLinkReply]
+    """Of each pair among them that memories name together, most memories first."""
+    total: int
+    """How many entities it is named with."""
 
 
 class EntityChangeReply(TypedDict):

@@ -29,6 +29,8 @@ class MemoryDocumentReply(TypedDict):
     """Its tags."""
     entities: list[str]
     """Whom or what it is about, as written."""
+    author: str
+    """Who said it: `user`, `agent`, `tool` or `import`."""
     access_count: int
     """How often it was used."""
     created_at: float
@@ -69,6 +71,8 @@ class MemoryListReply(TypedDict):
     """Some of them: `limit` from `offset` on."""
     total: int
     """How many there are."""
+    next: str | None
+    """What to send as `after` for those that follow; null: these are the last."""
 
 
 class MemoryStatsReply(TypedDict):
@@ -123,11 +127,24 @@ class RelevanceTermsReply(TypedDict):
     """In how many days it leaves the core if nothing uses it; null: it is not core, or stays it."""
 
 
+class MemoryAheadReply(TypedDict):
+    """What becomes of a memory if nobody touches it."""
+
+    relevance: list[float]
+    """Its relevance today, and on every fifth day of a year to come."""
+    leaves_in_days: int | None
+    """In how many days it leaves its tier; null: not within that year."""
+    goes_to: str | None
+    """The tier that it goes to then; null likewise."""
+
+
 class MemoryWhyReply(MemoryReply):
     """Why a memory stands where it does."""
 
     terms: RelevanceTermsReply
     """What its relevance is made of."""
+    ahead: MemoryAheadReply
+    """What becomes of it."""
 
 
 class DecayedMemoryReply(MemoryReply):

@@ -170,6 +170,78 @@ class BundleReply(TypedDict):
     tokens: int
 
 
+class ToldPartReply(TypedDict):
+    """A part of what was put before an agent."""
+
+    name: str
+    """The document or passage, or the short id of a memory."""
+    id: str | None
+    """The id of that memory; null: it is none, or is gone."""
+    content: str | None
+    """What the memory says now; null likewise."""
+    stable: bool
+    """Whether it stands in the stable block."""
+    tokens: int
+    """What it costs, estimated."""
+    told: bool
+    """Whether it was told, in whole or in part."""
+    cut: str | None
+    """Why it, or its end, was left out; null: it was not."""
+    verdict: Literal["answerable", "weak", "none"] | None
+    """What it was worth for this question; null: nobody judged it."""
+    judgement: Literal["noise", "wrong"] | None
+    """What the owner thinks of it for this question; null: nothing."""
+
+
+class ToldTurnReply(TypedDict):
+    """What was put before an agent for one question."""
+
+    number: int
+    """What names it: `before` goes on behind it, and a judgement is of it."""
+    session: str
+    """The session in which the question is kept."""
+    seq: int
+    """The number of its turn."""
+    citation: str
+    """Its address, such as `session:main-20261018#Q17`."""
+    q: str | None
+    """The question; null: it is kept no more."""
+    at: str
+    """When it was answered, ISO 8601."""
+    verdict: Literal["answerable", "weak", "none"]
+    """What the best of what was recalled was worth."""
+    stableTokens: int
+    """What the stable block cost, estimated."""
+    recalledTokens: int
+    """What was recalled cost, estimated."""
+    sequenceTokens: int
+    """What the turns cost that were put before it, estimated."""
+    stableSince: int
+    """The turn since which the stable block is the same; its own number where the block is new."""
+    parts: list[ToldPartReply]
+    """What the bundle held and what was cut; those of the stable block stand with the turn in which it was new."""
+
+
+class ToldReply(TypedDict):
+    """What an agent was told, the latest first; of questions whose session is not remembered nothing is known."""
+
+    turns: list[ToldTurnReply]
+    """The turns."""
+    before: int | None
+    """What to ask for next; null: these are the last."""
+
+
+class ToldJudgedReply(TypedDict):
+    """A judgement that is kept."""
+
+    number: int
+    """The turn."""
+    name: str
+    """The part."""
+    judgement: Literal["noise", "wrong"] | None
+    """What the owner thinks of it now."""
+
+
 class RecallExplanation(TypedDict):
     """How the question was understood."""
 

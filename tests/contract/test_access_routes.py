@@ -308,6 +308,8 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("GET", "/v1/qa/stats"): {},
     ("POST", "/v1/recall"): {"json": RECALLED},
     ("POST", "/v1/turns"): {"json": QA_WRITTEN["turns"]},
+    ("GET", "/v1/told"): {},
+    ("POST", "/v1/told"): {"json": {"number": 1, "name": "lantern", "judgement": "noise"}},
     ("POST", "/v1/capture"): {"json": {"text": "I live in Graz.", "dryRun": True}},
     ("POST", "/v1/retain"): {"json": QA_WRITTEN["retain"]},
     ("GET", "/v1/memories"): {},
@@ -341,6 +343,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/core/insert"): {"json": {"text": "- x", "after": "# Xylophone"}},
     ("GET", "/v1/entities"): {},
     ("GET", "/v1/entities/{entity}"): {"url": "/v1/entities/nobody"},
+    ("GET", "/v1/entities/{entity}/links"): {"url": "/v1/entities/nobody/links"},
     ("POST", "/v1/entities/merge"): {"json": {"name": "Pete", "into": "Peter", "dryRun": True}},
     ("POST", "/v1/entities/split"): {"json": {"alias": "Pete", "dryRun": True}},
     ("GET", "/v1/changes"): {},
@@ -349,6 +352,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/sync"): {"json": {"wait": "none"}},
     ("POST", "/v1/reindex"): {"json": {}},
     ("POST", "/v1/reload"): {},
+    ("POST", "/v1/page"): {"json": {}},
     **{(row.method, row.path): {"url": row.path.format(memory="00000000")} for row in ON_PORT},
 }
 """How each row of the table is asked: on an agent's socket without the key that this takes."""

@@ -56,7 +56,7 @@ def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None
 
 def test_what_is_final_is_answered_on_the_socket_alone() -> None:
     final = {row.path for row in TABLE if row.served is Served.SOCKET}
-    assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload"}
+    assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload", "/v1/page"}
 
 
 @pytest.mark.parametrize(

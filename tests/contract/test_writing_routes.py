@@ -56,9 +56,11 @@ READS: Mapping[str, dict[str, object]] = {
     "/recall": {"query": "lantern"},
     "/memories/search": {"query": "lantern"},
     "/opinions/replay": {},
+    "/told": {"number": 1, "name": "MEMORY.md", "judgement": "noise"},
     "/sync": {"wait": "indexed"},
     "/reindex": {},
     "/reload": {},
+    "/page": {},
 }
 """Asked by POST, and no byte of a workspace comes of it."""
 
@@ -73,6 +75,8 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
         running.client().retain("W @Karmesin: The teapot is cracked.", agent="c")
         running.client().retain("W @Karmesin: The office printer is a Brother HL-2350.", agent="c")
         running.client().retain("W(from=agent) @Karmesin: The office printer is an HP M209.", agent="c")
+        running.client().turn("Which lantern?", session_key="agent:c:main", agent="c")
+        assert running.client().told(agent="c")["turns"]
         running.client().add_turn("Which lamp?", "The red one.", session="s1", agent="c", significance=1.0)
         running.stop()
         given = json.loads(running.config.read_text())

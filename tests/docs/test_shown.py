@@ -52,6 +52,7 @@ NOT_RUN = {
     "make dist": "it installs four environments",
     "make eval": "it needs question sets",
     "make faults": "test_fault_catalogue.py looks at the catalogue",
+    **{f"memoryctl web{option}": "tests/system/test_page.py opens it" for option in ("", " --print", " --keep")},
     "pipx": "it would install another copy",
     "npm": "it fetches 400 MB",
     "uv": "it would install another copy",

@@ -59,6 +59,36 @@ def page(daemon: RunningDaemon, name: str = "peter") -> Path:
     return daemon.workspace / "bank" / "entities" / f"{name}.md"
 
 
+def test_links_are_of_what_reaches_the_asker(daemon: RunningDaemon) -> None:
+    write_logs(
+        daemon.workspace, [("02-01", "W @P @Anna: met"), ("02-02", "W(scope=agent:beta) @Peter @Anna @Zoe: met")]
+    )
+    client = daemon.client()
+    client.sync()
+    for agent, links in (
+        ("alpha", [("anna", "peter", 1)]),
+        ("beta", [("anna", "peter", 2), ("anna", "zoe", 1), ("peter", "zoe", 1)]),
+    ):
+        found = client.call("GET", f"/entities/peter/links?agent={agent}")
+        assert [(link["one"], link["other"], link["memories"]) for link in found["links"]] == links, agent
+        assert [one["name"] for one in found["entities"]] == ["Peter", "Anna", "Zoe"][: found["total"] + 1]
+    (only,) = client.call("GET", "/entities/peter/links?agent=beta&limit=1")["links"]
+    assert only["other"] == "peter"
+
+
+def test_entities_go_on_by_pages_and_are_looked_for_by_any_name(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    first = client.call("GET", "/entities?limit=2&agent=beta")
+    rest = client.call("GET", f"/entities?agent=beta&after={first['next']}")
+    assert [one["slug"] for one in (*first["entities"], *rest["entities"])] == [
+        one["slug"] for one in client.entities(agent="beta")["entities"]
+    ]
+    assert (first["total"], rest["next"]) == (rest["total"], None)
+    named = client.call("GET", "/entities?query=oom+10&agent=alpha")
+    assert [one["name"] for one in named["entities"]] == ["Room 101", "Room 102"]
+    assert client.call("GET", "/entities?query=zinn&agent=alpha")["total"] == 0
+
+
 def test_merge_show_split_and_undo(daemon: RunningDaemon) -> None:
     logs = {path: path.read_bytes() for path in (daemon.workspace / "memory").iterdir()}
     assert {one["name"] for one in told(daemon, "list")["entities"]} >= {"Peter", "Pete", "Room 101", "Room 102"}

@@ -14,6 +14,7 @@ CONFIG = "import memoryd.config.loading.load"
 VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
 
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
+HEAVY |= {"jinja2", "markdown_it", "nh3"}
 """Loaded where they are used first."""
 SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn", "yaml"}
 

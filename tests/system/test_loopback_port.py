@@ -12,13 +12,14 @@ import httpx
 import pytest
 
 from tests.loopback import PATIENCE, OpenPort, free_port, open_port
+from tests.page import PageClient
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
 DOCUMENT = {
     *("id", "scope", "kind", "network", "text", "tier", "importance", "pinned", "tags", "entities", "access_count"),
     *("created_at", "created_day", "accessed_at", "accessed_day", "abstract_text", "overview_text", "citation"),
-    *("sources", "relevance", "superseded_by", "score"),
+    *("sources", "relevance", "superseded_by", "score", "author"),
 }
 PIER = "the pier was painted in spring"
 
@@ -261,3 +262,14 @@ def test_port_is_off_unless_it_is_wanted(tmp_path: Path) -> None:
         assert not opened.token_file.exists()
         with pytest.raises(ConnectionRefusedError):
             opened.talk(b"GET / HTTP/1.1\r\n\r\n")
+
+
+def test_page_and_calls_share_the_port_and_each_has_its_own_key(opened: OpenPort) -> None:
+    with opened.daemon.client() as client:
+        link = client.open_page()["url"]
+    assert link.startswith(f"{opened.url}/web/login#")
+    with PageClient(opened.url, link=link) as page:
+        assert page.get("ask").status_code == 200
+        assert httpx.get(f"{opened.url}{page.base}/ask", headers=_bearer(opened.token)).status_code == 401
+        assert httpx.get(f"{opened.url}/v1/health", headers={"Cookie": f"memoryd={page.cookie}"}).status_code == 401
+    assert opened.ask("GET", "/v1/health").status_code == 200

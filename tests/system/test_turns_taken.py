@@ -13,7 +13,7 @@ from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.tokens import estimate
-from memoryd.errors import Denied, Disabled, InvalidRequest
+from memoryd.errors import Denied, Disabled, InvalidRequest, NotFound
 from memoryd.memory.recall.answer import NOTHING_ABOVE
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
@@ -605,3 +605,27 @@ def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: P
         log = (workspace / "memory" / "2026-10-19.md").read_text()
         assert "问：哪个端口是网关的？决定：我们决定用第二个端口。" in log
         assert made(running, young, "session") == []
+
+
+def test_what_a_question_was_told_is_listed_and_judged(client: Client) -> None:
+    asked = key("told", "sparing")
+    first = client.turn("Which plum tree bears blue plums?", session_key=asked, agent="sparing")
+    second = client.turn("Which plum tree bears sour plums?", session_key=asked, agent="sparing")
+    session = str(first["session"])
+    later, earlier = client.told(session=session, agent="sparing")["turns"]
+    assert (later["seq"], later["q"], later["verdict"]) == (2, "Which plum tree bears sour plums?", second["verdict"])
+    assert [(part["name"], part["tokens"], part["told"]) for part in earlier["parts"]] == [
+        (line["name"], line["tokens"], line["told"]) for line in first["receipt"]
+    ]
+    told = next(part for part in earlier["parts"] if part["told"])
+    assert (told["content"], told["verdict"]) == ("The plum tree number 1 bears blue plums.", "answerable")
+    assert later["stableSince"] == earlier["stableSince"] == 1
+    assert later["sequenceTokens"] > 0
+    client.judge_told(earlier["number"], told["name"], "noise", agent="sparing")
+    (judged,) = client.told(before=later["number"], session=session, agent="sparing")["turns"]
+    assert next(part for part in judged["parts"] if part["name"] == told["name"])["judgement"] == "noise"
+    with pytest.raises(NotFound):
+        client.judge_told(earlier["number"], "another", "wrong", agent="sparing")
+    assert all(one["session"] != session for one in client.told()["turns"]), "what another agent was told"
+    client.forget_session(session, agent="sparing")
+    assert client.told(session=session, agent="sparing")["turns"] == []

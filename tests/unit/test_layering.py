@@ -25,7 +25,7 @@ ORDER = [
     "models",
     "embed",
 ]
-ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "daemon"]
+ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "web", "daemon"]
 WINGS = ("", "text", "ranking", "memories", "sessions")
 """The parts of the domain, in their order; the first is the files beside its folders."""
 OTHER_SIDE = {"client", "mcp", "hooks", "service", "cli"}

@@ -56,7 +56,10 @@ REPLACED_TYPES = {
     "Placed": "RankedCandidate",
 }
 """Types that meant several things."""
-TWICE: Mapping[str, str] = {"Command": "a row of memoryctl, and what the embedding worker is told"}
+TWICE: Mapping[str, str] = {
+    "Command": "a row of memoryctl, and what the embedding worker is told",
+    "Page": "what a browser is shown, and what is read of a long document at a time",
+}
 """Public types that stand twice, and why; those of `replies` mirror the API's."""
 NO_IMPERATIVE = re.compile(
     r"(?:[A-Z][a-z]*[^\Ws]s|The|An?|What|Whether|Where|Why|How|True|False|One|Every|All|Another|As)\b"

@@ -7,7 +7,7 @@ within reach; a session writes only what is its agent's own, and nothing of the 
 import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -25,6 +25,8 @@ from memoryd.domain.memories.documents import (
     DecayedDocument,
     DocumentFilters,
     MemoryDocument,
+    ahead_of,
+    author_of,
     beginning_of,
     decay_of,
     named,
@@ -35,9 +37,10 @@ from memoryd.domain.memories.documents import (
 )
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
-from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters
+from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, named_entity
 from memoryd.domain.memories.scopes import GLOBAL, unnamed_scope
 from memoryd.domain.memories.tiers import RelevanceTerms
+from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.recall.query import Recalled
@@ -46,6 +49,7 @@ from memoryd.memory.usage import UsageCache
 from memoryd.replies.memories import (
     DecayedMemoryReply,
     MemoryAddReply,
+    MemoryAheadReply,
     MemoryDecayReply,
     MemoryDeleteReply,
     MemoryDocumentReply,
@@ -103,29 +107,55 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocumentReply:
         """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
-        return (await self.why(name, admitted))["memory"]
+        return _reply(await self._named(name, admitted))
 
     async def why(self, name: str, admitted: Admitted) -> MemoryWhyReply:
-        """Return a memory with every term of its relevance; raises as `get`."""
+        """Return a memory with every term of its relevance, and what becomes of it; raises as `get`."""
+        document = await self._named(name, admitted)
+        ahead = ahead_of(lambda days: self.usage.preview(document.memory, days))
+        return MemoryWhyReply(
+            memory=_reply(document),
+            terms=_terms(document.terms),
+            ahead=MemoryAheadReply(
+                relevance=[round(value, _DIGITS) for value in ahead.relevance],
+                leaves_in_days=ahead.leaves_in,
+                goes_to=None if ahead.goes_to is None else ahead.goes_to.value,
+            ),
+        )
+
+    async def _named(self, name: str, admitted: Admitted) -> MemoryDocument:
         book = await self.now()
         memory = _find_named(within(book, self.recall.visibility(admitted)), name)
         newer = await self._newer(book, admitted)
-        document = replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
-        return MemoryWhyReply(memory=_reply(document), terms=_terms(document.terms))
+        return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
 
-    async def listing(self, filters: DocumentFilters, admitted: Admitted) -> MemoryListReply:
-        """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope."""
+    async def listing(
+        self, filters: DocumentFilters, admitted: Admitted, *, entity: str = "", since: str = "", until: str = ""
+    ) -> MemoryListReply:
+        """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope or day.
+
+        `entity` is a name of one; `since` and `until` are dates as somebody writes them.
+        """
         check_scope(filters.scope)
         book, visibility = await self.now(), self.recall.visibility(admitted)
+        filters = replace(
+            filters,
+            entities=named_entity(book, entity) if entity else None,
+            since=self._day(since) if since else filters.since,
+            until=self._day(until) if until else filters.until,
+        )
         newer = await self._newer(book, admitted)
 
         def work() -> MemoryListReply:
             visible = with_pauses(within(book, visibility))
             page = page_of(
-                (one for one in visible if filters.admits(one, self._shown_scope(one))), filters, self._document
+                (one for one in visible if filters.admits(one, self._shown_scope(one))),
+                filters,
+                self._document,
+                self.usage.tier,
             )
             documents = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
-            return MemoryListReply(memories=list(map(_reply, documents)), total=page.total)
+            return MemoryListReply(memories=list(map(_reply, documents)), total=page.total, next=page.next or None)
 
         return await asyncio.to_thread(work)
 
@@ -169,6 +199,13 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         filters = RecallFilters(visibility=self.recall.visibility(admitted))
         return (await self.recall.eligible.versions(book, filters, self.recall.clock().date())).newer
 
+    def _day(self, text: str) -> date:
+        """Read a day that somebody wrote; raises InvalidRequest."""
+        try:
+            return parse_instant(text, self.recall.clock()).date()
+        except (ValueError, OverflowError) as exc:
+            raise InvalidRequest(str(exc), hint="give a date, 2026-11-18, or 7d for as long ago") from exc
+
     def _shown_scope(self, memory: Memory) -> str:
         return shown_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
 
@@ -205,6 +242,7 @@ def _reply(one: MemoryDocument) -> MemoryDocumentReply:
         pinned=line.attributes.is_pinned,
         tags=list(line.attributes.tags),
         entities=list(line.entities),
+        author=author_of(memory).value,
         access_count=terms.access_count,
         created_at=one.created_at,
         created_day=memory.first_recorded.isoformat(),

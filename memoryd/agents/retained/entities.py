@@ -6,6 +6,7 @@ Entities are merged and split by an alias in the front matter of a page, which t
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Final
 from uuid import uuid4
 
@@ -14,7 +15,6 @@ from msgspec import Struct
 from memoryd.agents.retained.opinions import firmest_first
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
-from memoryd.domain.counters import grouped
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import unified_diff
@@ -30,17 +30,29 @@ from memoryd.domain.memories.entity_edits import (
     with_alias,
     without_alias,
 )
-from memoryd.domain.memories.kinds import WrittenBy, is_belief
+from memoryd.domain.memories.kinds import MemoryId, WrittenBy, is_belief
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.memory.opinions import OpinionStore
-from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityMemoryReply, EntityReply, EntityShowReply
+from memoryd.replies.knowledge import (
+    EntitiesReply,
+    EntityChangeReply,
+    EntityLinkReply,
+    EntityLinksReply,
+    EntityMemoryReply,
+    EntityReply,
+    EntityShowReply,
+)
 
 SETTLED_SECONDS: Final = 5.0
 """How long a merge waits until its alias is known."""
+
+
+_About = Mapping[EntitySlug, frozenset[MemoryId]]
+"""Which memories within reach are about each entity, by whichever of its names."""
 
 
 class AgentEntities(Struct, frozen=True, kw_only=True):
@@ -52,28 +64,61 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
     journal: Journal
     index: WorkspaceIndex
 
-    async def all(self, admitted: Admitted, limit: int) -> EntitiesReply:
-        """Return those with most memories first."""
+    async def all(self, admitted: Admitted, limit: int, *, query: str = "", after: str = "") -> EntitiesReply:
+        """Return those with most memories first: those that `query` is a part of a name of, behind the slug `after`."""
         book = await self.book.now()
-        about = _about(book, Visibility.of(self.agent, admitted))
-        slugs = about.keys() | (book.pages.keys() - book.aliases.keys())
-        rows = [_entity(book, slug, newest_first(about.get(slug, ()))) for slug in slugs]
-        rows.sort(key=lambda row: (-row["memoryCount"], row["slug"]))
-        return EntitiesReply(entities=rows[:limit], total=len(rows))
+        about = self._about(book, admitted)
+        part = slug_of(query) if query else ""
+        named = {entity for alias, entity in book.aliases.items() if part in alias}
+        slugs = [one for one in about.keys() | (book.pages.keys() - book.aliases.keys()) if part in one or one in named]
+
+        def place(slug: EntitySlug) -> tuple[int, EntitySlug]:
+            return -len(about.get(slug, ())), slug
+
+        rest = sorted(one for one in map(place, slugs) if not after or one > place(EntitySlug(after)))
+        shown = [slug for _, slug in rest[:limit]]
+        return EntitiesReply(
+            entities=[_entity(book, slug, _newest(book, about, slug)) for slug in shown],
+            total=len(slugs),
+            next=shown[-1] if len(rest) > limit else None,
+        )
 
     async def one(self, admitted: Admitted, name: str, limit: int) -> EntityShowReply:
         """Return an entity by its name or an alias, with its opinions, the firmest first; raises NotFound."""
-        book, slug = await self.book.now(), slug_of(name.removeprefix("@"))
-        slug = book.aliases.get(slug, slug)
-        memories = newest_first(_about(book, Visibility.of(self.agent, admitted)).get(slug, ()))
-        if not memories and slug not in book.pages:
-            raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
+        book = await self.book.now()
+        about = self._about(book, admitted)
+        slug = _meant(book, about, name)
+        memories = _newest(book, about, slug)
         opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
         return EntityShowReply(
             **_entity(book, slug, memories),
             memories=list(map(_memory, memories[:limit])),
             opinions=firmest_first(list(opinions.values()))[:limit],
         )
+
+    async def links(self, admitted: Admitted, name: str, limit: int) -> EntityLinksReply:
+        """Return those that an entity is named with, and how all of them are named together; raises NotFound."""
+        book = await self.book.now()
+        about = self._about(book, admitted)
+        slug = _meant(book, about, name)
+        own = about.get(slug, frozenset())
+        near = {other: n for other, memories in about.items() if other != slug and (n := len(own & memories))}
+        shown = [slug, *sorted(near, key=lambda one: (-near[one], one))[:limit]]
+        links = [
+            EntityLinkReply(one=one, other=other, memories=n)
+            for one, other in combinations(sorted(shown), 2)
+            if (n := len(about.get(one, own) & about.get(other, own)))
+        ]
+        return EntityLinksReply(
+            entities=[_entity(book, one, _newest(book, about, one)) for one in shown],
+            links=sorted(links, key=lambda link: (-link["memories"], link["one"], link["other"])),
+            total=len(near),
+        )
+
+    def _about(self, book: Book, admitted: Admitted) -> _About:
+        visibility = Visibility.of(self.agent, admitted)
+        hidden = {one for scope, ids in book.scoped.items() if not visibility.admits(scope) for one in ids}
+        return {slug: seen for slug, ids in book.by_entity.items() if (seen := ids - hidden)}
 
     async def merge(self, name: str, into: str, *, is_dry: bool) -> EntityChangeReply:
         """Make a name an alias of an entity, once the index knows the pages as they are on disk; raises as `merge`."""
@@ -91,21 +136,22 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         return reply
 
 
-def _about(book: Book, visibility: Visibility) -> Mapping[EntitySlug, Sequence[Memory]]:
-    return grouped(
-        (slug, memory)
-        for memory in book.memories.values()
-        if memory.slugs and visibility.admits(memory.line.attributes.scope)
-        for slug in {book.aliases.get(slug, slug) for slug in memory.slugs}
-    )
+def _newest(book: Book, about: _About, slug: EntitySlug) -> Sequence[Memory]:
+    return newest_first([book.memories[one] for one in about.get(slug, ())])
+
+
+def _meant(book: Book, about: _About, name: str) -> EntitySlug:
+    slug = book.about(name.removeprefix("@"))
+    if slug not in about and slug not in book.pages:
+        raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
+    return slug
 
 
 def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityReply:
     """Return an entity with what the memories about it, the newest first, say of it."""
     page = book.pages.get(slug)
-    names = Counter(
-        name for one in memories for name in one.line.entities if book.aliases.get(slug_of(name), slug_of(name)) == slug
-    )
+    written = Counter(name for one in memories for name in one.line.entities)
+    names = Counter({name: count for name, count in written.items() if book.about(name) == slug})
     own = [name for name, _ in names.most_common() if slug_of(name) == slug]
     return EntityReply(
         name=page.name if page else (own or [slug])[0],

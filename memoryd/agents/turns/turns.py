@@ -38,7 +38,9 @@ from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
+from memoryd.memory.told import ToldTurns, told_turn
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
+from memoryd.store.ledger.capture import MessagePlace
 
 _SHOWN: Final = 400
 """Characters of a hit."""
@@ -188,6 +190,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     sessions: SessionMemories
     retained: Retained
     uses: TurnUses
+    told: ToldTurns
     clock: Callable[[], datetime]
     late: LateMessages
 
@@ -245,10 +248,17 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             if recalled is not None and not logged.is_repeated:
                 self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
                 self.capture.note_shown(message.key, recalled)
+                self._note_told(logged, recalled, context)
         if recalled is None:
             return reply
         reply["verdict"] = recalled.verdict.value
         return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, message.encoding)}
+
+    def _note_told(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext) -> None:
+        if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
+            place = MessagePlace(self.agent.id, logged.session, logged.seq)
+            at = self.clock().timestamp()
+            self.told.note(told_turn(place, recalled, recalled.bundle, context.text, at))
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
         # by its key or by its name: the log knows of both

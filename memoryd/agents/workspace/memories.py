@@ -29,6 +29,7 @@ from memoryd.memory.note_files import RecordDays
 from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatementHashes
+from memoryd.memory.told import ToldTurns
 from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageCache
 from memoryd.moving.replacing import replaced_folder
 from memoryd.store.index.passages import ChunkRow
@@ -37,6 +38,7 @@ from memoryd.store.ledger.capture import ShownSpanRows
 from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import OpinionSteps
+from memoryd.store.ledger.told import ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
 STRENGTH: Final = 0.02
@@ -62,6 +64,8 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     """What was stated once, and may have been taken back."""
     usage: UsageCache
     """How often what is remembered was used, and how near at hand it is kept."""
+    told: ToldTurns
+    """What was told for each question."""
 
 
 def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
@@ -79,6 +83,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         opinions=OpinionStore(OpinionSteps(ledger, str(name))),
         stated=StatementHashes(RetainedHashes(ledger, str(name)), ShownSpanRows(ledger, str(name)).key),
         usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
+        told=ToldTurns(ToldRows(ledger, str(name))),
     )
 
 

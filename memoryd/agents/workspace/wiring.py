@@ -19,6 +19,7 @@ from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
+from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
@@ -56,6 +57,7 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         conversations=own.kept,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
+        told=AgentTold(agent.id, shared.memories.told, shared.memories.book, own.kept.qa),
         parts=_agent_parts(agent, shared, own, memories),
     )
 
@@ -229,6 +231,7 @@ def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, r
         sessions=sessions,
         retained=retained,
         uses=TurnUses(retained.recall),
+        told=shared.memories.told,
         clock=owners_time(agent.memory).now,
         late=LateMessages(log.shared),
     )

@@ -111,6 +111,9 @@ By = Annotated[
 OfPath = Annotated[str, Field(max_length=1024, description="only those of this file")]
 OfRun = Annotated[str, Field(max_length=200, description="only those of this run")]
 WithLines = Annotated[bool, Field(description="whether to tell which lines differ; false: no text of a note")]
+BeforeChange = Annotated[
+    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on")
+]
 MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="how many at most")]
 
 
@@ -123,6 +126,7 @@ async def changes(
     run: OfRun = "",
     limit: MostChanges = 50,
     lines: WithLines = True,
+    before: BeforeChange = POSITION_MAX,
 ) -> ChangesReply:
     """List what was written into the workspace, the newest first."""
     if by == QA:
@@ -130,7 +134,7 @@ async def changes(
         began = memories.retained(admitted).changes.moment(since)
         sessions = [] if run else await _written_sessions(memories.conversations(admitted), began, path)
         return ChangesReply(changes=[], sessions=sessions[:limit], trouble=[])
-    filters = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit)
+    filters = ChangeFilter(path=path.removeprefix("./"), run=run, limit=limit, before=before)
     return await memories.retained(admitted).changes.listed(filters, since=since, by=by, has_lines=lines)
 
 

@@ -9,7 +9,7 @@ from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.memories.line import MAX_NAME
-from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityShowReply
+from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityLinksReply, EntityShowReply
 from memoryd.wire import LISTED_MAX
 
 EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
@@ -38,12 +38,20 @@ class EntitySplitRequest(Request):
 
 
 QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
+EntityPart = Annotated[str, Field(max_length=MAX_NAME, description="only those with this in one of their names")]
+EntitySlugText = Annotated[str, Field(max_length=512, description="only those behind the one of this slug")]
 EntityLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
-async def listing(admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50) -> EntitiesReply:
+async def listing(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    query: EntityPart = "",
+    after: EntitySlugText = "",
+    limit: EntityLimit = 50,
+) -> EntitiesReply:
     """List what the memories that reach the caller are about, and the pages of entities."""
-    return await memories.retained(admitted).entities.all(admitted, limit)
+    return await memories.retained(admitted).entities.all(admitted, limit, query=query, after=after)
 
 
 async def show(
@@ -51,6 +59,13 @@ async def show(
 ) -> EntityShowReply:
     """Tell what is known of an entity: its memories, the newest first, opinions, page and aliases."""
     return await memories.retained(admitted).entities.one(admitted, entity, limit)
+
+
+async def links(
+    entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
+) -> EntityLinksReply:
+    """Tell which entities memories name with one, and which of these with each other."""
+    return await memories.retained(admitted).entities.links(admitted, entity, limit)
 
 
 async def merge(request: EntityMergeRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
@@ -67,6 +82,8 @@ async def split(request: EntitySplitRequest, caller: Asking, memories: Memories)
 
 CALLS: Final = (
     call("GET", "/entities", Who.SESSION, listing),
+    # before that of an entity, whose name may have slashes
+    call("GET", "/entities/{entity}/links", Who.SESSION, links),
     call("GET", "/entities/{entity}", Who.SESSION, show),
     call("POST", "/entities/merge", Who.OWNER, merge),
     call("POST", "/entities/split", Who.OWNER, split),

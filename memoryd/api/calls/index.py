@@ -1,4 +1,7 @@
-"""The index and the daemon at work: `/v1/events`, `/v1/files/{path}`, `/v1/reload`, `/v1/sync` and `/v1/reindex`."""
+"""The index and the daemon at work: `/v1/events`, `/v1/files/{path}`, `/v1/reload`, `/v1/sync` and `/v1/reindex`.
+
+`/v1/page` opens the page for a browser.
+"""
 
 import asyncio
 import json
@@ -17,6 +20,7 @@ from memoryd.api.models import AgentId, Request, WaitMs
 from memoryd.domain.access import Who
 from memoryd.errors import NotNow
 from memoryd.files.excerpts import DEFAULT_LINES, LineRange
+from memoryd.replies.daemon import PageReply
 from memoryd.replies.search import FileReply, ReindexReply, ReloadReply, SyncReply
 from memoryd.wire import LINES_MAX, POSITION_MAX, SyncGoal
 
@@ -127,6 +131,25 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
     )
 
 
+class PageRequest(Request):
+    """Whose memory the page is to show first, and for how long it is to be open."""
+
+    agent: AgentId = None
+    keep: bool = False
+    """Until the daemon ends; else it closes when nothing was asked for half an hour."""
+
+
+async def page(request: PageRequest, caller: Asking, services: AllServices) -> PageReply:
+    """Open the page for a browser on this machine, and return a link that lets in once within a minute.
+
+    The loopback port is opened for the page alone where it is off.
+    """
+    if services.open_page is None:
+        raise NotNow("there is no page here")
+    link = await services.open_page(caller.agent_of(request.agent), request.keep)
+    return PageReply(url=link.url, host=link.host, port=link.port, expiresSeconds=link.seconds)
+
+
 async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SyncReply:
     """Scan now; with `wait`, answer when what was on disk before the call is searchable.
 
@@ -151,5 +174,6 @@ CALLS: Final = (
     call("GET", "/events", Who.SESSION, events, at_reload=AtReload.STREAMS),
     call("POST", "/sync", Who.AGENT, sync, deadline=LONGEST_WAIT, at_reload=AtReload.AGAIN),
     call("POST", "/reindex", Who.OWNER, reindex, status=202),
+    call("POST", "/page", Who.OWNER, page, served=Served.SOCKET, at_reload=AtReload.FREE),
     call("POST", "/reload", Who.OWNER, reload, deadline=RELOADING, served=Served.SOCKET, at_reload=AtReload.FREE),
 )

@@ -14,6 +14,7 @@ from memoryd.domain.access import Who
 from memoryd.domain.memories.changes.replacing import Keep
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
+from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.tiers import Tier
 from memoryd.errors import InvalidRequest
 from memoryd.replies.knowledge import DisagreementsReply, SettledReply
@@ -116,6 +117,11 @@ KindFilter = Annotated[str, Field(max_length=20, description="network or kind")]
 TierFilter = Annotated[Tier | None, Field(description="tier")]
 PinnedFilter = Annotated[bool | None, Field(description="whether it is pinned")]
 TagFilter = Annotated[str, Field(max_length=100, description="a tag")]
+EntityFilter = Annotated[str, Field(max_length=200, description="name of whom or what it is about")]
+AuthorFilter = Annotated[Provenance | None, Field(description="who said it")]
+SinceFilter = Annotated[str, Field(max_length=64, description="only of this day or later: `30d`, `2026-10-01`")]
+UntilFilter = Annotated[str, Field(max_length=64, description="only of this day or earlier, likewise")]
+ListAfter = Annotated[str, Field(max_length=80, description="where the list goes on: `next` of the reply before")]
 WordsFilter = Annotated[str, Field(max_length=4096, description="words that all stand in it")]
 ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="how many to leave out before")]
@@ -132,14 +138,29 @@ async def listing(
     pinned: PinnedFilter = None,
     tag: TagFilter = "",
     query: WordsFilter = "",
+    entity: EntityFilter = "",
+    author: AuthorFilter = None,
+    since: SinceFilter = "",
+    until: UntilFilter = "",
     limit: ListLimit = 50,
     offset: ListOffset = 0,
+    after: ListAfter = "",
 ) -> MemoryListReply:
     """List memories within reach, the newest first."""
     filters = DocumentFilters(
-        scope=scope, kinds=kinds_of(kind), tier=tier, pinned=pinned, tag=tag, query=query, limit=limit, offset=offset
+        scope=scope,
+        kinds=kinds_of(kind),
+        tier=tier,
+        pinned=pinned,
+        tag=tag,
+        query=query,
+        author=author,
+        limit=limit,
+        offset=offset,
+        after=after,
     )
-    return await memories.retained(admitted).documents.listing(filters, admitted)
+    documents = memories.retained(admitted).documents
+    return await documents.listing(filters, admitted, entity=entity, since=since, until=until)
 
 
 async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> MemoryAddReply:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from memoryd.agents.retained.recall import BundleOptions, RecallOptions, bundle_reply
 from memoryd.agents.turns.log import NewMessage
-from memoryd.api.access import AdmittedByBody, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, rounded
 from memoryd.api.models import (
@@ -32,6 +32,7 @@ from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
 from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
 from memoryd.memory.opinions import OpinionEvidence, OpinionWithEvidence
@@ -53,10 +54,13 @@ from memoryd.replies.recall import (
     RecallItemExplanation,
     RecallItemReply,
     RecallReply,
+    ToldJudgedReply,
+    ToldReply,
 )
-from memoryd.wire import ANSWER_CHARS_MAX, RESULTS_MAX
+from memoryd.wire import ANSWER_CHARS_MAX, RESULTS_MAX, TOLD_MAX
 
 MAX_RECALLED = 12
+TOLD_NUMBER_MAX: Final = 2**53
 Budget = Annotated[Whole, Field(ge=0, le=100_000)] | None
 Etag = Annotated[str, Field(max_length=200)] | None
 Day = Annotated[str, Field(max_length=64)]
@@ -365,7 +369,42 @@ async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, m
     return reply
 
 
+class ToldJudgement(Request):
+    """What the owner thinks of a part of what was told for a question."""
+
+    number: Annotated[Whole, Field(ge=1, le=TOLD_NUMBER_MAX)]
+    """The turn, as the list numbers it."""
+    name: Annotated[str, Field(min_length=1, max_length=1024)]
+    """The part, by its name there."""
+    judgement: Annotated[Judgement, Field(strict=False)] | None
+    """`noise`: it has nothing to do with the question; `wrong`: it is not so; null takes that back."""
+    agent: AgentId = None
+
+
+ToldSession = Annotated[str, Field(max_length=512, description="only turns of this session, by its name")]
+ToldBefore = Annotated[int, Field(ge=0, le=TOLD_NUMBER_MAX, description="only turns before this number; 0: the last")]
+ToldLimit = Annotated[int, Field(ge=1, le=TOLD_MAX, description="how many at most")]
+
+
+async def told(
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    session: ToldSession = "",
+    before: ToldBefore = 0,
+    limit: ToldLimit = 20,
+) -> ToldReply:
+    """List what the agent was told for each question that is kept, the latest first."""
+    return await memories.told(admitted).some(admitted, limit, session=session, before=before)
+
+
+async def judge(request: ToldJudgement, admitted: AdmittedByBody, memories: Memories) -> ToldJudgedReply:
+    """Keep what the owner thinks of a part of what was told; nothing else is changed by it."""
+    return await memories.told(admitted).judge(request.number, request.name, request.judgement)
+
+
 CALLS: Final = (
     call("POST", "/recall", Who.SESSION, recall),
     call("POST", "/turns", Who.SESSION, take),
+    call("GET", "/told", Who.OWNER, told),
+    call("POST", "/told", Who.OWNER, judge),
 )

@@ -7,6 +7,7 @@ import asyncio
 import math
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +18,8 @@ METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose body counts; that of any other is read and ignored."""
 DECODED: Final = "memoryd.body"
 """The key of the ASGI scope for the decoded body."""
+FIELDS_MAX: Final = 500
+"""Of a form."""
 INTEGER_MAX: Final = 2**63 - 1
 
 
@@ -25,16 +28,25 @@ class Body:
 
     Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end. With
     `is_strict` a body must say that it is `application/json`, for a page in a browser can send one that says nothing.
+    With `is_form` it is the fields of a form instead.
     """
 
     def __init__(
-        self, app: ASGIApp, *, max_bytes: int, max_depth: int, timeout: timedelta, is_strict: bool = False
+        self,
+        app: ASGIApp,
+        *,
+        max_bytes: int,
+        max_depth: int,
+        timeout: timedelta,
+        is_strict: bool = False,
+        is_form: bool = False,
     ) -> None:
         self._app = app
         self._max_bytes = max_bytes
         self._max_depth = max_depth
         self._timeout = timeout
         self._is_strict = is_strict
+        self._is_form = is_form
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._read(scope, receive)
@@ -76,6 +88,8 @@ class Body:
     def _decode(self, scope: Scope, body: bytes) -> Any:
         if not body:
             return {}
+        if self._is_form:
+            return decode_form(body)
         _check_media_type(header_of(scope, b"content-type"), is_strict=self._is_strict)
         return decode(body, max_depth=self._max_depth)
 
@@ -119,6 +133,17 @@ def decode(body: bytes, *, max_depth: int = 32) -> Any:
         raise InvalidRequest(f"the body is not valid JSON: {exc}", hint="send UTF-8 without a byte order mark") from exc
     _check(value, max_depth)
     return value
+
+
+def decode_form(body: bytes) -> dict[str, str]:
+    """Return the fields of a form; one that is repeated has a value on each line. Raises InvalidRequest."""
+    fields: dict[str, str] = {}
+    try:
+        for name, value in parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX):
+            fields[name] = f"{fields[name]}\n{value}" if name in fields else value
+    except ValueError as exc:
+        raise InvalidRequest("that is no form", hint="send the form of a page") from exc
+    return fields
 
 
 def _check(value: Any, max_depth: int) -> None:

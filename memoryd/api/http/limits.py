@@ -5,7 +5,7 @@ once, with an error that says when to ask again; those for the daemon's state an
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Final
@@ -15,13 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body, header_of
 from memoryd.api.http.counting import RequestCounts, count_requests
-from memoryd.api.http.loopback import Door, LoopbackAuth
 from memoryd.api.problems import Problem, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, NotNow, Overloaded, RequestError, ShuttingDown
 from memoryd.wire import API
 
 ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
-STREAMS: Final = frozenset({f"{API}/events"})
+STREAMS: Final = frozenset({f"{API}/events", "/web/events"})
 """Streams wait for events without end, and are bounded as connections."""
 DRAINED: Final = 8
 """A refused body is read up to so many times the limit, for clients that send all before they read."""
@@ -248,14 +247,16 @@ class GuardLimits(Struct, frozen=True):
 def guard_app(
     app: ASGIApp,
     limits: GuardLimits | None = None,
-    door: Door | None = None,
+    door: Callable[[ASGIApp], ASGIApp] | None = None,
     counts: RequestCounts | None = None,
     admission: Admission | None = None,
+    *,
+    is_form: bool = False,
 ) -> ASGIApp:
     """Wrap `app` in the layers; a request that breaks a limit gets its error reply from them.
 
     Without a `door` all that the access policy admits may ask; without `counts` no requests are counted, and without
-    `admission` as many are at work as there are connections.
+    `admission` as many are at work as there are connections. With `is_form` bodies are forms, else JSON.
     """
     limits = limits or GuardLimits()
     layers: ASGIApp = limit_time(app, default=limits.deadline, deadlines=limits.deadlines)
@@ -265,12 +266,13 @@ def guard_app(
         max_depth=limits.json_depth,
         timeout=limits.body_timeout,
         is_strict=door is not None,
+        is_form=is_form,
     )
     if admission is not None:
         layers = limit_load(layers, admission)
     if door is not None:
         # outside of the load limit: a request without the token takes no room
-        layers = LoopbackAuth(layers, door)
+        layers = door(layers)
     layers = reply_to_errors(layers, drained_bytes=limits.body_bytes * DRAINED, body_timeout=limits.body_timeout)
     if counts is not None:
         layers = count_requests(layers, counts)

@@ -16,7 +16,9 @@ from msgspec import Struct
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book, Memory, newest_first
+from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
+from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
@@ -123,7 +125,8 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
     """Which documents are listed: all given ones must hold; None, and an empty text, admit all.
 
     `scope` is as documents tell it, or `workspace` for all that name none. `query` holds words that text, entities
-    or tags all hold, in any case.
+    or tags all hold, in any case. `since` and `until` are days of the newest line, both included. `after` is where a
+    list goes on: the `place_of` the last one shown.
     """
 
     scope: str = ""
@@ -132,8 +135,13 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
     pinned: bool | None = None
     tag: str = ""
     query: str = ""
+    entities: frozenset[EntitySlug] | None = None
+    author: Provenance | None = None
+    since: date = date.min
+    until: date = date.max
     limit: int = 50
     offset: int = 0
+    after: str = ""
 
     def admits(self, memory: Memory, scope: str) -> bool:
         """Tell whether a memory, whose scope is told so, is among those that are asked for, but for its tier."""
@@ -143,29 +151,68 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
             and (self.kinds is None or memory.kind in self.kinds)
             and self.pinned in (None, attributes.is_pinned)
             and (not self.tag or self.tag.casefold() in {tag.casefold() for tag in attributes.tags})
+            and (self.entities is None or not self.entities.isdisjoint(memory.slugs))
+            and self.author in (None, author_of(memory))
+            and self.since <= memory.recorded <= self.until
             and (not self.query or _holds_words(memory, self.query))
         )
 
 
+def author_of(memory: Memory) -> Provenance:
+    """Return who said what a memory states; what does not tell was written by a person."""
+    return memory.line.attributes.provenance or Provenance.USER
+
+
+def place_of(memory: Memory) -> str:
+    """Return its place in a list of the newest first; a memory that is gone by now does no harm."""
+    return f"{date.max.toordinal() - memory.recorded.toordinal():07}:{memory.id}"
+
+
 class DocumentPage(Struct, frozen=True):
-    """Some of the documents that were asked for, and how many there are."""
+    """Some of the documents that were asked for, how many there are, and where the list goes on, if it does."""
 
     documents: tuple[MemoryDocument, ...] = ()
     total: int = 0
+    next: str = ""
 
 
 def page_of(
-    admitted: Iterable[Memory], filters: DocumentFilters, document: Callable[[Memory], MemoryDocument]
+    admitted: Iterable[Memory],
+    filters: DocumentFilters,
+    document: Callable[[Memory], MemoryDocument],
+    tier_of: Callable[[Memory], Tier],
 ) -> DocumentPage:
-    """Return the documents of memories that filters admit, the newest first, from `offset` on, and how many there are.
+    """Return the documents of memories that filters admit, the newest first, and how many there are.
 
     Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
     """
     memories = newest_first(admitted)
     if filters.tier is not None:
-        memories = tuple(one for one in memories if document(one).terms.tier is filters.tier)
-    shown = memories[filters.offset : filters.offset + filters.limit]
-    return DocumentPage(tuple(map(document, shown)), len(memories))
+        memories = tuple(one for one in memories if tier_of(one) is filters.tier)
+    start = filters.offset + (bisect_right(memories, filters.after, key=place_of) if filters.after else 0)
+    shown = memories[start : start + filters.limit]
+    is_last = start + filters.limit >= len(memories)
+    return DocumentPage(tuple(map(document, shown)), len(memories), "" if is_last else place_of(shown[-1]))
+
+
+AHEAD_DAYS: Final = 365
+_AHEAD_STEP: Final = 5
+
+
+class Ahead(Struct, frozen=True):
+    """The relevance of a memory if nobody touches it: every fifth day of a year, and when it leaves its tier, if so."""
+
+    relevance: tuple[float, ...]
+    leaves_in: int | None
+    goes_to: Tier | None
+
+
+def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> Ahead:
+    """Return what lies ahead of a memory, whose terms in so many days are given."""
+    days = [terms_in(day) for day in range(AHEAD_DAYS + 1)]
+    leaves = next((day for day, terms in enumerate(days) if terms.tier is not days[0].tier), None)
+    relevance = tuple(terms.relevance for terms in days[::_AHEAD_STEP])
+    return Ahead(relevance, leaves, None if leaves is None else days[leaves].tier)
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:

@@ -6,11 +6,22 @@ of that the words that few other memories hold.
 
 import re
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Final
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.text.words import MAX_CHARS, normalised, statement_of
+
+
+class Judgement(StrEnum):
+    """What the owner thinks of something that an agent was told for a question."""
+
+    NOISE = "noise"
+    """It has nothing to do with the question."""
+    WRONG = "wrong"
+    """It is not so."""
+
 
 RARE_MEMORIES: Final = 2
 RARE_SHARE: Final = 0.02

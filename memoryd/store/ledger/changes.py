@@ -18,6 +18,7 @@ from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgo
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import SqlValue, WorkspaceRows, erases
+from memoryd.store.ledger.told import DROP_TOLD
 
 RETENTION_SECONDS: Final = 90 * 86_400
 MAX_ROWS: Final = CHANGES_MAX
@@ -72,6 +73,8 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     path: str = ""
     run: str = ""
     limit: int = 50
+    before: int = 2**62
+    """Only those of smaller numbers: how a list goes on behind its last."""
 
 
 _COLUMNS = "id, run, agent, writer, why, path, at, state, hash_before, hash_after, hunks, undoes"
@@ -85,7 +88,7 @@ _UNSETTLED = f"SELECT {_COLUMNS} FROM changes WHERE workspace = ? AND state = 'i
 _SOME = f"""
 SELECT {_COLUMNS} FROM changes
 WHERE workspace = ?1 AND at >= ?2 AND state <> 'intended' AND (?3 = '' OR writer = ?3) AND (?4 = '' OR agent = ?4)
-AND (NOT ?5 OR agent <> '') AND (?6 = '' OR path = ?6) AND (?7 = '' OR run = ?7)
+AND (NOT ?5 OR agent <> '') AND (?6 = '' OR path = ?6) AND (?7 = '' OR run = ?7) AND id < ?9
 ORDER BY id DESC LIMIT ?8
 """
 _STATE = "UPDATE changes SET state = ? WHERE id = ? AND state <> ?"
@@ -211,7 +214,8 @@ class ChangeLog(WorkspaceRows):
         """Drop all rows of the pages below a folder that forgetting removed last: their paths are names."""
         removed = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall())
         if removed:
-            await self._erase_each(_DROP_PATH, [(self._workspace, *row) for row in removed])
+            for statement in (_DROP_PATH, DROP_TOLD):
+                await self._erase_each(statement, [(self._workspace, *row) for row in removed])
 
 
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:

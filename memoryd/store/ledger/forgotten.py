@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.entities import ENTITY_PAGES
-from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
+from memoryd.store.ledger.told import DROP_TOLD
 
 _OF_MEMORIES: Final = (
     ("first_seen", "memory"),
@@ -86,6 +87,7 @@ class ForgottenRows(WorkspaceRows):
         before = db.total_changes()
         for table, column in _OF_MEMORIES:
             db.executemany(f"DELETE FROM {table} WHERE workspace = ? AND {column} = ?", named)
+        db.executemany(DROP_TOLD, [(self._workspace, short_id(memory)) for memory in memories])
         steps += db.total_changes() - before
         proposals = [
             (number,) for number, *texts in db.execute(_TEXTS, (self._workspace,)) if any(map(gone.is_in, texts))

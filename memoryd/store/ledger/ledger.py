@@ -49,6 +49,7 @@ _HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq
 _DROP_PENDING = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
 _FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
 _DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
+_DROP_TOLD = "DELETE FROM told_turns WHERE agent = ? AND session = ?"
 _OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 
 
@@ -216,6 +217,7 @@ class Ledger:
 
         def step(db: apsw.Connection) -> int:
             db.execute(_DROP_AWAITED, (agent, session))
+            db.execute(_DROP_TOLD, (agent, session))
             db.execute(_FORGET, (agent, session))
             return db.changes()
 

@@ -80,3 +80,39 @@ def test_wrong_tokens_are_counted_within_a_minute() -> None:
     assert wrong.wait() == 0
     wrong.note()
     assert wrong.wait() == 10
+
+
+HOST = (b"host", b"127.0.0.1:18790")
+OURS = (b"sec-fetch-site", b"same-origin")
+TYPED = (b"sec-fetch-site", b"none")
+BESIDE = (b"sec-fetch-site", b"same-site")
+"""What a browser says of a page on another port of this host."""
+
+
+@pytest.mark.parametrize(
+    ("headers", "reads", "writes", "enters"),
+    [
+        ([], True, False, True),
+        ([OURS], True, True, True),
+        ([OURS, (b"origin", b"null")], True, True, True),
+        ([OURS, (b"origin", b"http://127.0.0.1:18790")], True, True, True),
+        ([(b"origin", b"http://127.0.0.1:18790")], True, True, True),
+        ([TYPED], True, False, True),
+        ([BESIDE], False, False, True),
+        ([(b"sec-fetch-site", b"cross-site")], False, False, True),
+        ([OURS, BESIDE], False, False, True),
+        ([(b"origin", b"null")], False, False, False),
+        ([BESIDE, (b"origin", b"http://127.0.0.1:1")], False, False, False),
+        ([OURS, (b"origin", b"http://127.0.0.1:1")], False, False, False),
+        ([(b"origin", b"http://localhost:18790")], False, False, False),
+        ([BESIDE, (b"origin", b"http://127.0.0.1:18790")], False, False, True),
+    ],
+)
+def test_page_is_read_and_written_by_itself_and_entered_from_anywhere(
+    headers: list[tuple[bytes, bytes]], reads: bool, writes: bool, enters: bool
+) -> None:
+    given = [HOST, *headers]
+    assert (RULES.why_not_page(given, is_write=False, is_entrance=False) == "") is reads
+    assert (RULES.why_not_page(given, is_write=True, is_entrance=False) == "") is writes
+    assert (RULES.why_not_page(given, is_write=True, is_entrance=True) == "") is writes
+    assert (RULES.why_not_page(given, is_write=False, is_entrance=True) == "") is enters

@@ -50,6 +50,7 @@ HOLD_NONE = {
     "store/index/schema.py": {"_tables_we_make"},
     "store/migrations.py": {"_tables_of"},
     "store/index/words.py": {"_as_set", "_as_json"},
+    "web/rendering.py": {"_markdown", "static_file", "templates"},
 }
 """They hold paths, patterns, numbers, days and tables."""
 REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}

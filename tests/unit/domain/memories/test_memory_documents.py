@@ -5,12 +5,14 @@ from datetime import UTC, date, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.documents import (
     DecayedDocument,
     DocumentFilters,
     MemoryDocument,
+    ahead_of,
     beginning_of,
     days_of,
     decay_of,
@@ -21,7 +23,7 @@ from memoryd.domain.memories.documents import (
 )
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Attributes, RetainedLine
-from memoryd.domain.memories.tiers import Tier, TierFacts, TierReason, TierSettings, terms_of
+from memoryd.domain.memories.tiers import RelevanceTerms, Tier, TierFacts, TierReason, TierSettings, terms_of
 
 DAY = date(2026, 11, 18)
 KINDS = (Kind.WORLD, Kind.FACT, Kind.PREFERENCE, Kind.LESSON)
@@ -65,7 +67,7 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
     filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
     memories = [one.memory for one in reversed(every) if filters.admits(one.memory, one.scope)]
     by_id = {one.memory.id: one for one in every}
-    page = page_of(memories, filters, lambda memory: by_id[memory.id])
+    page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
     admitted = [
         one
         for one in every
@@ -76,6 +78,38 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
     ]
     assert page.total == len(admitted)
     assert list(page.documents) == admitted[offset : offset + limit]
+    assert bool(page.next) == (offset + limit < len(admitted))
+
+
+@given(count=st.integers(0, 30), limit=st.integers(1, 7))
+def test_pages_that_follow_by_the_place_of_the_last_are_all_of_them(count: int, limit: int) -> None:
+    every = [document(number) for number in range(count)]
+    by_id = {one.memory.id: one for one in every}
+    shown: list[MemoryDocument] = []
+    after = ""
+    while True:
+        filters = DocumentFilters(limit=limit, after=after)
+        memories = [one.memory for one in every]
+        page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
+        shown += page.documents
+        # what the last one shown was is gone by the next page
+        every = [one for one in every if one is not shown[-1]] if shown else every
+        if not (after := page.next):
+            break
+    assert sorted(one.memory.id for one in shown) == sorted(by_id)
+
+
+def test_what_lies_ahead_is_a_year_in_steps_of_five_days_and_the_day_it_leaves_its_tier() -> None:
+    terms = document(1).terms
+
+    def in_days(days: float) -> RelevanceTerms:
+        tier = Tier.WORKING if days < 33 else Tier.PERIPHERAL
+        return replace(terms, tier=tier, relevance=1 - days / 400)
+
+    ahead = ahead_of(in_days)
+    assert (len(ahead.relevance), ahead.relevance[0], ahead.relevance[2]) == (74, 1, 1 - 10 / 400)
+    assert (ahead.leaves_in, ahead.goes_to) == (33, Tier.PERIPHERAL)
+    assert ahead_of(lambda _days: terms).leaves_in is None
 
 
 @given(st.integers(0, 30))

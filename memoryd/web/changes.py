@@ -1,0 +1,108 @@
+"""The page Changes, with undo; and forgetting, which first shows what it reaches."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from memoryd.api.call import FORGETTING
+from memoryd.api.calls import changes
+from memoryd.api.calls.changes import ForgetRequest, UndoRequest
+from memoryd.domain.access import Who
+from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.errors import InvalidRequest, MemorydError, NotFound
+from memoryd.replies.changes import ForgetReply
+from memoryd.web.pages import ROWS, Page, Redirect, View, Visit
+from memoryd.web.session import Notice
+from memoryd.wire import POSITION_MAX
+
+WRITERS: Final = tuple(map(str, WrittenBy))
+_COUNTS: Final = ("files", "purgedChanges", "purgedProposals", "purgedAnswers", "purgedSteps")
+_LISTS: Final = ("memories", "lines", "turns", "changes", "unfinished", "stays")
+
+
+async def listing(visit: Visit) -> View:
+    """List what was written, the newest first, with the lines that went and came."""
+    by, path, run = visit.text("by"), visit.text("path"), visit.text("run")
+    before = visit.number("before", POSITION_MAX)
+    # one more than is shown tells whether there are more
+    reply = await changes.changes(
+        visit.admitted, visit.memories, by=by, path=path, run=run, limit=ROWS + 1, before=before
+    )
+    rows = reply["changes"][:ROWS]
+    filters = {"by": by, "path": path, "run": run}
+    return View(
+        {
+            "rows": rows,
+            "trouble": reply["trouble"],
+            "filters": filters,
+            "writers": WRITERS,
+            "next": {**filters, "before": rows[-1]["id"]} if len(reply["changes"]) > ROWS else None,
+        }
+    )
+
+
+async def undo(visit: Visit) -> Redirect:
+    """Take back changes, the newest first, or all of one run."""
+    run, numbers = visit.text("run"), sorted(map(int, filter(str.isdecimal, visit.all("id"))), reverse=True)
+    if not run and not numbers:
+        raise InvalidRequest("no change is named", hint="choose one on the page Changes")
+    requests = [visit.request(UndoRequest, run=run)] if run else [visit.request(UndoRequest, id=one) for one in numbers]
+    undone = [await changes.undo(request, visit.admitted, visit.memories) for request in requests]
+    back = [one["undoneBy"] for reply in undone for one in reply["undone"] if one["undoneBy"]]
+    return Redirect(visit.back("changes"), Notice("Taken back.", tuple(back)))
+
+
+async def forget(visit: Visit) -> View:
+    """Show all that forgetting reaches; nothing is forgotten yet."""
+    targets = visit.all("target")
+    if not targets:
+        raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
+    replies = await _forget(visit, targets, dryRun=True)
+    return View({**replies, "targets": targets, "back": visit.back("memories"), "is_done": False})
+
+
+async def forget_now(visit: Visit) -> View:
+    """Forget, and show the receipt."""
+    is_undoable = bool(visit.text("undoable"))
+    replies = await _forget(visit, visit.all("target"), undoable=is_undoable)
+    return View({**replies, "back": visit.back("memories"), "is_done": True})
+
+
+async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict[str, Any]:
+    """Return what came of all targets in one receipt; one that went with another is left out of it."""
+    replies: list[ForgetReply] = []
+    failed: list[str] = []
+    for target in targets[:ROWS]:
+        try:
+            request = visit.request(ForgetRequest, target=target, **options)
+            replies.append(await changes.forget(request, visit.admitted, visit.memories))
+        except NotFound as exc:
+            failed.append(str(exc))
+        except MemorydError as exc:
+            if not replies:
+                raise
+            failed.append(f"{target}: {exc}")
+    if not replies:
+        raise NotFound("; ".join(failed), hint="it may be forgotten already")
+    lists = {name: list(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
+    if not replies[0]["forgotten"]:
+        # of what is only looked at lines have kept their numbers, and one of two memories is one line
+        lists = {name: _unique(found) for name, found in lists.items()}
+    counts = {name: sum(reply[name] for reply in replies) for name in _COUNTS}
+    return {"receipt": {**lists, **counts}, "failed": failed}
+
+
+def _unique(found: Iterable[Any]) -> list[Any]:
+    unique: list[Any] = []
+    for one in found:
+        if one not in unique:
+            unique.append(one)
+    return unique
+
+
+PAGES: Final = (
+    Page(path="changes", title="Changes", handler=listing, who=Who.OWNER),
+    Page(path="undo", method="POST", handler=undo, who=Who.OWNER),
+    Page(path="forget", title="Forget", under="memories", handler=forget, who=Who.OWNER, deadline=FORGETTING),
+    Page(path="forget", method="POST", title="Forgotten", under="memories", handler=forget_now, who=Who.OWNER),
+)

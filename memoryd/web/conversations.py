@@ -1,0 +1,139 @@
+"""The pages What the agent was told and Conversations: the parts of each bundle, what they cost, and what was cut; and
+sessions as sequences of turns, with what they were about; private ones; forgetting."""
+
+from typing import Final
+
+from memoryd.api.call import FORGETTING
+from memoryd.api.calls import conversations as calls
+from memoryd.api.calls import recall
+from memoryd.api.calls.conversations import SessionForgetRequest, SessionRememberRequest
+from memoryd.api.calls.recall import ToldJudgement
+from memoryd.domain.access import Who
+from memoryd.domain.citations import holds_turns, is_conversation, session_of, turns_path
+from memoryd.domain.documents import RelativePath
+from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
+from memoryd.web.session import Notice
+
+ALL: Final = 100_000
+"""Conversations that are looked through for those of one page."""
+LINES: Final = 100
+"""Of a transcript on one page."""
+LAST_LINE: Final = 999_999_999
+"""That a citation may name."""
+TURNS: Final = 10
+"""Of one page: each has a bundle of parts."""
+_SAID: Final = {
+    "noise": "Noted as noise for this question.",
+    "wrong": "Noted as wrong. Say what holds now, or forget it.",
+    "": "The judgement is taken back.",
+}
+
+
+async def told(visit: Visit) -> View:
+    """Show what was told, the latest first; of one `session`, where it is named."""
+    session = visit.text("session")
+    reply = await recall.told(visit.admitted, visit.memories, session, visit.number("before"), TURNS)
+    return View(
+        {
+            "turns": reply["turns"],
+            "session": session,
+            "path": turns_path,
+            "place": place_of,
+            "next": {"session": session, "before": reply["before"]} if reply["before"] else None,
+            "back": url_of("told", session=session, before=visit.text("before")),
+        }
+    )
+
+
+def place_of(name: str) -> str:
+    """Return the page of a document, passage or conversation that was told."""
+    path = name.partition("#")[0]
+    return url_of("conversation", id=path) if is_conversation(path) else url_of("open", at=name)
+
+
+async def judge(visit: Visit) -> Redirect:
+    """Keep what the owner thinks of a part; what is wrong is then to be corrected."""
+    judgement, name, memory = visit.text("judgement"), visit.text("name"), visit.text("id")
+    request = visit.request(ToldJudgement, number=visit.number("number"), name=name, judgement=judgement or None)
+    await recall.judge(request, visit.admitted, visit.memories)
+    to = visit.back("told")
+    if judgement == "wrong":
+        to = url_of("memory", id=memory) if memory else place_of(name)
+    return Redirect(to, Notice(_SAID.get(judgement, "")))
+
+
+async def conversations(visit: Visit) -> View:
+    """Show the conversations, that in which something was said last first."""
+    reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ALL)
+    after, rows = visit.text("after"), reply["sessions"]
+    start = next((at for at, one in enumerate(rows, 1) if one["id"] == after), 0)
+    shown = rows[start : start + ROWS]
+    has_more = start + ROWS < len(rows)
+    return View({"reply": reply, "shown": shown, "next": {"after": shown[-1]["id"]} if has_more else None})
+
+
+async def conversation(visit: Visit) -> View:
+    """Show one conversation: the turns of a session, or the lines of a transcript."""
+    name, start = visit.text("id"), max(1, visit.number("from", 1))
+    values = {"title": name, "id": name, "back": url_of("conversation", id=name)}
+    path = RelativePath(name)
+    if not holds_turns(path):
+        read = await calls.lines(f"{name}#L{start}-L{LAST_LINE}", visit.admitted, visit.memories)
+        lines, beyond = read["lines"][:LINES], read["lines"][LINES:]
+        following = beyond[0]["line"] if beyond else read["nextLine"]
+        return View({**values, "session": None, "lines": lines, "next": _next(name, following)})
+    session = await calls.session(session_of(path), visit.admitted, visit.memories, f"{start}-")
+    turns = session["sequence"][:ROWS]
+    following = turns[-1]["seq"] + 1 if session["matched"] > len(turns) else None
+    return View({**values, "session": session, "turns": turns, "next": _next(name, following)})
+
+
+def _next(name: str, following: int | None) -> dict[str, object] | None:
+    return {"id": name, "from": following} if following else None
+
+
+async def private(visit: Visit) -> Redirect:
+    """Mark a conversation as private, or take that back."""
+    is_remembered = visit.text("remember") == "yes"
+    request = visit.request(SessionRememberRequest, session=visit.text("id"), remember=is_remembered)
+    await calls.remember(request, visit.admitted, visit.caller, visit.memories)
+    said = "It is remembered again." if is_remembered else "It is private: nothing of it is kept from now on, or found."
+    return Redirect("conversations", Notice(said))
+
+
+async def forget(visit: Visit) -> View:
+    """Show what forgetting a conversation would reach."""
+    request = visit.request(SessionForgetRequest, session=visit.text("id"), dryRun=True)
+    return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": True})
+
+
+async def forget_now(visit: Visit) -> View:
+    """Forget a conversation, and show the receipt."""
+    request = visit.request(SessionForgetRequest, session=visit.text("id"))
+    return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": False})
+
+
+PAGES: Final = (
+    Page(path="told", title="Told to the agent", handler=told, who=Who.OWNER),
+    Page(path="judge", method="POST", handler=judge, who=Who.OWNER),
+    Page(path="conversations", title="Conversations", handler=conversations, who=Who.OWNER),
+    Page(path="conversation", title="Conversation", handler=conversation, who=Who.OWNER, under="conversations"),
+    Page(path="private", method="POST", handler=private, who=Who.OWNER),
+    Page(
+        path="forget-conversation",
+        title="Forget a conversation",
+        handler=forget,
+        who=Who.OWNER,
+        under="conversations",
+        deadline=FORGETTING,
+    ),
+    Page(
+        path="forget-conversation",
+        method="POST",
+        title="Forgotten",
+        handler=forget_now,
+        who=Who.OWNER,
+        under="conversations",
+        deadline=FORGETTING,
+    ),
+)

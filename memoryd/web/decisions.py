@@ -1,0 +1,88 @@
+"""The page Disagreements and proposals: what waits for a person, and deciding it one by one or all at once."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from memoryd.api.calls import memories, reflect
+from memoryd.api.calls.memories import SettleRequest
+from memoryd.api.calls.reflect import ProposalDecision
+from memoryd.domain.access import Who
+from memoryd.domain.memories.reflect.proposals import ProposalState
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.web.pages import Page, Redirect, View, Visit
+from memoryd.web.session import Notice
+from memoryd.wire import PROPOSALS_MAX
+
+SHOWN: Final = 20
+"""Pairs, and proposals: what is decided makes room for the next."""
+DOUBTS: Final = {
+    "authority": "The older one has more weight: somebody else said the newer.",
+    "unsure": "It is not sure that both speak of one thing.",
+    "stated": "The newer one says itself that it contradicts the older.",
+}
+_KEPT: Final = {
+    "newer": "The newer one holds; the older is kept, and marked as superseded.",
+    "older": "The older one holds; the newer is marked as superseded.",
+    "both": "Both hold, side by side.",
+}
+
+
+async def disagreements(visit: Visit) -> View:
+    """Show pairs that may contradict, and what reflect proposes."""
+    pairs = await memories.disagreements(visit.admitted, visit.memories, SHOWN)
+    proposed = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, SHOWN)
+    return View({"pairs": pairs, "proposed": proposed, "doubts": DOUBTS, "diff_lines": diff_lines})
+
+
+def diff_lines(diff: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the lines of a unified diff: how each is shown, what is said of it to who sees no colours, and its text."""
+    for line in diff.splitlines():
+        if line.startswith(("---", "+++", "\\")):
+            continue
+        if line.startswith("@@"):
+            yield "dim", "", "…"
+            continue
+        kind, said = {"+": ("add", "added: "), "-": ("gone", "removed: ")}.get(line[:1], ("", ""))
+        yield kind, said, line[1:]
+
+
+async def settle(visit: Visit) -> Redirect:
+    """Have one of a pair hold, or both."""
+    keep = visit.text("keep")
+    request = visit.request(SettleRequest, keep=keep)
+    done = await memories.settle(visit.text("pair"), request, visit.caller, visit.memories)
+    return Redirect("disagreements", Notice(_KEPT[keep], tuple(done["changes"])))
+
+
+async def decide(visit: Visit) -> Redirect:
+    """Accept or reject a proposal, or all that are open; what cannot be written stays, and is told."""
+    verdict = visit.text("verdict")
+    if verdict not in ("accept", "reject"):
+        raise InvalidRequest("a proposal is accepted or rejected", hint="go back, and choose one")
+    call = reflect.accept if verdict == "accept" else reflect.reject
+    names = [visit.text("proposal")]
+    if not names[0]:
+        opened = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, PROPOSALS_MAX)
+        names = [one["id"] for one in opened["proposals"]]
+    changes, notes, done = list[int](), list[str](), 0
+    for name in names:
+        try:
+            decided = await call(name, visit.request(ProposalDecision), visit.admitted, visit.memories)
+        except MemorydError as exc:
+            if len(names) == 1:
+                raise
+            notes.append(str(exc))
+            continue
+        done += 1
+        changes += [decided["change"]] if decided["change"] else []
+        notes += [decided["note"]] if decided["note"] else []
+    what = "1 proposal was" if done == 1 else f"{done} proposals were"
+    text = " ".join([f"{what} {verdict}ed.", *dict.fromkeys(notes)])
+    return Redirect("disagreements", Notice(text, tuple(changes)))
+
+
+PAGES: Final = (
+    Page(path="disagreements", title="To decide", handler=disagreements, who=Who.OWNER),
+    Page(path="settle", method="POST", handler=settle, who=Who.OWNER),
+    Page(path="decide", method="POST", handler=decide, who=Who.OWNER, deadline=reflect.REFLECTING),
+)

@@ -1,0 +1,114 @@
+"""The layer before every page: host, origin and cookie, and the headers that keep a browser to what we sent.
+
+Other ports of this host are the same site to a browser, but another origin: what they make it ask is refused, and the
+cookie does not reach them (`PageSession`).
+"""
+
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memoryd.api.http.body import header_of
+from memoryd.domain.loopback import DoorRules
+from memoryd.errors import Denied, NotFound, Unauthorized
+from memoryd.web.pages import ROOT
+from memoryd.web.session import PageSessions
+
+COOKIE: Final = "memoryd"
+SESSION: Final = "memoryd.page_session"
+"""The key of the ASGI scope for the session of a request that passed the door; None of one for a way in."""
+REFUSED: Final = "memoryd.page_refused"
+"""The key of the ASGI scope for why there is no session."""
+LOGIN: Final = f"{ROOT}/login"
+STATIC: Final = f"{ROOT}/static/"
+_OPEN: Final = (LOGIN, STATIC)
+HEADERS: Final = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+}
+
+
+class PageDoor:
+    """Lets requests for pages through to `app`, each with its session in the scope and without the key in its path.
+
+    Raises Denied for what comes from elsewhere. A request that nobody is in by goes on as one for the login.
+    """
+
+    def __init__(self, app: ASGIApp, *, rules: DoorRules, sessions: PageSessions) -> None:
+        self._app = app
+        self._rules = rules
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"]
+        is_login = path == LOGIN
+        if why := self._rules.why_not_host(scope["headers"]) or self._rules.why_not_page(
+            scope["headers"], is_write=scope["method"] not in ("GET", "HEAD"), is_entrance=is_login
+        ):
+            raise Denied(f"the request is refused: {why}", hint="open the page by the link of memoryctl web")
+        if path in (ROOT, f"{ROOT}/"):
+            path = LOGIN
+        entered = {**scope, "path": path, SESSION: None}
+        await self._app(entered if path.startswith(_OPEN) else self._with_session(entered, path), receive, send)
+
+    def _with_session(self, scope: Scope, path: str) -> Scope:
+        key, slash, page = path.removeprefix(f"{ROOT}/").partition("/")
+        if not slash:
+            raise NotFound("there is no such page")
+        try:
+            session = self._sessions.find(key, _cookie(scope))
+        except Unauthorized as exc:
+            return {**scope, "path": LOGIN, "method": "GET", REFUSED: exc}
+        return {**scope, "path": f"{ROOT}/{page or 'ask'}", SESSION: session}
+
+
+def _cookie(scope: Scope) -> str:
+    cookies: SimpleCookie = SimpleCookie()
+    try:
+        cookies.load(header_of(scope, b"cookie").decode("latin-1"))
+    except CookieError:
+        return ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
+
+
+def with_headers(app: ASGIApp) -> ASGIApp:
+    """Give each answer of `app`, also an error, the headers that let a browser load and send to nothing else."""
+    ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+    names = {name for name, _ in ours}
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                others = [(name, value) for name, value in message["headers"] if name.lower() not in names]
+                message = {**message, "headers": [*others, *ours]}
+            await send(message)
+
+        await app(scope, receive, send_guarded)
+
+    return answer
+
+
+def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
+    """Return an app that answers what passed the door by `site`, and all else, also pages on a socket, by `others`."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await (site if SESSION in scope else others)(scope, receive, send)
+
+    return answer
+
+
+def at_pages(pages: ASGIApp, others: ASGIApp) -> ASGIApp:
+    """Return an app that answers the paths of pages by `pages`, and all others by `others`."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["path"] == ROOT or scope["path"].startswith(f"{ROOT}/")
+        await (pages if is_page else others)(scope, receive, send)
+
+    return answer

@@ -1,0 +1,89 @@
+"""The pages of people and things: who and what memories are about, and what is known, thought and named with each."""
+
+import asyncio
+from typing import Final
+
+from memoryd.api.calls import entities as calls
+from memoryd.api.calls import opinions
+from memoryd.api.calls.entities import EntityMergeRequest, EntitySplitRequest
+from memoryd.domain.access import Who
+from memoryd.domain.memories.entities import slug_of
+from memoryd.replies.knowledge import EntityChangeReply, EntityLinksReply, EntityReply
+from memoryd.web import drawing
+from memoryd.web.pages import Page, Redirect, View, Visit, url_of
+from memoryd.web.session import Notice
+
+SHOWN: Final = 50
+"""Entities of one page of the list."""
+MEMORIES: Final = 30
+OPINIONS: Final = 8
+"""Of one entity: the others are a filter of the pages of memories away."""
+
+
+async def listing(visit: Visit) -> View:
+    """List entities, those with most memories first; of a name, where one is looked for."""
+    query = visit.text("q")
+    reply = await calls.listing(visit.admitted, visit.memories, query, visit.text("after"), SHOWN)
+    more = {"q": query, "after": reply["next"]} if reply["next"] else None
+    return View({"rows": reply["entities"], "total": reply["total"], "query": query, "next": more})
+
+
+async def entity(visit: Visit) -> View:
+    """Show one entity: what is known of it, what is thought and why, its names, and what it is named with."""
+    name = visit.text("name")
+    known = await calls.show(name, visit.admitted, visit.memories, MEMORIES)
+    why = await asyncio.gather(
+        *(opinions.why(one["id"], visit.admitted, visit.memories) for one in known["opinions"][:OPINIONS])
+    )
+    links = await calls.links(name, visit.admitted, visit.memories, drawing.NODES - 1)
+    return View(
+        {
+            "title": known["name"],
+            "entity": known,
+            "opinions": [(one, drawing.confidence_curve(one)) for one in why],
+            "links": links,
+            "with_it": _named_with(links),
+            "picture": drawing.link_picture(links) if len(links["entities"]) > 1 else None,
+            "drawing": drawing,
+            "back": url_of("entity", name=name),
+        }
+    )
+
+
+def _named_with(links: EntityLinksReply) -> list[tuple[EntityReply, int]]:
+    """Return those that an entity is named with, each with how many memories name both."""
+    own, *others = links["entities"]
+    shared = {
+        link["other"] if link["one"] == own["slug"] else link["one"]: link["memories"]
+        for link in links["links"]
+        if own["slug"] in (link["one"], link["other"])
+    }
+    return [(one, shared[one["slug"]]) for one in others]
+
+
+async def merge(visit: Visit) -> Redirect:
+    """Make another name an alias of an entity."""
+    name, into = visit.text("alias"), visit.text("into")
+    done = await calls.merge(visit.request(EntityMergeRequest, name=name, into=into), visit.caller, visit.memories)
+    text = f"{name} is another name of {done['entity']} now." if done["written"] else "It was so already."
+    return Redirect(url_of("entity", name=into), _notice(text, done))
+
+
+async def split(visit: Visit) -> Redirect:
+    """Take an alias out: what is said of it is of an entity of its own again."""
+    alias = visit.text("alias")
+    done = await calls.split(visit.request(EntitySplitRequest, alias=alias), visit.caller, visit.memories)
+    text = f"{alias} is an entity of its own again." if done["written"] else "It was so already."
+    return Redirect(visit.back(url_of("entity", name=slug_of(alias))), _notice(text, done))
+
+
+def _notice(text: str, done: EntityChangeReply) -> Notice:
+    return Notice(f"{text} {done['note']}".strip(), (done["change"],) if done["change"] else ())
+
+
+PAGES: Final = (
+    Page(path="entities", title="People and things", handler=listing),
+    Page(path="entity", title="Entity", handler=entity, under="entities"),
+    Page(path="merge", method="POST", handler=merge, who=Who.OWNER),
+    Page(path="split", method="POST", handler=split, who=Who.OWNER),
+)

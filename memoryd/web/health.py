@@ -1,0 +1,148 @@
+"""The page Health: what is indexed, at work or wrong, live; and what doctor says when it is asked."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memoryd.api.call import AtReload
+from memoryd.api.calls import status
+from memoryd.domain.access import Admitted, Who
+from memoryd.errors import MemorydError, NotNow
+from memoryd.replies.status import AgentStatus, StatusReply
+from memoryd.web.pages import Page, View, Visit
+from memoryd.web.session import IDLE
+
+QUIET_SECONDS: Final = 5.0
+"""How long figures stay as they are while nothing happens."""
+TOGETHER_SECONDS: Final = 0.3
+"""What happens within this is told at once."""
+DOCTOR: Final = timedelta(seconds=60)
+
+
+async def health(visit: Visit) -> View:
+    """Show how all parts are."""
+    reply = await _status(visit)
+    return View({"status": reply, "agents_shown": reply["agents"], "figures": figures(reply)})
+
+
+async def events(visit: Visit) -> "FigureStream":
+    """Send the figures of the page whenever something happens."""
+    return FigureStream(visit, visit.admitted)
+
+
+async def doctor(visit: Visit) -> View:
+    """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
+    environment = {**os.environ, "MEMORYD_SOCKET": visit.services.daemon().socket}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        out, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    try:
+        found = json.loads(out)["checks"]
+    except (ValueError, KeyError) as exc:
+        raise NotNow("doctor could not be run", hint="run memoryctl doctor in a terminal") from exc
+    order = ("wrong", "warning", "unknown")
+    return View({"checks": sorted(found, key=lambda one: _rank(one["state"], order))})
+
+
+def figures(reply: StatusReply) -> dict[str, str | int]:
+    """Return the figures that change, as they are shown, by the names of their places on the page."""
+    found: dict[str, str | int] = {"uptime": _span(reply["uptimeSeconds"]), "rss": f"{reply['rssBytes'] / 1e6:.0f} MB"}
+    for agent in reply["agents"]:
+        found |= {f"{agent['id']}.{name}": value for name, value in _agent(agent)}
+    return found
+
+
+def _agent(agent: AgentStatus) -> Iterator[tuple[str, str | int]]:
+    passages, waiting = agent["passages"], agent["pendingEmbeddings"]
+    yield "files", f"{agent['files']:,}"
+    yield "memories", f"{agent['memories']['memories']:,}"
+    yield "passages", f"{passages:,}"
+    yield "pendingFiles", f"{agent['pendingFiles']:,}"
+    yield "pendingEmbeddings", f"{waiting:,}"
+    yield "pendingCaptures", f"{agent['pendingCaptures']:,}"
+    yield "done", round(100 * (passages - waiting) / passages) if passages else 100
+    seconds = agent["readingSecondsLeft"] or agent["embeddingSecondsLeft"]
+    yield "left", f"about {_span(seconds)} left" if seconds else ""
+    yield "state", _state(agent)
+
+
+def _state(agent: AgentStatus) -> str:
+    if agent["pendingFiles"] or agent["dirty"]:
+        return "reading files"
+    if agent["pendingEmbeddings"]:
+        return "making passages findable by meaning"
+    return "up to date"
+
+
+def _span(seconds: float) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+async def _status(visit: Visit) -> StatusReply:
+    return await status.get_status(visit.caller, visit.services)
+
+
+class FigureStream(Response):
+    """Figures as server-sent events: at once, and again when something happened or a while has passed.
+
+    It ends when nobody asked for a page for half an hour: a stream that is open asks for nothing.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, visit: Visit, admitted: Admitted) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._visit, self._admitted = visit, admitted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visit, clock = self._visit, asyncio.get_running_loop().time
+        until = None if visit.session.is_kept else clock() + IDLE.total_seconds()
+        with visit.memories.follow(self._admitted) as subscription:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            while until is None or clock() < until:
+                try:
+                    data = json.dumps(figures(await _status(visit)))
+                except MemorydError:
+                    break
+                body = f"event: figures\ndata: {data}\n\n".encode()
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+                try:
+                    async with asyncio.timeout(QUIET_SECONDS):
+                        if await subscription.next() is None:
+                            break
+                except TimeoutError:
+                    continue
+                await asyncio.sleep(TOGETHER_SECONDS)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _rank(state: str, order: tuple[str, ...]) -> int:
+    return order.index(state) if state in order else len(order)
+
+
+PAGES: Final = (
+    Page(path="health", title="Health", handler=health, who=Who.AGENT),
+    Page(path="events", handler=events, at_reload=AtReload.STREAMS),
+    Page(path="doctor", method="POST", title="Doctor", under="health", handler=doctor, who=Who.OWNER, deadline=DOCTOR),
+)

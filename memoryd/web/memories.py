@@ -1,0 +1,98 @@
+"""The page Memories: all of them by what they are, and one of them with why it is kept and what becomes of it."""
+
+from typing import Any, Final
+
+from memoryd.api.calls import memories
+from memoryd.domain.memories.documents import AHEAD_DAYS
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import Provenance
+from memoryd.domain.memories.tiers import Tier
+from memoryd.errors import InvalidRequest
+from memoryd.web.pages import ROWS, Page, View, Visit
+
+AGES: Final = {
+    "": "any age",
+    "7d": "last week",
+    "30d": "last month",
+    "-30d": "older than a month",
+    "-365d": "older than a year",
+}
+"""Ages that are chosen by, by what the query says; with a minus those before."""
+FILTERS: Final = ("q", "tier", "kind", "entity", "scope", "age", "author", "pinned")
+WIDTH, HEIGHT, MARGIN = 640, 200, 34
+"""Of the curve, in the units of its picture."""
+
+
+async def listing(visit: Visit) -> View:
+    """List memories, the newest first, by the filters that are chosen."""
+    chosen = {name: visit.text(name) for name in FILTERS}
+    age = chosen["age"]
+    if age not in AGES:
+        raise InvalidRequest("there is no such age", hint="choose one from the list")
+    reply = await memories.listing(
+        visit.admitted,
+        visit.memories,
+        scope=chosen["scope"],
+        kind=chosen["kind"],
+        tier=_choice(Tier, "tier", chosen),
+        pinned=True if chosen["pinned"] else None,
+        query=chosen["q"],
+        entity=chosen["entity"],
+        author=_choice(Provenance, "author", chosen),
+        since="" if age.startswith("-") else age,
+        until=age.removeprefix("-") if age.startswith("-") else "",
+        limit=ROWS,
+        after=visit.text("after"),
+    )
+    return View(
+        {
+            "memories": reply["memories"],
+            "total": reply["total"],
+            "chosen": chosen,
+            "is_filtered": any(chosen.values()),
+            "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
+            "ages": AGES,
+            "next": {**chosen, "after": reply["next"]} if reply["next"] else None,
+        }
+    )
+
+
+async def memory(visit: Visit) -> View:
+    """Show one memory: all that it is, why it is kept so near at hand, and what becomes of it if nobody asks."""
+    reply = await memories.why(visit.text("id"), visit.admitted, visit.memories)
+    return View({"title": "Memory", "memory": reply["memory"], "terms": reply["terms"], "curve": curve(reply["ahead"])})
+
+
+def curve(ahead: Any) -> dict[str, Any]:
+    """Return the relevance of a year to come as points of a picture, and where in it the memory leaves its tier."""
+    width, height = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
+    last = len(ahead["relevance"]) - 1
+    points = [
+        (MARGIN + width * at / last, MARGIN + height * (1 - value)) for at, value in enumerate(ahead["relevance"])
+    ]
+    leaves = ahead["leaves_in_days"]
+    return {
+        "line": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
+        "leaves_at": None if leaves is None else round(MARGIN + width * leaves / AHEAD_DAYS, 1),
+        "leaves": leaves,
+        "goes_to": ahead["goes_to"],
+        "now": ahead["relevance"][0],
+        "then": ahead["relevance"][-1],
+        "width": WIDTH,
+        "height": HEIGHT,
+        "margin": MARGIN,
+    }
+
+
+def _choice(kind: Any, name: str, chosen: dict[str, str]) -> Any:
+    """Return a member of an enumeration, None for an empty choice; raises InvalidRequest."""
+    try:
+        return kind(chosen[name]) if chosen[name] else None
+    except ValueError as exc:
+        raise InvalidRequest(f"there is no such {name}", hint="choose one from the list") from exc
+
+
+PAGES: Final = (
+    Page(path="memories", title="Memories", handler=listing),
+    Page(path="memory", title="Memory", handler=memory, under="memories"),
+)

@@ -1,0 +1,126 @@
+"""What a page is: a row with its path, title, who may ask for it and what answers; and what a handler gets."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
+
+from msgspec import Struct
+from pydantic import ValidationError
+
+from memoryd.agents.memories import AgentMemories
+from memoryd.api.access import Caller, Services
+from memoryd.api.call import AtReload
+from memoryd.api.http import sockets
+from memoryd.api.models import Request
+from memoryd.api.problems import why_refused
+from memoryd.domain.access import Admitted, Who
+from memoryd.domain.expressions import expression
+from memoryd.errors import InvalidRequest
+from memoryd.web.session import Notice, PageSession
+
+ROOT: Final = "/web"
+"""The path that all of it is below."""
+ROWS: Final = 25
+"""Of one page of a list."""
+_OWN_PAGE: Final = expression(r"[a-z-]+(\?[^\s#]*)?")
+
+AnyRequest = TypeVar("AnyRequest", bound=Request)
+
+
+class View(Struct, frozen=True):
+    """An answer that is shown: what the page's template is filled with."""
+
+    values: Mapping[str, Any]
+    template: str = ""
+    """Another template than the page's."""
+
+
+class Redirect(Struct, frozen=True):
+    """An answer that is another page, which begins with a notice of what was done."""
+
+    to: str
+    notice: Notice | None = None
+
+
+class Visit(Struct, frozen=True, dict=True):
+    """One request for a page, by who is in. `sent` are the fields of the query, or of the form that is posted."""
+
+    session: PageSession
+    services: Services
+    sent: Mapping[str, str]
+
+    @cached_property
+    def caller(self) -> Caller:
+        """Who asks, as calls of the API take it: one on the port."""
+        return Caller(self.services.gate, sockets.PORT)
+
+    @cached_property
+    def admitted(self) -> Admitted:
+        """The owner of the agent that is looked at, if the access rules let in; raises Denied, UnknownAgent."""
+        return self.caller.admit(self.session.agent, None)
+
+    @property
+    def memories(self) -> AgentMemories:
+        """The memories of all agents."""
+        return self.services.memories
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a field, without blanks around it."""
+        return self.sent.get(name, default).strip()
+
+    def all(self, name: str) -> list[str]:
+        """Return each value of a field that may be repeated."""
+        return self.text(name).split("\n") if self.text(name) else []
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return a field that is a whole number; raises InvalidRequest."""
+        text = self.text(name)
+        if not text:
+            return default
+        if not text.isdecimal() or len(text) > 12:
+            raise InvalidRequest(f"{name} is to be a whole number", hint="go back, and choose from the page")
+        return int(text)
+
+    def request(self, kind: type[AnyRequest], **fields: object) -> AnyRequest:
+        """Return the body of a call of the API, checked as if it were sent; raises InvalidRequest."""
+        try:
+            return kind.model_validate({"agent": self.session.agent, **fields})
+        except ValidationError as exc:
+            raise InvalidRequest(why_refused(exc), hint="go back, and mend it") from exc
+
+    def back(self, otherwise: str) -> str:
+        """Return the page that a form says it was on; else another."""
+        page = self.text("back")
+        return page if _OWN_PAGE.fullmatch(page) else otherwise
+
+
+def url_of(page: str, **fields: object) -> str:
+    """Return the address of a page, relative to any other; fields of no value are left out."""
+    query = urlencode({name: value for name, value in fields.items() if value not in (None, "")})
+    return f"{page}?{query}" if query else page
+
+
+PageHandler = Callable[[Visit], Awaitable[View | Redirect | Any]]
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """One page, or one form that pages post; a page with a title stands in the navigation."""
+
+    path: str
+    handler: PageHandler
+    who: Who = Who.SESSION
+    method: str = "GET"
+    title: str = ""
+    template: str = ""
+    """The file in `templates/`; empty: `PATH.html`."""
+    under: str = ""
+    """The page of the navigation that it belongs to; empty: itself."""
+    deadline: timedelta | None = None
+    at_reload: AtReload = AtReload.WAITS
+
+    @property
+    def full_path(self) -> str:
+        """The path as the layers of the port see it, without a session's key."""
+        return f"{ROOT}/{self.path}"

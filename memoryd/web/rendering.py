@@ -1,0 +1,134 @@
+"""Templates, and the text of notes as HTML: imported when the first page is asked for.
+
+Text of a note is data: Markdown makes no HTML of its own of it (`html=False`), and what comes out is cleaned again.
+"""
+
+import re
+from datetime import UTC, date, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import nh3
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from memoryd.web.pages import url_of
+
+SHOWN_CHARS: Final = 1_200
+"""Of one text on a page that lists several."""
+_BLOCKS: Final = ("p", "br", "hr", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
+_TAGS: Final = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
+_TURNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that turn the direction of what follows, or that nobody sees."""
+_UNITS: Final = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+_LONG_DAYS: Final = 60
+_STATIC: Final = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+
+def seen(text: str) -> str:
+    """Return a text in which nothing is hidden: what turns the direction of writing is named instead."""
+    return _TURNS.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+
+
+def clipped(text: str, most: int = SHOWN_CHARS) -> str:
+    """Return a text, or the beginning of a longer one and how much is left out."""
+    return seen(text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)")
+
+
+def note(text: str, most: int = SHOWN_CHARS) -> Markup:
+    """Return the text of a note as HTML, of Markdown without pictures, and of links those to the web alone."""
+    return Markup(_clean(_markdown().render(clipped(text, most))))  # cleaned
+
+
+def note_line(text: str, most: int = SHOWN_CHARS) -> Markup:
+    """Return a text of one paragraph as HTML, likewise."""
+    return Markup(_clean(_markdown().renderInline(clipped(text, most))))  # cleaned
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+
+
+def _clean(html: str) -> str:
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes={"a": {"href"}},
+        attribute_filter=lambda _tag, name, value: value if name != "href" or _is_of_the_web(value) else None,
+        link_rel="noopener noreferrer",
+    )
+
+
+def _is_of_the_web(address: str) -> bool:
+    return address.startswith(("https://", "http://"))
+
+
+def ago(value: str | float | None) -> Markup:
+    """Return how long ago a time of a reply was, ISO 8601 or Unix seconds, with the exact one on hover."""
+    if value is None or value == "":
+        return Markup("never")
+    if isinstance(value, str) and len(value) == len("2026-11-20"):
+        return _days_ago(date.fromisoformat(value))
+    at = datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
+    seconds = (datetime.now(UTC) - at).total_seconds()
+    size, unit = next(((size, unit) for size, unit in _UNITS if abs(seconds) >= size), (0, ""))
+    count = int(abs(seconds) // size) if size else 0
+    amount = f"{count} {unit}{'s' * (count != 1)}"
+    words = "just now" if not size else f"{amount} ago" if seconds > 0 else f"in {amount}"
+    exact = at.isoformat(sep=" ", timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, words)
+
+
+def _days_ago(day: date) -> Markup:
+    days = (date.today() - day).days  # noqa: DTZ011  # as the calendar of the machine has it
+    words = {0: "today", 1: "yesterday"}.get(days, f"{days} days ago" if days > 0 else f"in {-days} days")
+    if days > _LONG_DAYS:
+        words = f"{days // 365} years ago" if days >= 2 * 365 else f"{days // 30} months ago"
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(day.isoformat(), words)
+
+
+def size(count: float) -> str:
+    """Return a number of bytes for people."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates; what a template names and has no value is an error."""
+    environment = Environment(
+        loader=PackageLoader("memoryd.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "clip": clipped,
+        "seen": seen,
+        "note": note,
+        "noteline": note_line,
+        "ago": ago,
+        "size": size,
+    }
+    environment.globals["url"] = url_of
+    return environment
+
+
+def render(template: str, values: dict[str, Any]) -> str:
+    """Return a page."""
+    return templates().get_template(template).render(values)
+
+
+@cache
+def static_file(name: str) -> tuple[bytes, str] | None:
+    """Return a file that pages load and its type; None if there is none of that name."""
+    if name not in _STATIC:
+        return None
+    return (files("memoryd.web") / "static" / name).read_bytes(), _STATIC[name]

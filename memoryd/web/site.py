@@ -1,0 +1,140 @@
+"""The pages: one table, those of each subject from the end of its module, and the app that serves it.
+
+Routes and navigation are made of the table. A failure is a page, too, which says what to do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from memoryd.api import problems
+from memoryd.api.access import Services
+from memoryd.api.call import AtReload
+from memoryd.api.http.body import DECODED, decode_form
+from memoryd.api.http.counting import note_route
+from memoryd.api.http.sockets import PORT
+from memoryd.errors import MemorydError, NotFound
+from memoryd.web import ask, changes, conversations, decisions, entities, health, memories
+from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
+from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
+from memoryd.web.session import AGAIN, PageSession, PageSessions
+from memoryd.wire import ErrorCode
+
+TABLE: Final = (
+    *ask.PAGES,
+    *memories.PAGES,
+    *decisions.PAGES,
+    *entities.PAGES,
+    *conversations.PAGES,
+    *changes.PAGES,
+    *health.PAGES,
+)
+
+
+def page_deadlines() -> dict[str, timedelta]:
+    """Return the paths whose answers may take longer than others."""
+    return {page.full_path: page.deadline for page in TABLE if page.deadline is not None}
+
+
+def pages_at_reload() -> dict[str, AtReload]:
+    """Return what happens to pages at a reload, by the paths of those that are not simply held and waited for."""
+    return {page.full_path: page.at_reload for page in TABLE if page.at_reload is not AtReload.WAITS}
+
+
+class Site:
+    """The app of the pages. `services` are those of the API, as they are now."""
+
+    def __init__(self, services: Callable[[], Services | None], sessions: PageSessions, table: Sequence[Page] = TABLE):
+        self._services = services
+        self._sessions = sessions
+        self._pages = {(page.method, page.full_path): page for page in table}
+        self._navigation = [page for page in table if page.title and page.method == "GET" and not page.under]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request that the door let through."""
+        path: str = scope["path"]
+        session: PageSession | None = scope[SESSION]
+        if path.startswith(STATIC):
+            response = _static(path.removeprefix(STATIC))
+        elif path == LOGIN or session is None:
+            response = self._login(scope)
+        else:
+            response = await self._page(scope, session)
+        await response(scope, receive, send)
+
+    def _login(self, scope: Scope) -> Response:
+        """Ask for the token of a link, which only a script reads from its address; begin a session for a right one."""
+        note_route(scope, LOGIN)
+        refused: MemorydError | None = scope.get(REFUSED)
+        if scope["method"] == "POST" and refused is None:
+            try:
+                session = self._sessions.begin(str(scope[DECODED].get("token", "")))
+            except MemorydError as exc:
+                refused = exc
+            else:
+                response = RedirectResponse(f"{ROOT}/{session.key}/ask", status_code=303)
+                response.set_cookie(
+                    COOKIE, session.secret, path=f"{ROOT}/{session.key}/", httponly=True, samesite="strict"
+                )
+                return response
+        status = 200 if refused is None else refused.http_status
+        return _html("login.html", {"problem": refused, "again": AGAIN}, status)
+
+    async def _page(self, scope: Scope, session: PageSession) -> Response:
+        """Return the answer of a page; what its handler raises is shown on a page as well."""
+        try:
+            page, services = self._pages.get((scope["method"], scope["path"])), self._services()
+            if page is None or services is None:
+                raise NotFound("there is no such page", hint="choose one from the navigation")
+            note_route(scope, page.full_path)
+            services.gate.admit_call(PORT, page.who)
+            answer = await page.handler(Visit(session, services, _sent(scope)))
+        except Exception as exc:
+            problem = problems.problem_of(exc)
+            if problem.code is ErrorCode.INTERNAL:
+                problems.log_unexpected(scope, exc)
+            values = {"message": problems.hide_directories(problem.message), "hint": problem.hint}
+            return self._html("error.html", values, session, None, problem.http_status)
+        if isinstance(answer, Redirect):
+            session.notice = answer.notice
+            return RedirectResponse(answer.to, status_code=303)
+        if isinstance(answer, View):
+            return self._html(answer.template or page.template or f"{page.path}.html", answer.values, session, page)
+        assert isinstance(answer, Response)
+        return answer
+
+    def _html(
+        self, template: str, values: Mapping[str, Any], session: PageSession, page: Page | None, status: int = 200
+    ) -> Response:
+        notice, session.notice = session.notice, None
+        services = self._services()
+        shared = {
+            "navigation": self._navigation,
+            "here": "" if page is None else page.under or page.path,
+            "title": "Not done" if page is None else page.title,
+            "notice": notice,
+            "agents": [] if services is None else services.gate.agents,
+            "agent": session.agent,
+        }
+        return _html(template, {**shared, **values}, status)
+
+
+def _sent(scope: Scope) -> Mapping[str, str]:
+    return decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
+
+
+def _static(name: str) -> Response:
+    from memoryd.web.rendering import static_file
+
+    found = static_file(name)
+    return Response(status_code=404) if found is None else Response(found[0], media_type=found[1])
+
+
+def _html(template: str, values: Mapping[str, Any], status: int) -> Response:
+    # the templates and Markdown: most daemons are never asked for a page
+    from memoryd.web.rendering import render
+
+    return Response(render(template, dict(values)), status, media_type="text/html")

@@ -1,0 +1,85 @@
+// What pages do beyond links and forms: the link's token, keys, copying, and live figures. Reading needs none of it.
+
+const login = document.querySelector("#login");
+if (login && location.hash.length > 1 && !("stay" in login.dataset)) {
+  login.elements.token.value = location.hash.slice(1);
+  // the token goes out of the history before it is sent
+  history.replaceState(null, "", location.pathname);
+  login.submit();
+}
+
+const items = () => [...document.querySelectorAll(".item")].filter((item) => item.checkVisibility());
+
+function step(by) {
+  const all = items();
+  const at = all.indexOf(document.activeElement?.closest(".item"));
+  const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + by))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+function ask() {
+  const box = document.querySelector("#q, main input[type=search]");
+  if (!box) {
+    location.assign("ask");
+    return;
+  }
+  box.focus();
+  box.select();
+}
+
+const keys = {
+  "/": ask,
+  "?": () => document.querySelector("#keys")?.showModal(),
+  j: () => step(1),
+  k: () => step(-1),
+  Enter: () => document.activeElement.querySelector("summary, a, button")?.focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const on = document.activeElement;
+  if (on?.matches("input, textarea, select") || document.querySelector("dialog[open]")) {
+    if (event.key === "Escape") on.blur();
+    return;
+  }
+  if (event.key === "Enter" && !on?.matches(".item")) return;
+  const act = keys[event.key];
+  if (act) {
+    event.preventDefault();
+    act();
+  }
+});
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    const was = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = was), 1500);
+  });
+}
+
+// one checkbox that ticks all others of its form
+for (const all of document.querySelectorAll("[data-all]")) {
+  all.closest("label").hidden = false;
+  all.addEventListener("change", () => {
+    for (const one of all.form.querySelectorAll(`input[name=${all.dataset.all}]`)) one.checked = all.checked;
+  });
+}
+
+// live figures: the server sends texts and numbers by the name of the element that shows them
+const live = document.querySelector("[data-events]");
+if (live) {
+  const source = new EventSource(live.dataset.events);
+  source.addEventListener("figures", (event) => {
+    for (const [name, value] of Object.entries(JSON.parse(event.data))) {
+      for (const shown of document.querySelectorAll(`[data-live="${CSS.escape(name)}"]`)) {
+        if (shown instanceof HTMLProgressElement) shown.value = value;
+        else shown.textContent = value;
+      }
+    }
+  });
+  addEventListener("pagehide", () => source.close());
+}

@@ -1,0 +1,82 @@
+"""The port of the page where none is configured: opened by a link, and closed when nobody asks."""
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+
+from memoryd.api.http.connection import ConnectionLimits
+from memoryd.api.http.loopback import bind_loopback
+from memoryd.errors import NotNow
+from memoryd.web.port import PagePort
+from memoryd.web.session import PageSessions
+from tests.loopback import free_port
+from tests.waiting import eventually_async
+
+
+def port_of(number: int, *, idle: float, sessions: PageSessions | None = None) -> PagePort:
+    return PagePort(
+        PlainTextResponse("a page"),
+        host="127.0.0.1",
+        port=number,
+        configured=lambda: None,
+        limits=ConnectionLimits(),
+        sessions=sessions or PageSessions(asyncio.get_running_loop().time),
+        idle=timedelta(seconds=idle),
+    )
+
+
+async def answers(number: int) -> bool:
+    with suppress(httpx.HTTPError):
+        async with httpx.AsyncClient() as client:
+            return (await client.get(f"http://127.0.0.1:{number}/")).text == "a page"
+    return False
+
+
+async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_again() -> None:
+    number = free_port()
+    port = port_of(number, idle=0.3)
+    running = asyncio.ensure_future(port.run())
+    try:
+        assert not await answers(number)
+        for _ in range(2):
+            link = await port.link(is_kept=False)
+            assert link.url.startswith(f"http://127.0.0.1:{number}/web/login#")
+            assert await answers(number)
+            await eventually_async(lambda: _is_free(number))
+    finally:
+        running.cancel()
+
+
+async def test_port_that_is_kept_stays_open() -> None:
+    number = free_port()
+    sessions = PageSessions(asyncio.get_running_loop().time)
+    port = port_of(number, idle=0.1, sessions=sessions)
+    running = asyncio.ensure_future(port.run())
+    try:
+        sessions.begin((await port.link(is_kept=True)).url.partition("#")[2])
+        await asyncio.sleep(0.3)
+        assert await answers(number)
+    finally:
+        running.cancel()
+
+
+async def test_port_that_another_has_is_said_so() -> None:
+    number = free_port()
+    taken = bind_loopback("127.0.0.1", number)
+    try:
+        with pytest.raises(NotNow, match="another program listens there"):
+            await port_of(number, idle=1).link(is_kept=False)
+    finally:
+        taken.close()
+
+
+def _is_free(number: int) -> bool:
+    try:
+        bind_loopback("127.0.0.1", number).close()
+    except NotNow:
+        return False
+    return True

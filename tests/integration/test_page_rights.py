@@ -1,0 +1,53 @@
+"""No page shows or changes memory that the access rules do not let in: each is asked where nobody may ask."""
+
+from typing import Any, cast
+
+import pytest
+from starlette.types import Message
+
+from memoryd.agents.memories import AgentMemories
+from memoryd.api.access import AccessPolicy, Services
+from memoryd.api.daemon_state import DaemonState
+from memoryd.api.http.body import DECODED
+from memoryd.domain.access import AccessRules
+from memoryd.web.door import SESSION
+from memoryd.web.pages import Page
+from memoryd.web.session import PageSession, PageSessions
+from memoryd.web.site import TABLE, Site
+
+OF_NO_MEMORY = {"health", "doctor", "agent"}
+"""Pages about the daemon, and the choice of whose memory is shown next."""
+FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), "1")
+"""What pages may ask for, so that none stops before it asks who may."""
+
+
+def _daemon() -> DaemonState:
+    raise AssertionError("no page of the memory asks for it")
+
+
+@pytest.mark.parametrize("page", [page for page in TABLE if page.path not in OF_NO_MEMORY], ids=lambda page: page.path)
+async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
+    policy = AccessPolicy(rules=AccessRules(requires_key=True), agents=["main"], bindings={}, default="main")
+    # to reach the memories would be an error of another kind
+    services = Services(policy, cast("AgentMemories", None), _daemon)
+    session = PageSession(key="k", secret="s", is_kept=False, seen_at=0.0)
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": page.method,
+        "path": page.full_path,
+        "query_string": "&".join(f"{name}={value}" for name, value in FIELDS.items()).encode(),
+        "headers": [],
+        SESSION: session,
+        DECODED: FIELDS,
+    }
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        raise AssertionError("the body is read already")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await Site(lambda: services, PageSessions(lambda: 0.0))(scope, receive, send)
+    assert sent[0]["status"] == 403
+    assert b"requireSessionKey" in sent[1]["body"]

@@ -1,0 +1,107 @@
+"""What was told for questions, in a real ledger: by turn, the stable block once, and gone with what it names."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+from msgspec.structs import replace
+
+from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.uses import Judgement
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.memory.told import ToldTurns
+from memoryd.store.ledger import told
+from memoryd.store.ledger.forgotten import ForgottenRows
+from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.told import ToldPart, ToldRows, ToldTurn
+
+TEA = MemoryId("1a2b3c4d5e6f7081")
+CORE = ToldPart(name="MEMORY.md", tokens=40, is_told=True, is_stable=True)
+DRINK = ToldPart(name=short_id(TEA), tokens=9, is_told=True, verdict=Verdict.ANSWERABLE)
+CUT = ToldPart(name="memory/a.md#L1-L3", tokens=90, is_told=False, verdict=Verdict.WEAK, cut="no room")
+
+
+def turn(seq: int, *, etag: str = "e1", session: str = "s1") -> ToldTurn:
+    return ToldTurn(
+        agent="main",
+        session=session,
+        seq=seq,
+        verdict=Verdict.ANSWERABLE,
+        etag=etag,
+        stable_tokens=40,
+        recalled_tokens=9,
+        sequence_tokens=0,
+        at=1000.0 + seq,
+        parts=(CORE, DRINK, CUT),
+    )
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
+    opened = Ledger(tmp_path / "ledger.sqlite", executor)
+    yield opened
+    await opened.close()
+
+
+async def test_stable_block_is_kept_with_the_turn_in_which_it_was_new(ledger: Ledger) -> None:
+    rows = ToldRows(ledger, "/ws")
+    assert await rows.some("main", 10) == []
+    assert not ledger.path.exists(), "a look makes no file"
+    await rows.put([turn(1), turn(2), turn(3, etag="e2"), turn(1, session="s2")])
+    await rows.put([replace(turn(3), etag="later"), turn(4, etag="e2")])
+    found = await rows.some("main", 10, session="s1")
+    assert [(one.seq, one.stable_since, one.etag) for one in found] == [
+        (4, 3, "e2"),
+        (3, 3, "e2"),
+        (2, 1, "e1"),
+        (1, 1, "e1"),
+    ]
+    assert [CORE in one.parts for one in found] == [False, True, False, True]
+    assert all({DRINK, CUT} <= set(one.parts) for one in found)
+    assert await rows.some("other", 10) == await ToldRows(ledger, "/other").some("main", 10) == []
+
+
+async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(told, "TURNS_MAX", 3)
+    rows = ToldRows(ledger, "/ws")
+    await rows.put([turn(1), turn(2)])
+    second, first = await rows.some("main", 10)
+    assert await rows.some("main", 10, before=second.number) == [first]
+    assert await rows.judge("main", first.number, DRINK.name, Judgement.NOISE)
+    assert not await rows.judge("main", first.number, "nothing", Judgement.NOISE)
+    assert not await rows.judge("other", first.number, DRINK.name, Judgement.NOISE)
+    await rows.put([turn(seq) for seq in range(3, 6)])
+    kept = await rows.some("main", 10)
+    assert [one.seq for one in kept] == [5, 4, 3, 1]
+    assert {part.name: part.judgement for part in kept[-1].parts}[DRINK.name] is Judgement.NOISE
+    await rows.judge("main", first.number, DRINK.name, None)
+    assert DRINK in (await rows.some("main", 10))[-1].parts
+
+
+async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
+    rows = ToldRows(ledger, "/ws")
+    await rows.put([turn(1), turn(1, session="s2")])
+    await ForgottenRows(ledger, "/ws").purge({TEA}, Forgotten(lambda _text: False))
+    assert [one.parts for one in await rows.some("main", 10)] == [(CORE, CUT)] * 2
+    assert short_id(TEA).encode() not in ledger.path.read_bytes()
+    await ledger.forget_session("main", "s1")
+    assert [one.session for one in await rows.some("main", 10)] == ["s2"]
+    with closing(apsw.Connection(str(ledger.path))) as db:
+        assert db.execute("SELECT count(*) FROM told_parts").get == 2, "the parts go with their turn"
+
+
+async def test_who_asks_while_it_is_written_is_told_all(ledger: Ledger) -> None:
+    turns = ToldTurns(ToldRows(ledger, "/ws"))
+    writing = asyncio.ensure_future(turns.run(0.0))
+    for seq in range(1, 30):
+        turns.note(turn(seq))
+        await asyncio.sleep(0)
+        assert len(await turns.some("main", 100)) == seq
+    writing.cancel()

@@ -1,0 +1,305 @@
+"""The page by HTTP: who is let in, what its pages say, what they write, and that notes stay text."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+from memoryd.errors import NotFound
+from memoryd.web.door import HEADERS
+from tests.page import HOSTILE, OURS, TURNED, OpenPage, PageClient, open_page, text_of
+from tests.waiting import eventually
+from tests.warm.programs import ran
+
+RETAIN = "## Retain\n"
+NOTES = {
+    **HOSTILE,
+    "memory/2026-11-10.md": "# Tuesday\n\nThe stove was cold.\n\n"
+    f"{RETAIN}- W @Tilde: the stove was repaired by Tilde\n- W @Bram: takes the night train\n",
+    "memory/2026-10-01.md": RETAIN + "".join(f"- W @Shelf: box number {n} holds papers\n" for n in range(60)),
+    "memory/2026-10-02.md": "# 星期五\n\n## Retain\n- W @文: 每个周末都去海边的木屋\n",
+}
+FOREIGN = {"Origin": "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site"}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
+    with open_page(tmp_path_factory.mktemp("page"), NOTES) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page(opened: OpenPage) -> Iterator[PageClient]:
+    with opened.enter() as client:
+        yield client
+
+
+def id_of(opened: OpenPage, words: str) -> str:
+    with opened.daemon.client() as client:
+        return next(one["id"] for one in client.memories(query=words)["memories"] if words in one["text"])
+
+
+def test_link_lets_in_once_and_its_cookie_is_of_its_path_alone(opened: OpenPage) -> None:
+    link = opened.link()
+    assert link.startswith(f"{opened.url}/web/login#")
+    with PageClient(opened.url, link=link) as first, PageClient(opened.url, link=link) as second:
+        assert (first.login.status_code, second.login.status_code) == (303, 401)
+        cookie = first.login.headers["set-cookie"]
+        assert re.search(r"; HttpOnly; Path=/web/[\w-]{16}/; SameSite=strict", cookie)
+        assert first.get("ask").status_code == 200
+        assert "memoryctl web" in second.login.text
+
+
+def test_wrong_token_lets_nobody_in(opened: OpenPage) -> None:
+    with PageClient(opened.url, link="#nonsense") as client:
+        assert client.login.status_code == 401
+        assert client.get("ask").status_code == 401
+
+
+def test_cookie_lets_in_by_its_own_path_alone(opened: OpenPage, page: PageClient) -> None:
+    with opened.enter() as other:
+        other.cookie = page.cookie
+        assert other.get("ask").status_code == 401
+        assert httpx.get(f"{opened.url}{other.base}/ask").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        FOREIGN,
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "null"},
+        {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+        {},
+        {**OURS, "Host": "evil.example"},
+        {**OURS, "Origin": "http://localhost:1"},
+    ],
+)
+def test_write_that_does_not_come_from_the_page_is_refused(page: PageClient, headers: dict[str, str]) -> None:
+    assert page.post("agent", headers=headers, agent="main").status_code == 403
+
+
+def test_page_that_another_asks_for_is_refused_and_one_without_a_browser_is_not(page: PageClient) -> None:
+    assert page.get("ask", headers=FOREIGN).status_code == 403
+    assert page.get("ask", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert page.get("ask", headers={}).status_code == 200
+    assert page.post("agent", headers={"Origin": page.http.base_url.copy_with(path="").__str__()}).status_code == 200
+
+
+def test_every_answer_keeps_a_browser_to_what_we_sent(opened: OpenPage, page: PageClient) -> None:
+    answers = [page.get("ask"), page.get("none"), page.get("ask", headers=FOREIGN), page.login]
+    answers += [page.http.get(f"/web/{path}") for path in ("login", "static/page.css", "static/none", "none")]
+    for answer in answers:
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert page.get("none").status_code == 404
+
+
+def test_port_that_is_open_for_the_page_answers_no_calls(opened: OpenPage, page: PageClient) -> None:
+    assert httpx.get(f"{opened.url}/v1/health").status_code == 404
+    assert httpx.get(f"{opened.url}/").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["ask", "memories", "changes", "health", "ask?q=stove", "memories?tier=working"])
+def test_page_is_small_and_whole(page: PageClient, path: str) -> None:
+    answer = page.get(path)
+    assert answer.status_code == 200
+    assert len(answer.content) < 100_000
+    assert answer.text.rstrip().endswith("</html>")
+    assert " style=" not in answer.text
+    assert "<script>" not in answer.text
+
+
+def test_answer_has_its_words_its_place_and_why(page: PageClient) -> None:
+    text = text_of(page.get("ask", q="who repaired the stove"))
+    assert "the stove was repaired by Tilde" in text
+    assert "memory/2026-11-10.md#L6" in text
+    assert "by words (" in text
+    assert "Left out, and why" in text_of(page.get("ask", q="box number"))
+
+
+def test_question_in_chinese_is_answered(page: PageClient) -> None:
+    assert "每个周末都去海边的木屋" in text_of(page.get("ask", q="海边的木屋"))
+
+
+def test_page_that_was_asked_nothing_says_how_many_memories_there_are(page: PageClient) -> None:
+    eventually(lambda: re.search(r"of \d+ memories\.", page.get("ask").text))
+    assert 'name="q"' in page.get("ask").text
+
+
+def test_question_that_nothing_answers_says_what_to_do(page: PageClient) -> None:
+    assert "Ask in other words" in text_of(page.get("ask", q="zeppelin"))
+
+
+def test_correction_changes_what_is_recalled_and_undo_brings_it_back(opened: OpenPage, page: PageClient) -> None:
+    old = id_of(opened, "night train")
+    answer = page.post("correct", id=old, text="takes the day train", back="ask?q=train")
+    assert "Corrected" in answer.text
+    assert "takes the day train" in answer.text
+    run = re.search(r'name="run" value="([^"]+)"', answer.text)
+    assert run is not None
+    undone = page.post("undo", run=run[1], back="ask?q=train")
+    assert "Taken back" in undone.text
+    eventually(lambda: "takes the day train" not in page.get("ask", q="train").text)
+
+
+def test_forgetting_says_what_it_reaches_before_and_can_be_undone(opened: OpenPage, page: PageClient) -> None:
+    target = id_of(opened, "box number 7 ")
+    before = page.get("forget", target=target)
+    assert "box number 7 holds papers" in before.text
+    assert "memory/2026-10-01.md#L" in before.text
+    receipt = page.post("forget", target=target, undoable="yes", back="memories")
+    assert "Forgotten" in receipt.text
+    assert "total" not in receipt.text
+    assert page.get("memories", q="box 7").text.count("box number 7 ") == 0
+    number = re.search(r'name="id" value="(\d+)"', receipt.text)
+    assert number is not None
+    assert "Taken back" in page.post("undo", id=number[1]).text
+    assert "box number 7 holds papers" in page.get("memories", q="box 7").text
+
+
+def test_several_are_forgotten_at_once_with_one_receipt(opened: OpenPage, page: PageClient) -> None:
+    targets = [id_of(opened, f"box number {n} ") for n in (50, 51, 52)]
+    assert page.get("forget", target=targets).text.count('class="item"') == 3
+    receipt = text_of(page.post("forget", target=targets))
+    assert "Lines of notes 3" in receipt
+    assert "Undo" not in receipt
+    assert "is forgotten already" in text_of(page.post("forget", target=targets)).replace("may be", "is")
+
+
+def test_pin_is_set_and_taken_away(opened: OpenPage, page: PageClient) -> None:
+    one = id_of(opened, "box number 9 ")
+    assert "Pinned" in page.post("pin", id=one, back="memories?pinned=yes").text
+    assert "box number 9 " in page.get("memories", pinned="yes").text
+    assert "box number 9 " not in page.post("unpin", id=one, back="memories?pinned=yes").text
+
+
+def walk(page: PageClient, path: str) -> Iterator[str]:
+    """Yield each page of a list, by the links that lead on."""
+    while path:
+        text = page.get(path).text
+        yield text
+        link = re.search(r'rel="next" href="([^"]+)"', text)
+        path = link[1].replace("&amp;", "&") if link else ""
+
+
+def test_list_of_memories_is_paged_without_a_gap_or_a_double(opened: OpenPage, page: PageClient) -> None:
+    pages = list(walk(page, "memories?entity=Shelf"))
+    found = [one for text in pages for one in re.findall(r"box number \d+ holds papers</p>", text)]
+    assert len(pages) == 3
+    assert len(found) == len(set(found)) > 50
+
+
+def test_changes_are_paged_by_their_numbers(opened: OpenPage, page: PageClient) -> None:
+    one = id_of(opened, "box number 11 ")
+    for _ in range(14):
+        page.post("pin", id=one, follow=False)
+        page.post("unpin", id=one, follow=False)
+    numbers = [int(one) for text in walk(page, "changes") for one in re.findall(r'id="c(\d+)"', text)]
+    assert numbers == sorted(set(numbers), reverse=True)
+    assert len(numbers) > 28
+
+
+def test_memory_shows_when_it_leaves_its_tier(opened: OpenPage, page: PageClient) -> None:
+    text = page.get("memory", id=id_of(opened, "repaired by Tilde")).text
+    assert re.search(r"peripheral in \d+ days", text)
+    assert "<polyline" in text
+
+
+def test_place_is_opened_with_its_lines_marked(page: PageClient) -> None:
+    text = page.get("open", at="memory/2026-11-10.md#L6").text
+    assert '<p class="focus" id="L6">' in text
+    assert page.get("open", at="../../etc/passwd").status_code in (400, 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("memories?tier=nonsense", 400),
+        ("memories?age=x", 400),
+        ("memories?scope=%00", 400),
+        ("memory?id=00000000", 404),
+        ("changes?before=x", 400),
+        ("forget", 400),
+        ("open?at=", 400),
+        ("ask?q=" + "x" * 5000, 413),
+    ],
+)
+def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str, status: int) -> None:
+    answer = page.get(path)
+    assert answer.status_code == status
+    assert "That was not done" in answer.text
+
+
+def test_page_to_go_back_to_is_one_of_ours(page: PageClient) -> None:
+    for back in ("https://evil.example/", "//evil.example", "/v1/x", "javascript:alert(1)", "ask\r\nx: y"):
+        assert page.post("agent", back=back, follow=False).headers["location"] in ("ask", "memories")
+
+
+def tags_of(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Return the tags of a page as a browser reads them, each with its attributes."""
+    found: list[tuple[str, dict[str, str]]] = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.append((tag, {name: value or "" for name, value in attrs}))
+
+    Tags().feed(text)
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", ["ask?q=harbour", "memories?q=harbour", "open?at=memory/2026-11-20.md", "open?at=memory/long.md", "changes"]
+)
+def test_hostile_note_stays_text(page: PageClient, path: str) -> None:
+    answer = page.get(path)
+    assert answer.status_code == 200
+    assert len(answer.content) < 100_000
+    tags = tags_of(answer.text)
+    assert {tag for tag, _ in tags}.isdisjoint({"iframe", "b", "object", "embed", "style"})
+    assert [given["src"] for tag, given in tags if "src" in given and tag != "img"] == ["/web/static/page.js"]
+    assert {given["src"] for tag, given in tags if tag == "img"} == {"/web/static/icon.svg"}
+    assert not [name for _, given in tags for name in given if name.startswith("on") or name == "style"]
+    assert not [given["href"] for _, given in tags if re.match(r"(javascript|data):", given.get("href", ""))]
+    assert answer.text.count("<main") == answer.text.count("</main>") == 1
+    assert answer.text.count("<article") == answer.text.count("</article>")
+
+
+def test_direction_of_writing_is_not_turned(page: PageClient) -> None:
+    assert TURNED in page.get("memories", q="turned round").text
+
+
+def test_events_carry_the_figures_of_health(page: PageClient) -> None:
+    with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.iter_lines()
+        assert next(lines) == "event: figures"
+        assert '"main.state": "up to date"' in next(lines)
+
+
+def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) -> None:
+    program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "web"]
+    environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    printed = ran([*program, "--print"], env=environment, capture_output=True, text=True, timeout=60)
+    assert printed.stdout.startswith(f"{opened.url}/web/login#")
+    assert f"ssh -N -L {opened.port}:127.0.0.1:{opened.port} " in printed.stderr
+    # where nothing shows a browser the link is printed as well
+    assert ran(program, env=environment, capture_output=True, text=True, timeout=60).stdout.startswith(opened.url)
+    reply = json.loads(ran([*program, "--json"], env=environment, capture_output=True, timeout=60).stdout)
+    assert (reply["port"], reply["expiresSeconds"]) == (opened.port, 60)
+
+
+def test_doctor_is_asked(page: PageClient) -> None:
+    text = text_of(page.post("doctor"))
+    assert "What doctor says" in text
+    assert "checks" in text
+
+
+def test_socket_answers_no_page(opened: OpenPage) -> None:
+    with opened.daemon.client() as client, pytest.raises(NotFound):
+        client.text("/web/login")

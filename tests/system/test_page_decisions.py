@@ -1,0 +1,230 @@
+"""The page by HTTP: what the agent was told, what waits for a decision, people and things, and conversations."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.page import HOSTILE, RLO, OpenPage, PageClient, open_page, text_of
+from tests.system.test_page import tags_of, walk
+from tests.transcripts_written import append, asked
+
+KEY = "agent:main:chat:direct:ann"
+SESSION = "session:chat-ann-20261101"
+HOSTILE_NAME = 'Harbour" onmouseover="alert(7)'
+NOTES = {
+    **HOSTILE,
+    "MEMORY.md": "# Memory\n\nThe boat lies in the north harbour from May on.\n",
+    "memory/2026-11-08.md": "## Retain\n- O(c=0.7) @Wen: green tea is better than coffee\n"
+    f"- W @[{HOSTILE_NAME}] @Wen: painted the pier {RLO}white\n",
+    "memory/2026-11-10.md": "## Retain\n- W @Tilde @Wen: the stove was repaired by Tilde\n"
+    "- W @Karmesin: The office printer is a Brother HL-2350.\n"
+    "- W(from=agent) @Karmesin: The office printer is an HP M209.\n"
+    "- W @Zinnober: The kettle is a Bosch TWK.\n- W(from=agent) @Zinnober: The kettle is a Philips HD9350.\n",
+    "memory/2026-10-01.md": "## Retain\n"
+    + "".join(f"- W @Wen @[Guest {n}]: guest number {n} came\n" for n in range(70)),
+    "bank/opinions.md": "# Opinions\n",
+    "bank/world.md": "# World\n",
+    "bank/entities/wen.md": "# Wen\n\nA friend.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
+    home = tmp_path_factory.mktemp("decided")
+    (home / "talks").mkdir()
+    append(home / "talks" / "a.jsonl", *(asked(f"What is number {n}? <b>harbour</b>") for n in range(150)))
+    talks: dict[str, object] = {
+        "search": {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}},
+        "memory": {"sessions": {"folders": [{"path": str(home / "talks"), "agent": "main", "format": "openclaw"}]}},
+    }
+    with open_page(home, NOTES, **talks) as running, running.daemon.client() as client:  # type: ignore[arg-type]  # a table of values
+        opinion = next(one for one in client.opinions(entity="Wen")["opinions"] if "green tea" in one["statement"])
+        named = opinion["id"][:8]
+        client.retain(f"W(supports={named}) @Wen: ordered green tea again")
+        client.retain(f"W(contradicts={named}) @Wen: had two coffees at breakfast")
+        client.reflect()
+        for minute, question in enumerate(
+            ("Who repaired the stove?", "Where does the boat lie?", "<b>Harbour</b> pier?")
+        ):
+            client.turn(question, session_key=KEY, at=f"2026-11-01T10:0{minute}:00")
+        for number in range(30):
+            client.add_turn(f"Question {number}?", session=f"old-{number}", timestamp=f"2026-09-01T10:{number:02}:00")
+        client.sync_sessions()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page(opened: OpenPage) -> Iterator[PageClient]:
+    with opened.enter() as client:
+        yield client
+
+
+def test_told_has_each_part_with_its_verdict_its_cost_and_what_was_cut(opened: OpenPage, page: PageClient) -> None:
+    text = text_of(page.get("told"))
+    for said in (
+        "Who repaired the stove?",
+        "the stove was repaired by Tilde",
+        "answers",
+        "recalled",
+        "stable block, new",
+    ):
+        assert said in text
+    assert "the same since question 1" in text
+    assert page.get("told").text.count("<article") == 3
+    assert "Nothing was told" in text_of(page.get("told", session="another"))
+
+
+def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        turn = client.told()["turns"][-1]
+        part = next(one for one in turn["parts"] if one["content"] == "the stove was repaired by Tilde")
+        given: dict[str, Any] = {"number": turn["number"], "name": part["name"], "id": part["id"], "back": "told"}
+
+        def judged() -> list[str | None]:
+            return [one["judgement"] for one in client.told()["turns"][-1]["parts"] if one["name"] == part["name"]]
+
+        assert "Noted as noise" in page.post("judge", judgement="noise", **given).text
+        assert judged() == ["noise"]
+        page.post("judge", judgement="", **given)
+        assert judged() == [None]
+        wrong = page.post("judge", judgement="wrong", follow=False, **given)
+        assert wrong.headers["location"] == f"memory?id={part['id']}", "where it can be corrected"
+    assert page.post("judge", judgement="noise", number=turn["number"], name="nothing").status_code == 404
+    assert page.post("judge", judgement="nonsense", **given).status_code == 400
+
+
+def test_disagreement_is_settled_and_undone(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        pairs = [one for one in client.disagreements()["disagreements"] if "printer" in one["newer"]["text"]]
+        text = text_of(page.get("disagreements"))
+        assert "The office printer is an HP M209." in text
+        assert "an agent said it" in text
+        answer = page.post("settle", pair=pairs[0]["id"], keep="newer")
+        assert "The newer one holds" in answer.text
+        assert not [one for one in client.disagreements()["disagreements"] if "printer" in one["newer"]["text"]]
+        numbers = re.findall(r'name="id" value="(\d+)"', answer.text)
+        assert "Taken back" in page.post("undo", id=numbers).text
+    assert page.post("settle", pair=pairs[0]["id"], keep="nonsense").status_code == 400
+
+
+def test_both_of_a_pair_are_kept(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        (pair,) = [one for one in client.disagreements()["disagreements"] if "kettle" in one["newer"]["text"]]
+        assert "Both hold" in page.post("settle", pair=pair["id"], keep="both").text
+        assert "kettle" not in page.get("disagreements").text
+
+
+def test_proposals_are_accepted_one_by_one_and_rejected_together(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        proposals = client.proposals(state="open")["proposals"]
+        assert len(proposals) > 2
+        text = page.get("disagreements").text
+        assert '<p class="add">' in text
+        assert "added: " in text
+        first = next(one for one in proposals if one["path"] == "bank/entities/wen.md")
+        assert "1 proposal was accepted" in page.post("decide", proposal=first["id"], verdict="accept").text
+        assert "memoryd:begin" in (opened.daemon.workspace / first["path"]).read_text()
+        rest = f"{len(proposals) - 1} proposals were rejected"
+        assert rest in page.post("decide", verdict="reject").text
+        assert client.proposals(state="open")["total"] == 0
+    assert "Nothing is proposed." in page.get("disagreements").text
+    assert page.post("decide", verdict="nonsense").status_code == 400
+    assert page.post("decide", proposal="0123456789ab", verdict="accept").status_code == 404
+
+
+def test_entities_are_paged_and_looked_for(page: PageClient) -> None:
+    names = [one for text in walk(page, "entities") for one in re.findall(r'href="entity\?name=([^"]+)"', text)]
+    assert len(names) == len(set(names)) > 70
+    assert names[0] == "Wen"
+    assert page.get("entities", q="tild").text.count("<article") == 1
+    assert "has that name" in page.get("entities", q="nobody").text
+
+
+def test_entity_shows_its_opinions_with_evidence_on_both_sides_and_its_links(page: PageClient) -> None:
+    answer = page.get("entity", name="Wen")
+    text = text_of(answer)
+    for said in ("green tea is better than coffee", "ordered green tea again", "had two coffees at breakfast"):
+        assert said in text
+    assert "0.70 → 0.75" in text
+    assert '<circle class="dot reinforce"' in answer.text
+    assert '<circle class="dot contradict"' in answer.text
+    assert answer.text.count('<circle class="dot"') == 59, "sixty with the one in the middle"
+    assert answer.text.count('<th scope="row">') == 59
+    assert "The 59 of 72 that most memories name with it" in text
+    assert 'href="memories?entity=Wen"' in answer.text
+    assert len(answer.content) < 100_000
+    assert page.get("entity", name="nobody").status_code == 404
+
+
+def test_names_are_merged_and_split(page: PageClient) -> None:
+    merged = page.post("merge", alias="Guest 3", into="Wen")
+    assert "Guest 3 is another name of Wen now" in merged.text
+    assert "Guest 3" in text_of(page.get("entity", name="Wen")).partition("Names")[2]
+    assert "an entity of its own again" in page.post("split", alias="Guest 3", back="entity?name=Wen").text
+    assert page.post("split", alias="Guest 3", back="entity?name=Wen").status_code == 404
+
+
+def test_conversations_are_paged_read_and_made_private(opened: OpenPage, page: PageClient) -> None:
+    found = [
+        one for text in walk(page, "conversations") for one in re.findall(r'href="conversation\?id=([^"]+)"', text)
+    ]
+    assert len(found) == len(set(found)) == 32
+    text = text_of(page.get("conversation", id=SESSION))
+    assert "Who repaired the stove?" in text
+    assert "significance" in text
+    assert "No answer is kept." in text
+    page.post("private", id="session:old-3", remember="no")
+    assert "private" in page.get("conversations").text
+    assert page.get("conversation", id="session:old-3").status_code == 404
+    page.post("private", id="session:old-3", remember="yes")
+    assert page.get("conversation", id="session:old-3").status_code == 200
+
+
+def test_transcript_is_read_by_pages_of_its_lines(page: PageClient) -> None:
+    pages = list(walk(page, "conversation?id=sessions/main/a.jsonl"))
+    lines = [one for text in pages for one in re.findall(r"What is number (\d+)\?", text)]
+    assert len(pages) == 2
+    assert lines == [str(number) for number in range(150)]
+
+
+def test_conversation_is_forgotten_after_what_goes_was_shown(opened: OpenPage, page: PageClient) -> None:
+    plan = page.get("forget-conversation", id="session:old-4", sure="yes")
+    assert "cannot be undone" in plan.text
+    assert page.get("conversation", id="session:old-4").status_code == 200, "a look forgets nothing"
+    receipt = page.post("forget-conversation", id="session:old-4")
+    assert "<h1>Forgotten</h1>" in receipt.text
+    assert "backups and snapshots" in receipt.text
+    assert page.get("conversation", id="session:old-4").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "told",
+        "disagreements",
+        "entities?q=harbour",
+        "entity?name=Wen",
+        "entity?name=Harbour%22%20onmouseover%3D%22alert(7)",
+        "conversations",
+        f"conversation?id={SESSION}",
+        "conversation?id=sessions/main/a.jsonl",
+    ],
+)
+def test_hostile_names_and_questions_stay_text(page: PageClient, path: str) -> None:
+    answer = page.get(path)
+    assert answer.status_code == 200
+    assert len(answer.content) < 100_000
+    tags = tags_of(answer.text)
+    assert {tag for tag, _ in tags}.isdisjoint({"iframe", "b", "object", "embed", "style"})
+    assert not [name for _, given in tags for name in given if name.startswith("on") or name == "style"]
+    assert RLO not in answer.text
+    assert answer.text.count("<article") == answer.text.count("</article>")
+
+
+@pytest.mark.parametrize("path", ["told?before=x", "conversation?id=nothing", "conversation?id=session:none", "entity"])
+def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str) -> None:
+    answer = page.get(path)
+    assert answer.status_code in (400, 404)
+    assert "That was not done" in answer.text

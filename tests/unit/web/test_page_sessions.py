@@ -1,0 +1,58 @@
+"""One-time links and the sessions that they begin: how long each lasts, and how many there are."""
+
+import pytest
+
+from memoryd.errors import Unauthorized
+from memoryd.web.session import IDLE, LINK_SECONDS, MOST, PageSessions
+from tests.fakes import FakeClock
+
+
+def test_link_is_good_once_and_for_a_minute() -> None:
+    clock = FakeClock()
+    sessions = PageSessions(clock)
+    first, second = sessions.issue(is_kept=False), sessions.issue(is_kept=False)
+    sessions.begin(first)
+    with pytest.raises(Unauthorized):
+        sessions.begin(first)
+    clock.now += LINK_SECONDS
+    with pytest.raises(Unauthorized):
+        sessions.begin(second)
+
+
+def test_session_is_found_by_its_path_and_its_cookie_together() -> None:
+    sessions = PageSessions(FakeClock())
+    one, other = (sessions.begin(sessions.issue(is_kept=False)) for _ in range(2))
+    assert sessions.find(one.key, one.secret) is one
+    for key, secret in ((one.key, other.secret), (other.key, one.secret), (one.key, ""), ("", one.secret)):
+        with pytest.raises(Unauthorized):
+            sessions.find(key, secret)
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_session_ends_when_nobody_asks_unless_it_is_kept(is_kept: bool) -> None:
+    clock = FakeClock()
+    sessions = PageSessions(clock)
+    session = sessions.begin(sessions.issue(is_kept=is_kept))
+    for _ in range(3):
+        clock.now += IDLE.total_seconds()
+        assert sessions.find(session.key, session.secret) is session
+    assert sessions.is_kept is is_kept
+    clock.now += IDLE.total_seconds() + 1
+    if is_kept:
+        assert sessions.find(session.key, session.secret) is session
+        return
+    with pytest.raises(Unauthorized):
+        sessions.find(session.key, session.secret)
+
+
+def test_session_begins_with_the_agent_that_was_named() -> None:
+    sessions = PageSessions(FakeClock())
+    assert [sessions.begin(sessions.issue(name, is_kept=False)).agent for name in (None, "work")] == [None, "work"]
+
+
+def test_oldest_session_gives_way() -> None:
+    sessions = PageSessions(FakeClock())
+    begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(MOST + 1)]
+    with pytest.raises(Unauthorized):
+        sessions.find(begun[0].key, begun[0].secret)
+    assert sessions.find(begun[1].key, begun[1].secret)

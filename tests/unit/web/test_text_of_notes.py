@@ -1,0 +1,61 @@
+"""Text of notes as HTML: Markdown without HTML of its own, and nothing hidden."""
+
+import time
+from datetime import date, timedelta
+
+import pytest
+
+from memoryd.web.rendering import ago, clipped, note, note_line, seen, size
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**tea** and `code`", "<strong>tea</strong> and <code>code</code>"),
+        ("<b onclick=x>tea</b>", "&lt;b onclick=x&gt;tea&lt;/b&gt;"),
+        ("[go](javascript:alert(1))", "[go](javascript:alert(1))"),
+        ("[go](data:text/html,x)", "[go](data:text/html,x)"),
+        ("[go](vbscript:x)", "[go](vbscript:x)"),
+        ("[go](notes.md)", '<a rel="noopener noreferrer">go</a>'),
+        ("[go](//evil.example)", '<a rel="noopener noreferrer">go</a>'),
+        ('[go](https://a.example "t")', '<a href="https://a.example" title="t" rel="noopener noreferrer">go</a>'),
+        ("<https://a.example/\"onclick='x>", '<a href="https://a.example/%22onclick=\'x" rel="noopener noreferrer">'),
+        ("![p](https://a.example/p.png)", '!<a href="https://a.example/p.png" rel="noopener noreferrer">p</a>'),
+        ("喝绿茶 & more", "喝绿茶 &amp; more"),
+    ],
+)
+def test_line_of_a_note(text: str, html: str) -> None:
+    assert note_line(text).startswith(html)
+
+
+def test_blocks_of_a_note_keep_their_shape_and_nothing_else() -> None:
+    html = note(
+        "# Title\n\n| a | b |\n|---|---|\n| 1 | <script>x</script> |\n\n```js\nalert(1)\n```\n<iframe src=x></iframe>"
+    )
+    assert "<h1>Title</h1>" in html
+    assert "<td>&lt;script&gt;x&lt;/script&gt;</td>" in html
+    assert "<code>alert(1)\n</code>" in html
+    assert "<iframe" not in html
+
+
+def test_what_turns_the_direction_or_is_not_seen_is_named() -> None:
+    assert seen("a\u202eb\u2066c\u200bd\x00") == "a[U+202E]b[U+2066]c[U+200B]d[U+0000]"
+    assert seen("שלום\tا\n") == "שלום\tا\n"
+
+
+def test_long_text_is_cut_and_says_so() -> None:
+    assert clipped("x" * 1_000_000, 10) == "xxxxxxxxxx … (999,990 more characters)"
+    assert clipped("xy", 2) == "xy"
+
+
+def test_times_are_relative_with_the_exact_one_beside() -> None:
+    today = date.today()  # noqa: DTZ011
+    for days, words in ((0, "today"), (1, "yesterday"), (9, "9 days ago"), (90, "3 months ago"), (900, "2 years ago")):
+        day = (today - timedelta(days)).isoformat()
+        assert ago(day) == f'<time datetime="{day}" title="{day}">{words}</time>'
+    assert ago(None) == "never"
+    assert ">just now<" in ago(time.time())
+
+
+def test_sizes_are_read_at_a_glance() -> None:
+    assert [size(count) for count in (0, 999, 1500, 2e6, 3.25e9)] == ["0 B", "999 B", "1.5 kB", "2.0 MB", "3.2 GB"]
