@@ -105,7 +105,7 @@ PageHandler = Callable[[Visit], Awaitable[View | Redirect | Response]]
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """One page, shown by the template `PATH.html`, or one form that pages post; what has a title is in the navigation."""
+    """One page, shown by the template `PATH.html`, or a form that pages post; one with a title is in the navigation."""
 
     path: str
     handler: PageHandler
