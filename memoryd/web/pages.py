@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 from pydantic import ValidationError
+from starlette.responses import Response
 
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.access import Caller, Services
@@ -33,8 +34,6 @@ class View(Struct, frozen=True):
     """An answer that is shown: what the page's template is filled with."""
 
     values: Mapping[str, Any]
-    template: str = ""
-    """Another template than the page's."""
 
 
 class Redirect(Struct, frozen=True):
@@ -102,19 +101,17 @@ def url_of(page: str, **fields: object) -> str:
     return f"{page}?{query}" if query else page
 
 
-PageHandler = Callable[[Visit], Awaitable[View | Redirect | Any]]
+PageHandler = Callable[[Visit], Awaitable[View | Redirect | Response]]
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """One page, or one form that pages post; a page with a title stands in the navigation."""
+    """One page, shown by the template `PATH.html`, or a form that pages post; one with a title is in the navigation."""
 
     path: str
     handler: PageHandler
     who: Who = Who.SESSION
     method: str = "GET"
     title: str = ""
-    template: str = ""
-    """The file in `templates/`; empty: `PATH.html`."""
     under: str = ""
     """The page of the navigation that it belongs to; empty: itself."""
     deadline: timedelta | None = None

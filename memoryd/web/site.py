@@ -19,7 +19,7 @@ from memoryd.api.http.sockets import PORT
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
+from memoryd.web.pages import ROOT, Page, Redirect, Visit
 from memoryd.web.session import AGAIN, PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
@@ -101,10 +101,9 @@ class Site:
         if isinstance(answer, Redirect):
             session.notice = answer.notice
             return RedirectResponse(answer.to, status_code=303)
-        if isinstance(answer, View):
-            return self._html(answer.template or page.template or f"{page.path}.html", answer.values, session, page)
-        assert isinstance(answer, Response)
-        return answer
+        if isinstance(answer, Response):
+            return answer
+        return self._html(f"{page.path}.html", answer.values, session, page)
 
     def _html(
         self, template: str, values: Mapping[str, Any], session: PageSession, page: Page | None, status: int = 200
