@@ -70,6 +70,8 @@ class Ranked(Struct, frozen=True):
     floors: Thresholds | None
     readings: Readings = field(default_factory=dict)
     """Of the chunks that a reranker read."""
+    beside_foreign: frozenset[int] = frozenset()
+    """Those that come as near as one in another language."""
 
     def unread(self, count: int, *, is_filled: bool) -> int:
         """Return how many behind the first `count` might stand in the answer; noise does not in one that is filled."""
@@ -85,8 +87,8 @@ class Ranked(Struct, frozen=True):
         verdict = None
         if self.floors is not None:
             verdict = self.floors.verdict(terms, cosine, is_literal=holds_a_word(bm25, terms))
-        is_foreign = chunk in self.evidence.vector.foreign
-        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict, is_foreign)
+        is_near = chunk in self.beside_foreign
+        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict, is_near)
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
@@ -102,7 +104,7 @@ class Ranked(Struct, frozen=True):
             relevance=None if reading is None else reading.relevance,
             terms=found.terms,
             verdict=found.verdict,
-            is_foreign=found.is_foreign,
+            is_near=found.is_near,
         )
 
 
@@ -125,7 +127,8 @@ def ranked(
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
     near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
-    telling = (literal | near | evidence.vector.foreign) - refused
+    beside_foreign = evidence.vector.beside_foreign
+    telling = (literal | near | beside_foreign) - refused
     return Ranked(
         telling=[chunk for chunk in order if chunk in telling],
         noise=[chunk for chunk in order if chunk not in telling and chunk not in refused],
@@ -135,6 +138,7 @@ def ranked(
         ranks={chunk: Ranks(words.get(chunk), vector.get(chunk), place) for place, chunk in enumerate(order, start=1)},
         statistics=statistics,
         floors=held,
+        beside_foreign=beside_foreign,
     )
 
 

@@ -181,7 +181,12 @@ class TermStatistics(Struct, frozen=True):
 
 
 def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:
-    """Return the evidence with how much of the question's weight the best of its chunks holds."""
+    """Return the evidence with how much of the question's weight the best of its chunks holds.
+
+    Where none holds a word, to hold none says nothing, in another language either.
+    """
+    if not evidence.lexical.bm25:
+        evidence = replace(evidence, vector=replace(evidence.vector, foreign=frozenset()))
     # most candidates hold the same few terms
     share = max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0)
     return replace(evidence, lexical=replace(evidence.lexical, share=share))

@@ -7,6 +7,7 @@ is kept where it is sure. `weighted` is the raw weighted sum of the OpenClaw con
 knows ranks alone.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from statistics import NormalDist
@@ -134,6 +135,12 @@ class VectorMatches(Struct, frozen=True, dict=True):
         noise, clear = best_stranger(self.compared, NOISE_CHANCE), best_stranger(self.compared, CLEAR_CHANCE)
         best = self.noise.deviations(max(self.cosines.values()))
         return min(1.0, max(0.0, (best - noise) / (clear - noise)))
+
+    @property
+    def beside_foreign(self) -> frozenset[int]:
+        """Return the chunks that come as near as one in another language, which counts without a word."""
+        least = min((self.cosines[chunk] for chunk in self.foreign), default=math.inf)
+        return frozenset(chunk for chunk, cosine in self.cosines.items() if cosine >= least)
 
     def near(self, chunk: int) -> tuple[MatchingPassage, ...]:
         """Return the passages of a chunk whose cosines rise above the noise, and its best one even if it does not."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memoryd.domain.ranking.calibration import (
     BACKGROUND_CHUNKS,
@@ -114,6 +115,11 @@ def test_share_is_that_of_the_best_chunk() -> None:
     found = weighed(Evidence(LexicalMatches({1: 2.0, 2: 1.0})), TermStatistics(weights, held))
     assert found.lexical.bm25 == {1: 2.0, 2: 1.0}
     assert found.lexical.share == weights.share(held[2])
+    # where nothing holds a word, to hold none says nothing
+    alone = Evidence(vector=VectorMatches({3: 0.5}, foreign=frozenset({3})))
+    assert weighed(alone, TermStatistics(weights, {})).vector.foreign == frozenset()
+    beside = replace(alone, lexical=LexicalMatches({1: 2.0}))
+    assert weighed(beside, TermStatistics(weights, held)).vector.foreign == {3}
     assert weighed(Evidence(), TermStatistics(weights, {})).lexical.share == 0
 
 
