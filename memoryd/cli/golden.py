@@ -1,6 +1,9 @@
 """Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
 
+import errno
+import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
+from memoryd.cli.scratch_folder import remove_leftovers
 from memoryd.cli.terminal import harmless_line, is_terminal
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
@@ -76,17 +80,23 @@ def golden_file(agent: AgentStatus) -> Path:
 
 
 def golden_text(agent: AgentStatus) -> str:
-    """Return the text of the file, empty without one; raises InvalidRequest for one that cannot be read."""
+    """Return the text of the file, empty without one; raises InvalidRequest for a link, and what cannot be read."""
+    # it opens the rooms of files, which only what reads this file needs
+    from memoryd.files.reading import read_beginning
+
     path = golden_file(agent)
     try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
+        info, data = read_beginning(path, FILE_BYTES_MAX + 1, os.O_NOFOLLOW)
+        if not stat.S_ISREG(info.st_mode):
+            raise InvalidRequest(f"{path} is no regular file", hint="put a file of questions there")
         if len(data) > FILE_BYTES_MAX:
             raise InvalidRequest(f"{path} is larger than 4 MB, which no file of questions is")
         return data.decode()
     except FileNotFoundError:
         return ""
     except OSError as exc:
+        if exc.errno == errno.ELOOP:
+            raise InvalidRequest(f"{path} is a symbolic link", hint="put the file itself there") from exc
         raise InvalidRequest(f"{path} cannot be read: {exc.strerror or exc}") from exc
     except UnicodeDecodeError as exc:
         line = data.count(b"\n", 0, exc.start) + 1
@@ -143,7 +153,11 @@ class DocumentTexts:
 
     def _moved(self, place: GoldenPlace) -> Iterator[LineSpan]:
         phrase = place.quote.replace('"', " ")
-        reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
+        try:
+            reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
+        except InvalidRequest:
+            # a quote may be longer than what can be asked
+            return
         for path in dict.fromkeys(hit["path"] for hit in reply["results"]):
             text = self.text(path)
             if text is not None and (found := located(GoldenPlace(path=path, quote=place.quote), text)) is not None:
@@ -232,8 +246,12 @@ def question_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def chosen_agent(invocation: Invocation) -> AgentStatus:
-    """Return the agent of `--agent`, else the first; raises UnknownAgent, and NotNow while qmd answers."""
+    """Return the agent of `--agent`, else the first; what a killed comparison left beside its index is removed.
+
+    Raises UnknownAgent, and NotNow while qmd answers.
+    """
     agent = invocation.chosen_agents(invocation.memory.status())[0]
+    remove_leftovers(Path(agent["database"]["path"]).parent)
     if agent["backend"] != "builtin":
         raise NotNow("qmd answers, whose ranking is not memoryd's", hint="set memory.backend: builtin to evaluate it")
     return agent
