@@ -1,9 +1,6 @@
 """Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
 
-import errno
-import os
 import re
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +25,6 @@ from memoryd.replies.status import AgentStatus
 
 GOLDEN_FILE: Final = ".memory/eval.jsonl"
 """Below the workspace; no folder that begins with a dot is indexed."""
-FILE_BYTES_MAX: Final = 4 * 1024 * 1024
 DEADLINE_MS: Final = 60_000
 WARM_SECONDS: Final = 60.0
 """How long an arm that is not ready, such as a model that is being loaded, is waited for."""
@@ -81,26 +77,10 @@ def golden_file(agent: AgentStatus) -> Path:
 
 def golden_text(agent: AgentStatus) -> str:
     """Return the text of the file, empty without one; raises InvalidRequest for a link, and what cannot be read."""
-    # it opens the rooms of files, which only what reads this file needs
-    from memoryd.files.reading import read_beginning
+    # it opens the rooms of files, which only what reads or writes this file needs
+    from memoryd.cli.written_file import read_text
 
-    path = golden_file(agent)
-    try:
-        info, data = read_beginning(path, FILE_BYTES_MAX + 1, os.O_NOFOLLOW)
-        if not stat.S_ISREG(info.st_mode):
-            raise InvalidRequest(f"{path} is no regular file", hint="put a file of questions there")
-        if len(data) > FILE_BYTES_MAX:
-            raise InvalidRequest(f"{path} is larger than 4 MB, which no file of questions is")
-        return data.decode()
-    except FileNotFoundError:
-        return ""
-    except OSError as exc:
-        if exc.errno == errno.ELOOP:
-            raise InvalidRequest(f"{path} is a symbolic link", hint="put the file itself there") from exc
-        raise InvalidRequest(f"{path} cannot be read: {exc.strerror or exc}") from exc
-    except UnicodeDecodeError as exc:
-        line = data.count(b"\n", 0, exc.start) + 1
-        raise InvalidRequest(f"{path}: line {line} is not UTF-8", hint="save the file as UTF-8") from exc
+    return read_text(golden_file(agent))
 
 
 def golden_set(agent: AgentStatus) -> GoldenSet:
