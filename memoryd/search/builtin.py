@@ -173,7 +173,7 @@ class CandidateSearch(Struct):
         statistics = reader.statistics(
             question, list(evidence.chunks), commonness=commonness, uncounted=self.query.exclusions.chunks
         )
-        evidence, statistics = weighed(evidence, statistics)
+        evidence = weighed(evidence, statistics)
         ranking = ranked(evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score)
         self._partial = _Look(ranking)
         return _Look(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})

@@ -74,11 +74,13 @@ class ChunkEvidence(Struct, frozen=True):
     terms: tuple[str, ...] = ()
     verdict: Verdict | None = Verdict.NONE
     """None: nobody judged it."""
+    is_foreign: bool = False
+    """Whether it comes near in another language than the question's."""
 
     @property
     def is_noise(self) -> bool:
         """Whether nothing speaks for it."""
-        return self.verdict is Verdict.NONE and not holds_a_word(self.bm25, self.terms)
+        return self.verdict is Verdict.NONE and not self.is_foreign and not holds_a_word(self.bm25, self.terms)
 
 
 class Hit(Struct, frozen=True):
@@ -104,6 +106,8 @@ class Hit(Struct, frozen=True):
     """Those of the question that stand in it."""
     verdict: Verdict | None = None
     """What its evidence is worth; of the hit that leads copies, the best among them. None: nobody judged it."""
+    is_foreign: bool = False
+    """Whether it comes near in another language than the question's."""
     decay: Decay = field(default_factory=Decay)
     copies: tuple[ChunkRow, ...] = ()
     """They say the same and stand behind it."""
@@ -120,7 +124,7 @@ class Hit(Struct, frozen=True):
     @property
     def is_noise(self) -> bool:
         """Whether it stands in an answer only because there is nothing better."""
-        return self.verdict is Verdict.NONE and not self.is_literal
+        return self.verdict is Verdict.NONE and not self.is_foreign and not self.is_literal
 
     @property
     def text_score(self) -> float | None:

@@ -85,7 +85,8 @@ class Ranked(Struct, frozen=True):
         verdict = None
         if self.floors is not None:
             verdict = self.floors.verdict(terms, cosine, is_literal=holds_a_word(bm25, terms))
-        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict)
+        is_foreign = chunk in self.evidence.vector.foreign
+        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict, is_foreign)
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
@@ -101,6 +102,7 @@ class Ranked(Struct, frozen=True):
             relevance=None if reading is None else reading.relevance,
             terms=found.terms,
             verdict=found.verdict,
+            is_foreign=found.is_foreign,
         )
 
 
@@ -123,7 +125,7 @@ def ranked(
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
     near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
-    telling = (literal | near) - refused
+    telling = (literal | near | evidence.vector.foreign) - refused
     return Ranked(
         telling=[chunk for chunk in order if chunk in telling],
         noise=[chunk for chunk in order if chunk not in telling and chunk not in refused],

@@ -180,20 +180,11 @@ class TermStatistics(Struct, frozen=True):
         return tuple(term for term in self.idf.weights if term in held)
 
 
-def weighed(evidence: Evidence, statistics: TermStatistics) -> tuple[Evidence, TermStatistics]:
-    """Return the evidence with the share of the question that its words are, and what stands in its chunks.
-
-    Beside answers in another language, which can hold no word of the question, few words are no sign of one.
-    """
-    terms = statistics.terms
-    if evidence.vector.foreign:
-        terms = {chunk: held for chunk, held in terms.items() if statistics.idf.tells(held)}
-        evidence = evidence.with_words(
-            evidence.lexical.only(chunk for chunk in evidence.lexical.bm25 if chunk in terms)
-        )
+def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:
+    """Return the evidence with how much of the question's weight the best of its chunks holds."""
     # most candidates hold the same few terms
-    share = max(map(statistics.idf.share, set(terms.values())), default=0.0)
-    return evidence.with_words(replace(evidence.lexical, share=share)), replace(statistics, terms=terms)
+    share = max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0)
+    return replace(evidence, lexical=replace(evidence.lexical, share=share))
 
 
 def vector_floor(vectors: int, *, knows_a_word: bool) -> float:

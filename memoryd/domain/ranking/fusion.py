@@ -34,8 +34,8 @@ FULL_SHARE = 0.5
 """So much of a question's weight in one chunk answers it."""
 NOISE_CHANCE = 0.1
 """Of so many unrelated questions the best stranger is taken for more than noise."""
-USUAL_CHANCE = 0.5
-"""At every other question the best stranger comes so near."""
+USUAL_CHANCE = 0.9
+"""The same for less than what the best stranger reaches nearly always."""
 CLEAR_CHANCE = 0.001
 """That of an answer. Cosines with notes on like things have longer tails than a normal distribution."""
 _NORMAL = NormalDist()
@@ -115,7 +115,7 @@ class VectorMatches(Struct, frozen=True, dict=True):
     passages: Mapping[int, Sequence[PassageMatch]] = field(default_factory=dict)
     """The passages of each chunk that are among the nearest."""
     foreign: frozenset[int] = frozenset()
-    """The chunks in another language than the question that come as near to it as the best stranger usually does."""
+    """The chunks in another language than the question that come as near as the best stranger nearly always does."""
 
     def order(self) -> list[int]:
         """Return the chunks, best first."""
@@ -157,10 +157,6 @@ class Evidence(Struct, frozen=True):
     def chunks(self) -> Set[int]:
         """All that either arm found."""
         return self.lexical.bm25.keys() | self.vector.cosines.keys()
-
-    def with_words(self, lexical: LexicalMatches) -> "Evidence":
-        """Return the same with other words."""
-        return Evidence(lexical, self.vector)
 
     def only(self, chunks: Set[int]) -> "Evidence":
         """Return what was found of these chunks; the noise is that of all."""

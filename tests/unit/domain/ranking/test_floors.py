@@ -9,6 +9,7 @@ from memoryd.domain.ranking.calibration import (
     BACKGROUND_CHUNKS,
     TermStatistics,
     clear_floor,
+    floors,
     idf,
     vector_floor,
     weighed,
@@ -107,14 +108,19 @@ def test_deviations_without_a_spread_tell_nothing() -> None:
     assert Noise(0.1, 0.1).deviations(0.5) == pytest.approx(4.0)
 
 
-def test_few_words_are_no_sign_beside_answers_in_another_language() -> None:
+def test_share_is_that_of_the_best_chunk() -> None:
     weights = idf(1_000, {"gateway": 10, "lease": 10, "attic": 10, "back": 400})
     held = {1: frozenset({"back"}), 2: frozenset({"gateway", "lease"})}
-    words = LexicalMatches({1: 2.0, 2: 1.0})
-    at_home, terms = weighed(Evidence(words, VectorMatches({3: 0.5})), TermStatistics(weights, held))
-    assert terms.terms == held
-    assert at_home.lexical.bm25 == words.bm25
-    assert at_home.lexical.share == weights.share(held[2])
-    abroad = Evidence(words, VectorMatches({3: 0.5}, foreign=frozenset({3})))
-    found, terms = weighed(abroad, TermStatistics(weights, held))
-    assert terms.terms.keys() == found.lexical.bm25.keys() == {2}
+    found = weighed(Evidence(LexicalMatches({1: 2.0, 2: 1.0})), TermStatistics(weights, held))
+    assert found.lexical.bm25 == {1: 2.0, 2: 1.0}
+    assert found.lexical.share == weights.share(held[2])
+    assert weighed(Evidence(), TermStatistics(weights, {})).lexical.share == 0
+
+
+def test_model_that_tells_no_answer_from_strangers_answers_by_words_alone() -> None:
+    weights = idf(1_000, {"gateway": 10, "lease": 10})
+    clear = VectorMatches({1: 0.9}, Noise(0.0, 0.1), compared=1_000)
+    blind = VectorMatches({1: 0.9}, Noise(0.0, 0.1, is_clear=False), compared=1_000)
+    told = [floors(found, TermStatistics(weights, {})) for found in (clear, blind)]
+    assert [one.answers((), 0.9) for one in told] == [True, False]
+    assert [one.answers(("gateway", "lease"), None) for one in told] == [True, True]

@@ -90,28 +90,31 @@ def strangers(language: str) -> Strangers:
     return Strangers(language, texts, turned(topics + OFFSETS[language] / 4 + common + DRAWN[170:194] / 4))
 
 
-def test_narrow_model_is_freed_of_its_direction_before_there_is_a_note() -> None:
-    known = [strangers("en"), strangers("zh")]
+def test_narrow_model_is_freed_of_its_direction_with_the_first_notes() -> None:
+    known, common = [strangers("en"), strangers("zh")], 8 * DRAWN[150]
     assert is_narrow(known)
     assert not is_narrow([])
     assert not is_narrow([known[0], Strangers("zh", turned(DRAWN[:24]), turned(DRAWN[:24]))])
-    means = LanguageMeans.of(np.empty((0, SIZE), np.float32), [], known)
-    english, chinese = (told(code, TOPICS + 8 * DRAWN[150]) for code in ("en", "zh"))
+    english, chinese = (told(code, TOPICS + common) for code in ("en", "zh"))
+    few, languages = np.concatenate([english[:5], chinese[5:10]]), ["en"] * 5 + ["zh"] * 5
+    means = LanguageMeans.of(few, languages, known)
     bare = [means.without(rows, means.groups(rows, [code] * 40)) for rows, code in ((english, "en"), (chinese, "zh"))]
     assert (bare[0] @ bare[1].T).mean() < (english @ chinese.T).mean() - 0.1
     assert firsts(*bare) == 1.0
+    assert not LanguageMeans.of(english, ["en"] * 40, known).languages
 
 
 def test_many_passages_outweigh_what_strangers_say() -> None:
     known, many = [strangers("en"), strangers("zh")], np.repeat(told("en"), 100, axis=0)
-    means = LanguageMeans.of(many, ["en"] * len(many), known)
+    both = np.concatenate([many, many + OFFSETS["zh"]])
+    means = LanguageMeans.of(both, ["en"] * len(many) + ["zh"] * len(many), known)
     assert np.allclose(means.means[0], many.mean(axis=0), atol=0.02)
 
 
 def test_language_without_strangers_begins_where_the_nearest_ones_are() -> None:
     known, few = [strangers("en"), strangers("zh")], told("de", TOPICS[:6] + OFFSETS["en"] / 4 + 8 * DRAWN[150])
-    means = LanguageMeans.of(few, ["de"] * 6, known)
-    assert means.languages == ("de", "en", "zh")
+    means = LanguageMeans.of(np.repeat(few, 2, axis=0), ["de", "fr"] * 6, known)
+    assert means.languages == ("de", "en", "fr", "zh")
     assert means.means[0] @ known[0].mean > means.means[0] @ known[1].mean
 
 
