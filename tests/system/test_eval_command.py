@@ -200,9 +200,9 @@ def test_what_a_killed_comparison_left_goes_with_the_next_command(daemon: Runnin
     write_host_questions(daemon)
     index, _ = digest(daemon, "hosts")
     beside = sorted(index.parent.iterdir())
-    command = [MEMORYCTL, "eval", "compare", "--with", "chunking.tokens=64", "--agent", "hosts"]
+    options = ["--with", "chunking.tokens=64", "--agent", "hosts"]
     environment = {**daemon.env, "TMPDIR": str(tmp_path)}
-    running = started(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = started([MEMORYCTL, "eval", "compare", *options], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     eventually(lambda: any(index.parent.glob("memoryd-eval-*/config.json")), seconds=30)
     running.kill()
     running.wait(30)
