@@ -202,7 +202,9 @@ def test_what_a_killed_comparison_left_goes_with_the_next_command(daemon: Runnin
     beside = sorted(index.parent.iterdir())
     options = ["--with", "chunking.tokens=64", "--agent", "hosts"]
     environment = {**daemon.env, "TMPDIR": str(tmp_path)}
-    running = started([MEMORYCTL, "eval", "compare", *options], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = started(
+        [MEMORYCTL, "eval", "compare", *options], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     eventually(lambda: any(index.parent.glob("memoryd-eval-*/config.json")), seconds=30)
     running.kill()
     running.wait(30)
