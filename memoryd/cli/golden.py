@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
+from memoryd.cli.scratch_folder import remove_leftovers
 from memoryd.cli.terminal import harmless_line, is_terminal
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
@@ -24,7 +25,6 @@ from memoryd.replies.status import AgentStatus
 
 GOLDEN_FILE: Final = ".memory/eval.jsonl"
 """Below the workspace; no folder that begins with a dot is indexed."""
-FILE_BYTES_MAX: Final = 4 * 1024 * 1024
 DEADLINE_MS: Final = 60_000
 WARM_SECONDS: Final = 60.0
 """How long an arm that is not ready, such as a model that is being loaded, is waited for."""
@@ -76,21 +76,11 @@ def golden_file(agent: AgentStatus) -> Path:
 
 
 def golden_text(agent: AgentStatus) -> str:
-    """Return the text of the file, empty without one; raises InvalidRequest for one that cannot be read."""
-    path = golden_file(agent)
-    try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-        if len(data) > FILE_BYTES_MAX:
-            raise InvalidRequest(f"{path} is larger than 4 MB, which no file of questions is")
-        return data.decode()
-    except FileNotFoundError:
-        return ""
-    except OSError as exc:
-        raise InvalidRequest(f"{path} cannot be read: {exc.strerror or exc}") from exc
-    except UnicodeDecodeError as exc:
-        line = data.count(b"\n", 0, exc.start) + 1
-        raise InvalidRequest(f"{path}: line {line} is not UTF-8", hint="save the file as UTF-8") from exc
+    """Return the text of the file, empty without one; raises InvalidRequest for a link, and what cannot be read."""
+    # it opens the rooms of files, which only what reads or writes this file needs
+    from memoryd.cli.written_file import read_text
+
+    return read_text(golden_file(agent))
 
 
 def golden_set(agent: AgentStatus) -> GoldenSet:
@@ -143,7 +133,11 @@ class DocumentTexts:
 
     def _moved(self, place: GoldenPlace) -> Iterator[LineSpan]:
         phrase = place.quote.replace('"', " ")
-        reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
+        try:
+            reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
+        except InvalidRequest:
+            # a quote may be longer than what can be asked
+            return
         for path in dict.fromkeys(hit["path"] for hit in reply["results"]):
             text = self.text(path)
             if text is not None and (found := located(GoldenPlace(path=path, quote=place.quote), text)) is not None:
@@ -232,8 +226,12 @@ def question_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def chosen_agent(invocation: Invocation) -> AgentStatus:
-    """Return the agent of `--agent`, else the first; raises UnknownAgent, and NotNow while qmd answers."""
+    """Return the agent of `--agent`, else the first; what a killed comparison left beside its index is removed.
+
+    Raises UnknownAgent, and NotNow while qmd answers.
+    """
     agent = invocation.chosen_agents(invocation.memory.status())[0]
+    remove_leftovers(Path(agent["database"]["path"]).parent)
     if agent["backend"] != "builtin":
         raise NotNow("qmd answers, whose ranking is not memoryd's", hint="set memory.backend: builtin to evaluate it")
     return agent

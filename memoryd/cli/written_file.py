@@ -1,5 +1,6 @@
 """Files that commands write for their user: whole or not at all, and what was there before kept on request."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable
-from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
+from memoryd.files.reading import NotReadableError, TornReadError, read_beginning, read_snapshot
 from memoryd.files.writing import FileChangedError, replace_file, streamed_file, sync_folder
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -26,6 +27,29 @@ def _translated_errors(path: Path, happened: str = "has been made") -> Iterator[
     except (OSError, NotReadableError, TornReadError) as exc:
         what = exc.strerror if isinstance(exc, OSError) and exc.strerror else exc
         raise MemorydError(f"{path} cannot be written: {what}") from exc
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file that `rewrite` may replace, empty if there is none.
+
+    Raises InvalidRequest for a link, for what is no regular file, over 4 MB or not UTF-8, and what cannot be read.
+    """
+    try:
+        info, data = read_beginning(path, _MAX_BYTES + 1, os.O_NOFOLLOW)
+        if not stat.S_ISREG(info.st_mode):
+            raise InvalidRequest(f"{path} is no regular file", hint="put the file itself there")
+        if len(data) > _MAX_BYTES:
+            raise InvalidRequest(f"{path} is larger than 4 MB")
+        return data.decode()
+    except FileNotFoundError:
+        return ""
+    except OSError as exc:
+        if exc.errno == errno.ELOOP:
+            raise InvalidRequest(f"{path} is a symbolic link", hint="put the file itself there") from exc
+        raise InvalidRequest(f"{path} cannot be read: {exc.strerror or exc}") from exc
+    except UnicodeDecodeError as exc:
+        line = data.count(b"\n", 0, exc.start) + 1
+        raise InvalidRequest(f"{path}: line {line} is not UTF-8", hint="save the file as UTF-8") from exc
 
 
 def make(path: Path, text: str) -> None:

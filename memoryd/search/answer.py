@@ -163,7 +163,7 @@ def _mode(found: Found) -> AnswerMode:
 def with_snippets(hits: Sequence[Hit], found: Found, *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the hits with their snippets; `has_footer` puts `Source: …` under each."""
     limit = found.engine.snippet_chars
-    return tuple(_with_snippet(hit, _weights(found, hit), limit, has_footer=has_footer) for hit in hits)
+    return tuple(_with_snippet(hit, found, limit, has_footer=has_footer) for hit in hits)
 
 
 def with_snippets_within(found: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
@@ -175,7 +175,7 @@ def with_snippets_within(found: Found, hits: Sequence[Hit], *, has_footer: bool)
     fitting: list[Hit] = []
     for hit in shown:
         if len(hit.snippet.text) > left:
-            return (*fitting, *_cut(hit, _weights(found, hit), left, has_footer=has_footer, is_first=not fitting))
+            return (*fitting, *_cut(hit, found, left, has_footer=has_footer, is_first=not fitting))
         fitting.append(hit)
         left -= len(hit.snippet.text)
     return tuple(fitting)
@@ -187,24 +187,25 @@ def _weights(found: Found, hit: Hit) -> Mapping[str, float]:
     return dict.fromkeys(found.terms, 1.0) if floors is None else floors.idf.weights
 
 
-def _cut(hit: Hit, weights: Mapping[str, float], room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
+def _cut(hit: Hit, found: Found, room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
     """Yield a hit within `room` characters with its footer; where that leaves none for text, only the first, bare."""
     # what is cut may have its focus elsewhere: room for the longest citation of two lines, or turns, that the chunk has
     last = hit.chunk.end_line
     widest = cited(hit.chunk.path, last, last + (2 if hit.chunk.source is Source.SESSIONS else 1))
     footer = len(with_footer("", widest)) if has_footer else 0
     if room > footer:
-        yield _with_snippet(hit, weights, room - footer, has_footer=has_footer)
+        yield _with_snippet(hit, found, room - footer, has_footer=has_footer)
     elif is_first:
-        yield _with_snippet(hit, weights, room, has_footer=False)
+        yield _with_snippet(hit, found, room, has_footer=False)
 
 
-def _with_snippet(hit: Hit, weights: Mapping[str, float], limit: int, *, has_footer: bool) -> Hit:
+def _with_snippet(hit: Hit, found: Found, limit: int, *, has_footer: bool) -> Hit:
     """Return the hit with the part of it that tells most, in `limit` characters and its footer."""
     chunk = hit.chunk
     whole = _text_of(hit)
     is_spoken = chunk.source is Source.SESSIONS
-    part = snippet(whole.text, weights, limit, whole.near, focus=MESSAGE if is_spoken else FOCUS)
+    room, weights = MESSAGE if is_spoken else FOCUS, _weights(found, hit)
+    part = snippet(whole.text, weights, limit, whole.near, focus=room, language=found.language)
     focus = part.focus
     if is_spoken:
         # of a conversation, the message with the one that it answers or is answered by

@@ -318,6 +318,7 @@ class BuiltinSearch:
             if fallback_in_use is None
             else Fallback(fallback_in_use.failed, fallback_in_use.reason, fallback_in_use.since),
             floors=ranking.floors,
+            language=query.question.language,
         )
 
     def _rows_read_first(self, ranking: Ranked, limit: int) -> int:

@@ -172,6 +172,8 @@ class Found(Struct, frozen=True):
 
     Where they alone were asked, nothing else is of the notes.
     """
+    language: str = ""
+    """That of the question, its code as of `language_of`, if words are found by their stems; empty if unknown."""
 
     def thresholds_of(self, source: Source) -> Thresholds | None:
         """Return what the evidence of hits of a source was held against."""

@@ -158,6 +158,11 @@ def test_file_by_hand_is_used_as_far_as_it_can_be(daemon: RunningDaemon) -> None
     (note.parent / "garten.md").unlink()
     gone = asked(daemon, "eval", "run", "--agent", "de")
     assert "line 1: memory/note.md#L9 is not in the index" in gone["problems"][1]
+    long = {"path": "memory/none.md", "quote": "Kessel im Keller " * 300}
+    write_golden(daemon, "de", {"question": "Wo?", "expect": [long]}, {"question": "Wie hoch?", "expect": []})
+    used = asked(daemon, "eval", "run", "--agent", "de")
+    assert used["scores"]["accepted"]["questions"] == 1
+    assert "line 1: memory/none.md is not in the index" in used["problems"][0]
     guessed = asked(daemon, "eval", "suggest", "--agent", "de")
     assert not [guess for guess in guessed if "Geheime" in guess["question"]]
 
@@ -167,8 +172,6 @@ def test_variant_is_compared_and_leaves_nothing(daemon: RunningDaemon) -> None:
     memoryctl(daemon, "sync", "--wait", "embedded", "--agent", "hosts")
     index, before = digest(daemon, "hosts")
     beside = sorted(index.parent.iterdir())
-    # what a kill left
-    (index.parent / "eval-left").mkdir()
     options = ["--with", "chunking.tokens=40", "--with", "memorySearch.chunking.overlap=0", "--agent", "hosts"]
     reply = asked(daemon, "eval", "compare", *options)
     assert reply["regression"] is True
@@ -186,11 +189,28 @@ def test_comparison_that_is_broken_off_leaves_nothing(daemon: RunningDaemon) -> 
     index, before = digest(daemon, "hosts")
     arguments = ["eval", "compare", "--with", "chunking.tokens=64", "--agent", "hosts"]
     running = started([MEMORYCTL, *arguments], env=daemon.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    eventually(lambda: any(index.parent.glob("eval-*/state/memoryd.lock")), seconds=30)
+    eventually(lambda: any(index.parent.glob("memoryd-eval-*/state/memoryd.lock")), seconds=30)
     running.send_signal(signal.SIGINT)
     assert running.wait(30) != Exit.DONE
-    assert not list(index.parent.glob("eval-*"))
+    assert not list(index.parent.glob("memoryd-eval-*"))
     assert digest(daemon, "hosts") == (index, before)
+
+
+def test_what_a_killed_comparison_left_goes_with_the_next_command(daemon: RunningDaemon, tmp_path: Path) -> None:
+    write_host_questions(daemon)
+    index, _ = digest(daemon, "hosts")
+    beside = sorted(index.parent.iterdir())
+    options = ["--with", "chunking.tokens=64", "--agent", "hosts"]
+    environment = {**daemon.env, "TMPDIR": str(tmp_path)}
+    running = started(
+        [MEMORYCTL, "eval", "compare", *options], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    eventually(lambda: any(index.parent.glob("memoryd-eval-*/config.json")), seconds=30)
+    running.kill()
+    running.wait(30)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()], "what may hold keys is in the scratch folder"
+    memoryctl(daemon, "eval", "accept", "--agent", "hosts")
+    assert sorted(index.parent.iterdir()) == beside
 
 
 def test_regression_is_refused_by_name_before_anything_is_switched(daemon: RunningDaemon, starter_model: Path) -> None:

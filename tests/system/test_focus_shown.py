@@ -17,10 +17,12 @@ from tests.warm.programs import ran
 
 FILLING = [f"- Chore {number}: water the plants on the sill, then sweep the hall." for number in range(18)]
 ANSWER = "- The heating man, Quentin Aldebaran, comes on Thursday to mend the furnace and bleed the hot pipes."
+GERMAN = [f"Der Kassenwart hat die Liste {number} für den Verein noch nicht geprüft." for number in range(30)]
 MEANT = "when will our radiators be repaired"
 NOTES = {
     "memory/house.md": "\n".join(["# House", "", *FILLING[:8], ANSWER, *FILLING[8:], ""]),
     "memory/windows.md": "\r\n".join(["# Windows", "", *FILLING[:9], "- Glazier: Wilhelmina", *FILLING[9:12], ""]),
+    "memory/verein.md": "\n".join(["# Verein", "", *GERMAN[:20], "Das Turnier beginnt um zehn.", *GERMAN[20:], ""]),
     "memory/wall.md": f"one\n{'brick ' * 9000}Zacharias{' stone' * 9000}\nthree\n",
 }
 
@@ -59,6 +61,7 @@ def lines_of(path: str, lines: Any) -> list[str]:
         ("Aldebaran", "memory/house.md", ANSWER),
         (MEANT, "memory/house.md", ANSWER),
         ("Wilhelmina", "memory/windows.md", "- Glazier: Wilhelmina\r"),
+        ("Wer ist bei den Turnieren?", "memory/verein.md", "Das Turnier beginnt um zehn."),
     ],
 )
 def test_focus_holds_the_line_that_answers(daemon: RunningDaemon, question: str, path: str, line: str) -> None:

@@ -1,12 +1,10 @@
 """A variant of the configuration tried beside the daemon: a second one over a copy of the index, gone at the end.
 
 The copy has every vector, so that only what the variant cuts otherwise, or embeds by another model, is embedded. The
-second daemon reads the notes and writes none; it is in a folder of its own beside the index, whose lock tells what a
-kill left there.
+second daemon reads the notes and writes none; it is in a scratch folder beside the index.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -32,7 +30,8 @@ from memoryd.cli.golden import (
     wait_for_index,
 )
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.terminal import harmless_line, note, size
+from memoryd.cli.scratch_folder import scratch_folder
+from memoryd.cli.terminal import harmless_line, note
 from memoryd.config.loading.foreign import set_foreign_aside
 from memoryd.config.loading.load import load, loaded_of
 from memoryd.config.loading.raw import ConfigText, Raw, agents_in, parse, read, texts_in, value_at
@@ -47,16 +46,10 @@ from memoryd.errors import (
     NotFound,
     NotNow,
     StoreError,
-    StoreUnavailable,
 )
 from memoryd.replies.status import AgentStatus
 from memoryd.store.examining import copy_index
 
-PREFIX: Final = "eval-"
-"""Of the folders of variants."""
-ROOM: Final = 3
-"""So many times the index must be free: its copy, what the variant makes anew, and its log."""
-SPARE_BYTES: Final = 64 * 1024 * 1024
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 10.0
 INDEX_SECONDS: Final = 24 * 3600.0
@@ -172,11 +165,12 @@ def _variant(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Variant
     """Give an invocation that asks the variant, which has indexed and embedded everything."""
     index = Path(agent["database"]["path"])
     source = invocation.memory.status()["config"]["source"]
-    with _scratch_folder(index) as folder, tempfile.TemporaryDirectory(prefix="memoryd-") as runtime:
+    # the path of a socket must be short
+    with scratch_folder(index) as folder, tempfile.TemporaryDirectory(prefix="memoryd-") as runtime:
         state = folder / "state"
         state.mkdir(mode=0o700)
         copy = state / "index.sqlite"
-        config = Path(runtime) / "config.json"
+        config = folder / "config.json"
         config.write_text(_config(Path(source) if source else None, agent, wanted, copy))
         _copy_index(index, copy)
         with contextlib.suppress(OSError):
@@ -200,33 +194,6 @@ def _copy_index(index: Path, copy: Path) -> None:
     except (StoreError, OSError):
         # an index of another version: the variant makes its own
         copy.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _scratch_folder(index: Path) -> Iterator[Path]:
-    """Give a folder beside an index that is gone at the end; those that a kill left go first."""
-    for left in index.parent.glob(f"{PREFIX}*/"):
-        with contextlib.suppress(OSError), _locked(left):
-            shutil.rmtree(left)
-    needed, free = ROOM * index.stat().st_size + SPARE_BYTES, shutil.disk_usage(index.parent).free
-    if free < needed:
-        raise StoreUnavailable(f"{index.parent} has {size(free)} free; a second index takes up to {size(needed)}")
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _locked(Path(name)):
-        yield Path(name)
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which ends with this process; raises BlockingIOError if another one has it.
-
-    No file can be replaced in it meanwhile: who does that takes the same lock.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey, object], index: Path) -> str:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import Speaker
 from memoryd.domain.expressions import expression
+from memoryd.domain.text.stems import STEMMERS, stems_of
 from memoryd.domain.text.words import normalised
 
 SNIPPET_CHARS = 700
@@ -84,15 +85,17 @@ def snippet(
     near: Sequence[MatchingPassage] = (),
     *,
     focus: Room = FOCUS,
+    language: str = "",
 ) -> Snippet:
     """Return at most `limit` characters of `text`, whole lines where they fit, around those that tell most.
 
     `weights` say how telling each term is. The lines are those that hold the most telling terms and what is near in
     meaning together; a line after and a line before are added in turn while they fit. What follows a heading comes
-    first, in part if need be. `focus` is what its focus may hold.
+    first, in part if need be. `focus` is what its focus may hold. `language` is the code of the language by whose stems
+    a term is looked for that does not stand in the text itself; none for English and where there are none.
     """
     lines = split_lines(text)
-    table = line_table(lines, weights, near)
+    table = line_table(lines, weights, near, language)
     shown = _run(table, range(len(table)), Room(limit, len(table)))
     body = "".join(lines[shown.start : shown.stop]).rstrip("\r\n")
     if len(body) > limit:
@@ -184,17 +187,19 @@ def folded(text: str) -> str:
     return normalised(text).lower()
 
 
-def line_table(lines: Sequence[str], weights: Mapping[str, float], near: Sequence[MatchingPassage]) -> tuple[Line, ...]:
+def line_table(
+    lines: Sequence[str], weights: Mapping[str, float], near: Sequence[MatchingPassage], language: str = ""
+) -> tuple[Line, ...]:
     """Return what is known of each line of a text; `weights` say how telling each term is.
 
-    Passages count nothing where a number of the question stands below a heading: meaning does not tell a year from
-    another.
+    `language` is the one by whose stems they are looked for, too. Passages count nothing where a number of the question
+    stands below a heading: meaning does not tell a year from another.
     """
     whole = folded("".join(lines))
     plain = whole.split("\n")
     numbers = {term for term in weights if _NUMBER.match(term)}
     stems = [
-        (term, _stem(term), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
+        (term, _stem(term, whole, language), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
         for term, weight in weights.items()
     ]
     total = sum(weight for _, _, weight in stems) or 1.0
@@ -212,9 +217,12 @@ def _is_heading(line: str) -> bool:
     return "#" in line[:4] and _HEADING.match(line) is not None
 
 
-def _stem(term: str) -> str:
-    """Return the beginning of a term that its other forms share."""
-    return term[:-1] if len(term) > 4 and term.isascii() else term
+def _stem(term: str, text: str, language: str) -> str:
+    """Return the beginning of a term that its other forms share; if that does not stand in the text, its stem there."""
+    beginning = term[:-1] if len(term) > 4 and term.isascii() else term
+    if language not in STEMMERS or beginning in text:
+        return beginning
+    return next((stem for stem in stems_of(term, language) if stem in text), beginning)
 
 
 def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterator[float]:

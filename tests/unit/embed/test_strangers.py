@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryd.domain.vector import Vector
 from memoryd.embed import calibration
-from memoryd.embed.calibration import SPACED, UNSPACED, UnrelatedTexts
+from memoryd.embed.calibration import SPACED, UNSPACED, UnrelatedTexts, speed_of
 from tests.fakes import FakeEmbedder, vector_of
 from tests.waiting import eventually_async
 
@@ -127,3 +128,14 @@ async def test_folder_that_cannot_be_written_costs_no_strangers(tmp_path: Path) 
     known, embedder = UnrelatedTexts(tmp_path / "file" / "below"), FakeEmbedder()
     await known.learn(embedder)
     assert known.of(embedder, "Who?") is not None
+
+
+class PassagesOnly(FakeEmbedder):
+    async def embed_query(self, text: str) -> Vector:
+        pytest.fail("no question is a passage")
+
+
+async def test_speed_is_that_of_passages_alone() -> None:
+    embedder = PassagesOnly()
+    assert await speed_of(embedder) > 0
+    assert embedder.embedded == [*SPACED, *UNSPACED]

@@ -126,3 +126,20 @@ def test_heading_with_a_long_paragraph_below_it_is_focused_as_far_as_it_is_shown
     text = "\n".join([*FILLING[:5], "## Backup", "", "Every night at three. " + "And so on. " * 200])
     found = snippet(text, {"backup": 1.0}, 300)
     assert (found.focus.first_line, found.focus.last_line) == (found.first_line, found.last_line) == (5, 7)
+
+
+@pytest.mark.parametrize(
+    ("language", "term", "line"),
+    [
+        ("de", "turnieren", "das Turnier beginnt im Mai"),
+        ("de", "beitragen", "der Beitrag wird im Mai bezahlt"),
+        ("es", "alquileres", "el alquiler se paga en mayo"),
+        ("ru", "книгами", "книга лежит на столе"),
+    ],
+)
+def test_other_form_of_a_word_is_in_the_focus(language: str, term: str, line: str) -> None:
+    text = "\n".join([*FILLING[:30], line, *FILLING[30:]])
+    found = snippet(text, {term: 2.0}, language=language)
+    assert line in focused(found, text)
+    assert found.focus.terms == (term,)
+    assert line not in focused(snippet(text, {term: 2.0}), text)
