@@ -56,7 +56,7 @@ async def settle(visit: Visit) -> Redirect:
 
 async def decide(visit: Visit) -> Redirect:
     """Accept or reject a proposal, or all that are open; what cannot be written stays, and is told."""
-    verdict = visit.text("verdict")
+    request, verdict = visit.request(ProposalDecision), visit.text("verdict")
     if verdict not in ("accept", "reject"):
         raise InvalidRequest("a proposal is accepted or rejected", hint="go back, and choose one")
     call = reflect.accept if verdict == "accept" else reflect.reject
@@ -67,7 +67,7 @@ async def decide(visit: Visit) -> Redirect:
     changes, notes, done = list[int](), list[str](), 0
     for name in names:
         try:
-            decided = await call(name, visit.request(ProposalDecision), visit.admitted, visit.memories)
+            decided = await call(name, request, visit.admitted, visit.memories)
         except MemorydError as exc:
             if len(names) == 1:
                 raise

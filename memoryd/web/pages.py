@@ -83,9 +83,13 @@ class Visit(Struct, frozen=True, dict=True):
         return int(text)
 
     def request(self, kind: type[AnyRequest], **fields: object) -> AnyRequest:
-        """Return the body of a call of the API, checked as if it were sent; raises InvalidRequest."""
+        """Return the body of a call of the API, checked as if it were sent; raises InvalidRequest.
+
+        Who may not ask is told so first; raises Denied, UnknownAgent.
+        """
+        agent = self.admitted.agent
         try:
-            return kind.model_validate({"agent": self.session.agent, **fields})
+            return kind.model_validate({"agent": agent, **fields})
         except ValidationError as exc:
             raise InvalidRequest(why_refused(exc), hint="go back, and mend it") from exc
 

@@ -19,7 +19,7 @@ from memoryd.api.http.sockets import PORT
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import ROOT, Page, Redirect, Visit
+from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
 from memoryd.web.session import AGAIN, PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
@@ -84,7 +84,7 @@ class Site:
         return _html("login.html", {"problem": refused, "again": AGAIN}, status)
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
-        """Return the answer of a page; what its handler raises is shown on a page as well."""
+        """Return the answer of a page; what its handler or template raises is shown on a page as well."""
         try:
             page, services = self._pages.get((scope["method"], scope["path"])), self._services()
             if page is None or services is None:
@@ -92,6 +92,8 @@ class Site:
             note_route(scope, page.full_path)
             services.gate.admit_call(PORT, page.who)
             answer = await page.handler(Visit(session, services, _sent(scope)))
+            if isinstance(answer, View):
+                return self._html(f"{page.path}.html", answer.values, session, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
@@ -101,9 +103,7 @@ class Site:
         if isinstance(answer, Redirect):
             session.notice = answer.notice
             return RedirectResponse(answer.to, status_code=303)
-        if isinstance(answer, Response):
-            return answer
-        return self._html(f"{page.path}.html", answer.values, session, page)
+        return answer
 
     def _html(
         self, template: str, values: Mapping[str, Any], session: PageSession, page: Page | None, status: int = 200

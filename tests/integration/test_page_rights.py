@@ -1,5 +1,9 @@
-"""No page shows or changes memory that the access rules do not let in: each is asked where nobody may ask."""
+"""No page shows or changes memory that the access rules do not let in: each is asked where nobody may ask.
 
+And what goes wrong in a page is shown on a page.
+"""
+
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -11,7 +15,7 @@ from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.body import DECODED
 from memoryd.domain.access import AccessRules
 from memoryd.web.door import SESSION
-from memoryd.web.pages import Page
+from memoryd.web.pages import Page, View, Visit
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.web.site import TABLE, Site
 
@@ -25,9 +29,9 @@ def _daemon() -> DaemonState:
     raise AssertionError("no page of the memory asks for it")
 
 
-@pytest.mark.parametrize("page", [page for page in TABLE if page.path not in OF_NO_MEMORY], ids=lambda page: page.path)
-async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
-    policy = AccessPolicy(rules=AccessRules(requires_key=True), agents=["main"], bindings={}, default="main")
+async def _asked(page: Page, table: Sequence[Page] = TABLE, *, requires_key: bool) -> tuple[int, bytes]:
+    """Return the status and the body of a page."""
+    policy = AccessPolicy(rules=AccessRules(requires_key=requires_key), agents=["main"], bindings={}, default="main")
     # to reach the memories would be an error of another kind
     services = Services(policy, cast("AgentMemories", None), _daemon)
     session = PageSession(key="k", secret="s", is_kept=False, seen_at=0.0)
@@ -48,6 +52,22 @@ async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await Site(lambda: services, PageSessions(lambda: 0.0))(scope, receive, send)
-    assert sent[0]["status"] == 403
-    assert b"requireSessionKey" in sent[1]["body"]
+    await Site(lambda: services, PageSessions(lambda: 0.0), table)(scope, receive, send)
+    return sent[0]["status"], sent[1]["body"]
+
+
+@pytest.mark.parametrize("page", [page for page in TABLE if page.path not in OF_NO_MEMORY], ids=lambda page: page.path)
+async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
+    status, body = await _asked(page, requires_key=True)
+    assert status == 403
+    assert b"requireSessionKey" in body
+
+
+async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
+    async def of_nothing(_visit: Visit) -> View:
+        return View({})
+
+    page = Page(path="memory", handler=of_nothing)
+    status, body = await _asked(page, [page], requires_key=False)
+    assert status == 500
+    assert b"That was not done" in body

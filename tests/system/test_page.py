@@ -202,7 +202,7 @@ def test_changes_are_paged_by_their_numbers(opened: OpenPage, page: PageClient) 
         page.post("unpin", id=one, follow=False)
     numbers = [int(one) for text in walk(page, "changes") for one in re.findall(r'id="c(\d+)"', text)]
     assert numbers == sorted(set(numbers), reverse=True)
-    assert len(numbers) > 28
+    assert len(numbers) >= 28
 
 
 def test_memory_shows_when_it_leaves_its_tier(opened: OpenPage, page: PageClient) -> None:

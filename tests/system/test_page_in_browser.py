@@ -86,6 +86,12 @@ class Watched:
         self.page.wait_for_url("**/ask")
         return self.page
 
+    def forgive(self) -> None:
+        """Close the page, and forget what it complained of; a page that is closed complains no later."""
+        self.page.close()
+        self.complaints.clear()
+        self.elsewhere.clear()
+
     @property
     def base(self) -> str:
         """Where the pages of this session are."""
@@ -245,8 +251,7 @@ def test_link_is_good_once(watched: Watched) -> None:
     watched.page.goto(link)
     watched.page.get_by_text("this link was used already").wait_for()
     assert watched.page.url.endswith("/web/login")
-    watched.complaints.clear()
-    watched.elsewhere.clear()
+    watched.forgive()
 
 
 def test_page_of_another_port_gets_no_cookie_and_writes_nothing(watched: Watched) -> None:
@@ -276,5 +281,4 @@ def test_page_of_another_port_gets_no_cookie_and_writes_nothing(watched: Watched
         server.shutdown()
         server.server_close()
     assert set(cookies) == {""}
-    watched.complaints.clear()
-    watched.elsewhere.clear()
+    watched.forgive()
