@@ -50,6 +50,11 @@ class Citation(Struct, frozen=True):
         return f"{self.path}#{place}{f'@{self.mark}' if self.mark else ''}" if place else self.path
 
     @property
+    def line_count(self) -> int:
+        """How many lines are meant; of a whole document the first."""
+        return 1 if self.start_line is None else (self.end_line or self.start_line) - self.start_line + 1
+
+    @property
     def place(self) -> str:
         """What stands behind the `#`: `L5`, `L5-L9`, `Q17`; empty if the whole document is meant."""
         if self.start_line is None:

@@ -7,7 +7,7 @@ from memoryd.api.calls import index, memories, recall, search
 from memoryd.api.calls.memories import MemoryEditRequest, MemoryReplaceRequest
 from memoryd.api.calls.recall import RecallRequest
 from memoryd.api.calls.search import SearchRequest
-from memoryd.domain.citations import parse
+from memoryd.domain.citations import is_conversation, parse
 from memoryd.errors import InvalidRequest
 from memoryd.replies.search import HitReply
 from memoryd.web.pages import Page, Redirect, View, Visit, url_of
@@ -95,7 +95,10 @@ async def place(visit: Visit) -> View:
         (number, line, cited.start_line is not None and start <= number <= end)
         for number, line in enumerate(file["text"].splitlines(), file["from"])
     ]
-    return View({"title": cited.path, "file": file, "lines": lines, "cited": cited, "at": visit.text("at")})
+    is_note = not is_conversation(cited.path)
+    return View(
+        {"title": cited.path, "file": file, "lines": lines, "cited": cited, "at": visit.text("at"), "is_note": is_note}
+    )
 
 
 async def correct(visit: Visit) -> Redirect:

@@ -1,19 +1,21 @@
 """The page Changes, with undo; and forgetting, which first shows what it reaches."""
 
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 
 from memoryd.api.call import FORGETTING
-from memoryd.api.calls import changes
+from memoryd.api.calls import changes, index
 from memoryd.api.calls.changes import ForgetRequest, UndoRequest
 from memoryd.domain.access import Who
+from memoryd.domain.citations import parse
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.replies.changes import ForgetReply
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit
 from memoryd.web.session import Notice
-from memoryd.wire import POSITION_MAX
+from memoryd.wire import LINES_MAX, POSITION_MAX
 
 WRITERS: Final = tuple(map(str, WrittenBy))
 _COUNTS: Final = ("files", "purgedChanges", "purgedProposals", "purgedAnswers", "purgedSteps")
@@ -57,15 +59,38 @@ async def forget(visit: Visit) -> View:
     targets = visit.all("target")
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
-    replies = await _forget(visit, targets, dryRun=True)
-    return View({**replies, "targets": targets, "back": visit.back("memories"), "is_done": False})
+    return View({**await _plan(visit, targets), "targets": targets, "back": visit.back("memories"), "is_done": False})
 
 
 async def forget_now(visit: Visit) -> View:
-    """Forget, and show the receipt."""
-    is_undoable = bool(visit.text("undoable"))
-    replies = await _forget(visit, visit.all("target"), undoable=is_undoable)
-    return View({**replies, "back": visit.back("memories"), "is_done": True})
+    """Forget, and show the receipt; lines of a note only as they were shown."""
+    targets, shown = visit.all("target"), visit.text("shown")
+    if shown and shown != (await _plan(visit, targets))["shown"]:
+        raise InvalidRequest("the note was changed meanwhile: nothing is forgotten", hint="go back, and look again")
+    replies = await _forget(visit, targets, undoable=bool(visit.text("undoable")))
+    return View({**replies, "places": [], "back": visit.back("memories"), "is_done": True})
+
+
+async def _plan(visit: Visit, targets: Sequence[str]) -> dict[str, Any]:
+    """Return what would go, with the very lines of notes that are named by their place, and what tells those again."""
+    plan = await _forget(visit, targets, dryRun=True)
+    places = [(place, await _lines(visit, place)) for place in plan.pop("by_place")]
+    return {**plan, "places": places, "shown": sha256(repr(places).encode()).hexdigest() if places else ""}
+
+
+async def _lines(visit: Visit, place: str) -> list[tuple[int, str]]:
+    """Return all lines of a place with their numbers; raises InvalidRequest where they are too long for a page."""
+    cited = parse(place)
+    count = cited.line_count
+    file = await index.get_file(
+        cited.path, visit.admitted, visit.memories, cited.start_line or 1, min(count, LINES_MAX)
+    )
+    if file["nextColumn"] or (file["truncated"] and file["lines"] < count):
+        raise InvalidRequest(
+            f"{place} is too long to be shown: nothing is forgotten unseen",
+            hint="delete it in the note, or run memoryctl forget",
+        )
+    return list(enumerate(file["text"].removesuffix("\n").split("\n"), file["from"]))
 
 
 async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict[str, Any]:
@@ -84,12 +109,14 @@ async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict
             failed.append(f"{target}: {exc}")
     if not replies:
         raise NotFound("; ".join(failed), hint="it may be forgotten already")
-    lists = {name: list(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
+    lists: dict[str, list[Any]] = {name: list(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
     if not replies[0]["forgotten"]:
         # of what is only looked at lines have kept their numbers, and one of two memories is one line
         lists = {name: _unique(found) for name, found in lists.items()}
-    counts = {name: sum(reply[name] for reply in replies) for name in _COUNTS}
-    return {"receipt": {**lists, **counts}, "failed": failed}
+    counts: dict[str, int] = {name: sum(reply[name] for reply in replies) for name in _COUNTS}
+    counts["lineCount"] = sum(parse(one).line_count for one in lists["lines"])
+    by_place = _unique(place for reply in replies if not reply["memories"] for place in reply["lines"])
+    return {"receipt": {**lists, **counts}, "by_place": by_place, "failed": failed}
 
 
 def _unique(found: Iterable[Any]) -> list[Any]:

@@ -27,6 +27,7 @@ _SAID: Final = {
     "wrong": "Noted as wrong. Say what holds now, or forget it.",
     "": "The judgement is taken back.",
 }
+_WRONG_PLACE: Final = "Noted as wrong. This is where it is written: mend it there."
 
 
 async def told(visit: Visit) -> View:
@@ -56,10 +57,10 @@ async def judge(visit: Visit) -> Redirect:
     judgement, name, memory = visit.text("judgement"), visit.text("name"), visit.text("id")
     request = visit.request(ToldJudgement, number=visit.number("number"), name=name, judgement=judgement or None)
     await recall.judge(request, visit.admitted, visit.memories)
-    to = visit.back("told")
+    to, said = visit.back("told"), _SAID.get(judgement, "")
     if judgement == "wrong":
-        to = url_of("memory", id=memory) if memory else place_of(name)
-    return Redirect(to, Notice(_SAID.get(judgement, "")))
+        to, said = (url_of("memory", id=memory), said) if memory else (place_of(name), _WRONG_PLACE)
+    return Redirect(to, Notice(said))
 
 
 async def conversations(visit: Visit) -> View:

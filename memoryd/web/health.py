@@ -24,6 +24,8 @@ QUIET_SECONDS: Final = 5.0
 TOGETHER_SECONDS: Final = 0.3
 """What happens within this is told at once."""
 DOCTOR: Final = timedelta(seconds=60)
+WORST_FIRST: Final = ("wrong", "open", "look", "off", "ok")
+"""What doctor finds a part to be."""
 
 
 async def health(visit: Visit) -> View:
@@ -57,8 +59,7 @@ async def doctor(visit: Visit) -> View:
         found = json.loads(out)["checks"]
     except (ValueError, KeyError) as exc:
         raise NotNow("doctor could not be run", hint="run memoryctl doctor in a terminal") from exc
-    order = ("wrong", "warning", "unknown")
-    return View({"checks": sorted(found, key=lambda one: _rank(one["state"], order))})
+    return View({"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))})
 
 
 def figures(reply: StatusReply) -> dict[str, str | int]:
@@ -135,10 +136,6 @@ class FigureStream(Response):
                     continue
                 await asyncio.sleep(TOGETHER_SECONDS)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _rank(state: str, order: tuple[str, ...]) -> int:
-    return order.index(state) if state in order else len(order)
 
 
 PAGES: Final = (

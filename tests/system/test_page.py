@@ -163,6 +163,35 @@ def test_forgetting_says_what_it_reaches_before_and_can_be_undone(opened: OpenPa
     assert "box number 7 holds papers" in page.get("memories", q="box 7").text
 
 
+def test_lines_of_a_note_are_shown_before_they_are_forgotten_and_go_only_so(opened: OpenPage, page: PageClient) -> None:
+    note = opened.daemon.workspace / "memory" / "pier.md"
+    note.write_text("# Pier\n\nthe quokka ate\nan orange\n\nthe pier stays\n")
+    eventually(lambda: "quokka" in page.get("ask", q="quokka").text)
+    place = "memory/pier.md#L3-L4"
+    assert "Forget these lines" in page.get("open", at=place).text
+    before = page.get("forget", target=place, back="ask?q=quokka")
+    said = text_of(before)
+    assert "3 the quokka ate 4 an orange" in said
+    assert "the pier stays" not in said
+    assert "Lines of notes 2: memory/pier.md#L3-L4" in said
+    shown = re.search(r'name="shown" value="(\w+)"', before.text)
+    assert shown is not None
+    note.write_text("# Pier\n\nthe pier\nwas painted\n\nthe quokka ate\nan orange\n")
+    eventually(lambda: "was painted" in page.get("open", at=place).text)
+    late = page.post("forget", target=place, shown=shown[1])
+    assert (late.status_code, "was changed meanwhile" in late.text) == (400, True)
+    assert "was painted" in note.read_text()
+    again = re.search(r'name="shown" value="(\w+)"', page.get("forget", target=place).text)
+    assert again is not None
+    assert "Lines of notes 2" in text_of(page.post("forget", target=place, shown=again[1]))
+    assert note.read_text() == "# Pier\n\n\nthe quokka ate\nan orange\n"
+
+
+def test_note_too_long_to_be_shown_is_not_forgotten_here(page: PageClient) -> None:
+    answer = page.get("forget", target="memory/long.md#L3")
+    assert (answer.status_code, "too long to be shown" in answer.text) == (400, True)
+
+
 def test_several_are_forgotten_at_once_with_one_receipt(opened: OpenPage, page: PageClient) -> None:
     targets = [id_of(opened, f"box number {n} ") for n in (50, 51, 52)]
     assert page.get("forget", target=targets).text.count('class="item"') == 3
@@ -295,7 +324,9 @@ def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) 
 
 
 def test_doctor_is_asked(page: PageClient) -> None:
-    text = text_of(page.post("doctor"))
+    answer = page.post("doctor")
+    text = text_of(answer)
+    assert re.search(r'<h3 class="dim">[^<]*: off', answer.text)
     assert "What doctor says" in text
     assert "checks" in text
 

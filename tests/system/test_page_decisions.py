@@ -91,6 +91,10 @@ def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened:
         assert judged() == [None]
         wrong = page.post("judge", judgement="wrong", follow=False, **given)
         assert wrong.headers["location"] == f"memory?id={part['id']}", "where it can be corrected"
+        passage = next(one for told in client.told()["turns"] for one in told["parts"] if one["id"] is None)
+        number = next(told["number"] for told in client.told()["turns"] if passage in told["parts"])
+        written = page.post("judge", judgement="wrong", number=number, name=passage["name"])
+        assert "mend it there" in written.text
     assert page.post("judge", judgement="noise", number=turn["number"], name="nothing").status_code == 404
     assert page.post("judge", judgement="nonsense", **given).status_code == 400
 
