@@ -197,8 +197,19 @@ def test_keys_alone_are_enough(watched: Watched) -> None:
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     page.keyboard.press("Escape")
+    # a ticked box is no text: keys are still keys
+    page.get_by_role("checkbox", name="Choose").first.check()
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.matches('.item')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/memory?id=*")
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.type") == "search"
+    page.wait_for_url("**/ask")
+    box = page.locator("#q:focus")
+    box.wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("who/what")
+    assert box.input_value() == "who/what"
 
 
 def test_health_follows_what_happens(watched: Watched) -> None:

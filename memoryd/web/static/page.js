@@ -19,7 +19,7 @@ function step(by) {
 }
 
 function ask() {
-  const box = document.querySelector("#q, main input[type=search]");
+  const box = document.querySelector("#q");
   if (!box) {
     location.assign("ask");
     return;
@@ -33,13 +33,19 @@ const keys = {
   "?": () => document.querySelector("#keys")?.showModal(),
   j: () => step(1),
   k: () => step(-1),
-  Enter: () => document.activeElement.querySelector("summary, a, button")?.focus(),
+  Enter: () => {
+    const item = document.activeElement;
+    const own = item.querySelector("a[rel=bookmark]");
+    own ? own.click() : item.querySelector("summary, a, button")?.focus();
+  },
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const on = document.activeElement;
-  if (on?.matches("input, textarea, select") || document.querySelector("dialog[open]")) {
+  // the box that waits for a question is where this key leads
+  if (event.key === "/" && on?.id === "q" && !on.value) event.preventDefault();
+  if (on?.matches("input:not([type=checkbox]), textarea, select") || document.querySelector("dialog[open]")) {
     if (event.key === "Escape") on.blur();
     return;
   }
