@@ -63,10 +63,14 @@ class ToldTurns:
         self._waiting: deque[ToldTurn] = deque(maxlen=WAITING_MAX)
         self._has_news = asyncio.Event()
         self._writing = asyncio.Lock()
+        self.mark = 0
+        """How often texts were forgotten; to be taken before a turn's bundle is made."""
         drop_with_the_others(self)
 
-    def note(self, turn: ToldTurn) -> None:
-        """Have a turn be written soon."""
+    def note(self, turn: ToldTurn, mark: int) -> None:
+        """Have a turn be written soon, unless something was forgotten since the mark: it may name that."""
+        if mark != self.mark:
+            return
         self._waiting.append(turn)
         self._has_news.set()
 
@@ -97,5 +101,6 @@ class ToldTurns:
                     await self._rows.put(waiting)
 
     def drop_texts(self) -> None:
-        """Drop what waits: it may name what is being forgotten."""
+        """Drop what waits, or is still to come: it may name what is being forgotten."""
+        self.mark += 1
         self._waiting.clear()

@@ -18,6 +18,8 @@ from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
 WRITERS: Final = tuple(map(str, WrittenBy))
+_DIGITS: Final = len(str(POSITION_MAX))
+"""Of the number of a change, at most."""
 _COUNTS: Final = ("files", "purgedChanges", "purgedProposals", "purgedAnswers", "purgedSteps")
 _LISTS: Final = ("memories", "lines", "turns", "changes", "unfinished", "stays")
 
@@ -45,7 +47,8 @@ async def listing(visit: Visit) -> View:
 
 async def undo(visit: Visit) -> Redirect:
     """Take back changes, the newest first, or all of one run."""
-    run, numbers = visit.text("run"), sorted(map(int, filter(str.isdecimal, visit.all("id"))), reverse=True)
+    run, given = visit.text("run"), [one for one in visit.all("id") if one.isdecimal() and len(one) <= _DIGITS]
+    numbers = sorted(map(int, given), reverse=True)
     if not run and not numbers:
         raise InvalidRequest("no change is named", hint="choose one on the page Changes")
     requests = [visit.request(UndoRequest, run=run)] if run else [visit.request(UndoRequest, id=one) for one in numbers]

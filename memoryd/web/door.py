@@ -4,7 +4,6 @@ Other ports of this host are the same site to a browser, but another origin: wha
 cookie does not reach them (`PageSession`).
 """
 
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,19 +62,16 @@ class PageDoor:
         if not slash:
             raise NotFound("there is no such page")
         try:
-            session = self._sessions.find(key, _cookie(scope))
+            session = self._sessions.find(key, *_cookies(scope))
         except Unauthorized as exc:
             return {**scope, "path": LOGIN, "method": "GET", REFUSED: exc}
         return {**scope, "path": f"{ROOT}/{page or 'ask'}", SESSION: session}
 
 
-def _cookie(scope: Scope) -> str:
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        cookies.load(header_of(scope, b"cookie").decode("latin-1"))
-    except CookieError:
-        return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
+def _cookies(scope: Scope) -> list[str]:
+    """Return all values of our cookie: other ports of the host may set one of the same name, or some of any form."""
+    pairs = (one.strip().partition("=") for one in header_of(scope, b"cookie").decode("latin-1").split(";"))
+    return [value for name, _, value in pairs if name == COOKIE]
 
 
 def with_headers(app: ASGIApp) -> ASGIApp:

@@ -94,5 +94,5 @@ class PagePort:
         clock = self._clock
         if clock is None or clock.expired():
             return
-        now = asyncio.get_running_loop().time()
-        clock.reschedule(None if self._sessions.is_kept else now + self._idle)
+        # the same clock as the sessions'; who is refused does not keep it open
+        clock.reschedule(None if self._sessions.is_kept else self._sessions.used_at + self._idle)

@@ -20,7 +20,10 @@ SHOWN_CHARS: Final = 1_200
 """Of one text on a page that lists several."""
 _BLOCKS: Final = ("p", "br", "hr", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 _TAGS: Final = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
-_TURNS: Final = re.compile("[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f\x7f]")
+_TURNS: Final = re.compile(
+    "[\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2028\u2029\u2060\u061c\u00ad\u3164\ufeff"
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]"
+)
 """Characters that turn the direction of what follows, or that nobody sees."""
 _UNITS: Final = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 _LONG_DAYS: Final = 60
@@ -53,13 +56,15 @@ def _markdown() -> MarkdownIt:
 
 
 def _clean(html: str) -> str:
-    return nh3.clean(
+    cleaned = nh3.clean(
         html,
         tags=_TAGS,
         attributes={"a": {"href"}},
         attribute_filter=lambda _tag, name, value: value if name != "href" or _is_of_the_web(value) else None,
         link_rel="noopener noreferrer",
     )
+    # what Markdown writes as a number is a character by now
+    return seen(cleaned)
 
 
 def _is_of_the_web(address: str) -> bool:

@@ -57,10 +57,13 @@ class PageSessions:
         self._clock = clock
         self._links: dict[str, _Link] = {}
         self._sessions: dict[str, PageSession] = {}
+        self.used_at = clock()
+        """When somebody last was let in, or was given a link."""
 
     def issue(self, agent: str | None = None, *, is_kept: bool) -> str:
         """Return the token of a link that begins one session, within a minute."""
         token = secrets.token_urlsafe(32)
+        self.used_at = self._clock()
         self._links[token] = _Link(self._clock() + LINK_SECONDS, is_kept, agent)
         _trim(self._links)
         return token
@@ -81,15 +84,15 @@ class PageSessions:
         _trim(self._sessions)
         return session
 
-    def find(self, key: str, secret: str) -> PageSession:
-        """Return the session of a path and a cookie, which lasts on; raises Unauthorized."""
+    def find(self, key: str, *given: str) -> PageSession:
+        """Return the session of a path and one of these cookies, which lasts on; raises Unauthorized."""
         session = self._sessions.get(key)
-        if session is None or not secrets.compare_digest(session.secret.encode(), secret.encode()):
+        if session is None or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given):
             raise Unauthorized("nobody is in by this address", hint=AGAIN)
         if not session.is_kept and self._clock() - session.seen_at > IDLE.total_seconds():
             self.end(session)
             raise Unauthorized("nothing was asked for half an hour", hint=AGAIN)
-        session.seen_at = self._clock()
+        session.seen_at = self.used_at = self._clock()
         return session
 
     def end(self, session: PageSession) -> None:

@@ -110,6 +110,8 @@ PORT_CALLS = [(row.method, row.path) for row in TABLE if row.served is Served.PO
 CALLS += PORT_CALLS
 WITHOUT_PARAMETERS = CALLS[:3]
 OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
+TOLD: dict[str, str | int] = {}
+"""What is judged: a part of what was told."""
 KNOWN: dict[str, str | int] = {
     "path": "MEMORY.md",
     "agent": "main",
@@ -223,6 +225,16 @@ def be_undoable(daemon: RunningDaemon) -> None:
         KNOWN["id"] = client.changes()["changes"][0]["id"]
 
 
+def be_told(daemon: RunningDaemon) -> None:
+    """Have something to be judged that was told for a message."""
+    with daemon.client() as client:
+        client.retain("W @Fuzzed: The gateway of the fuzzed house stands in the cellar.")
+        asked = f"Where does the gateway of the fuzzed house stand? {time.monotonic_ns()}"
+        client.turn(asked, session_key="agent:main:told")
+        turn = next(one for one in client.told()["turns"] if one["parts"])
+    TOLD.update(number=turn["number"], name=turn["parts"][0]["name"])
+
+
 @pytest.fixture(scope="module")
 def session(daemon: RunningDaemon) -> Iterator[requests.Session]:
     with requests.Session() as asking:
@@ -279,6 +291,8 @@ def test_f111_api_keeps_its_description(
         be_disagreed(daemon)
     if path == "/v1/undo":
         be_undoable(daemon)
+    if path == "/v1/told":
+        be_told(daemon)
 
     @(SETTINGS if mode is GenerationMode.POSITIVE else SHORT)
     @given(described[path][method].as_strategy(generation_mode=mode), st.sampled_from([True, True, True, False]))
@@ -311,6 +325,8 @@ def name_what_there_is(case: Case[Any]) -> None:
     for part in (case.path_parameters, case.query, case.body):
         if isinstance(part, dict):
             part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
+            if (case.method, case.path) == ("POST", "/v1/told"):
+                part.update({name: TOLD[name] for name in TOLD.keys() & part.keys()})
             if case.path == "/v1/verify":
                 # no other call takes the citation of a note
                 part["citation"] = KNOWN["target"]

@@ -10,7 +10,6 @@ SMALL = {
     "api/calls/opinions.py": "the calls of one noun, as each file of its folder",
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
-    "cli/memory/web.py": "a command that shares nothing with the others",
     "domain/expressions.py": "all others make their patterns by it",
     "domain/text/tokens.py": "one table of weights, for texts that nothing else is known of",
     "domain/vector.py": "imports numpy, which the configuration must not",

@@ -33,10 +33,14 @@ class AgentTold(Struct, frozen=True):
         """Return turns, the latest first: those before a number, of one session, where these are given."""
         turns = await self.told.some(self.agent, limit + 1, session=session, before=before)
         shown, book = turns[:limit], await self.book.now()
-        questions = await self._questions({SessionId(one.session) for one in shown})
+        private, questions = await self._questions({SessionId(one.session) for one in shown})
         memories = _named(book, Visibility.of(self.agent, admitted), shown)
         return ToldReply(
-            turns=[_turn_reply(one, questions.get((one.session, one.seq)), memories) for one in shown],
+            turns=[
+                _turn_reply(one, questions.get((one.session, one.seq)), memories)
+                for one in shown
+                if one.session not in private
+            ],
             before=shown[-1].number if len(turns) > limit else None,
         )
 
@@ -46,8 +50,9 @@ class AgentTold(Struct, frozen=True):
             raise NotFound(f"nothing of the name {name!r} was told there", hint="GET /v1/told lists what was")
         return ToldJudgedReply(number=number, name=name, judgement=judgement.value if judgement else None)
 
-    async def _questions(self, sessions: set[SessionId]) -> Mapping[tuple[str, int], str]:
-        found: dict[tuple[str, int], str] = {}
+    async def _questions(self, sessions: set[SessionId]) -> tuple[set[str], Mapping[tuple[str, int], str]]:
+        """Return those of the sessions that are private by now, and the questions of the others."""
+        private, found = set[str](), dict[tuple[str, int], str]()
         for name in sessions:
             try:
                 session = await self.sessions.find(name)
@@ -56,7 +61,9 @@ class AgentTold(Struct, frozen=True):
                 continue
             if session is not None and session.is_remembered:
                 found |= {(name, turn.seq): turn.question for turn in session.turns}
-        return found
+            elif session is not None:
+                private.add(name)
+        return private, found
 
 
 def _named(book: Book, visibility: Visibility, turns: list[ToldTurn]) -> Mapping[str, Memory]:

@@ -239,6 +239,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         return reply
 
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
+        mark = self.told.mark
         (logged, context), (recalled, went) = await asyncio.gather(
             self._store_in_time(message, at), self._recall_unasked(message)
         )
@@ -248,17 +249,17 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             if recalled is not None and not logged.is_repeated:
                 self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
                 self.capture.note_shown(message.key, recalled)
-                self._note_told(logged, recalled, context)
+                self._note_told(logged, recalled, context, mark)
         if recalled is None:
             return reply
         reply["verdict"] = recalled.verdict.value
         return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, message.encoding)}
 
-    def _note_told(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext) -> None:
+    def _note_told(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext, mark: int) -> None:
         if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
             place = MessagePlace(self.agent.id, logged.session, logged.seq)
             at = self.clock().timestamp()
-            self.told.note(told_turn(place, recalled, recalled.bundle, context.text, at))
+            self.told.note(told_turn(place, recalled, recalled.bundle, context.text, at), mark)
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
         # by its key or by its name: the log knows of both

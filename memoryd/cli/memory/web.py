@@ -4,14 +4,20 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from html import escape
+from pathlib import Path
 
 import click
 
 from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.terminal import note
+from memoryd.config.paths import socket_path
 from memoryd.replies.daemon import PageReply
 from memoryd.wire import Exit
 
+_LEADS_ON = """<!doctype html><meta charset="utf-8"><title>memoryd</title><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={url}"><a href="{url}">Go on to the page</a>
+"""
 _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 """What a Linux session has that shows a browser."""
 
@@ -26,7 +32,7 @@ def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
     The link lets in once, within a minute; memoryd listens on loopback alone, and for the page only while it is used.
     """
     reply = invocation.memory.open_page(keep, agent=invocation.agent)
-    if invocation.is_json or is_printed or not _is_opened(reply["url"]):
+    if invocation.is_json or is_printed or not _is_opened(reply["url"], socket_path().parent):
         return invocation.show(reply, _lines(reply))
     note("the page is open in your browser; --print prints the link instead")
     return Exit.DONE
@@ -40,14 +46,22 @@ def _lines(reply: PageReply) -> Iterator[str]:
     note(f"  ssh -N -L {port}:{address}:{port} {socket.gethostname()}")
 
 
-def _is_opened(url: str) -> bool:
-    """Open a browser; return whether there is one, in a session that can show it."""
+def _is_opened(url: str, folder: Path) -> bool:
+    """Open a browser; return whether there is one, in a session that can show it.
+
+    It is given a file of `folder` that leads to the link: all programs of a machine can read what another is started
+    with.
+    """
     if sys.platform != "darwin" and not any(map(os.environ.get, _SHOWS)):
         return False
     # here: it looks for browsers as it is loaded
     import webbrowser
 
+    page = folder / "page.html"
     try:
-        return webbrowser.open(url)
-    except webbrowser.Error:
+        page.unlink(missing_ok=True)
+        with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(_LEADS_ON.format(url=escape(url)))
+        return webbrowser.open(page.as_uri())
+    except (OSError, webbrowser.Error):
         return False

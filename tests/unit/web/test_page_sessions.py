@@ -3,6 +3,7 @@
 import pytest
 
 from memoryd.errors import Unauthorized
+from memoryd.web.door import _cookies
 from memoryd.web.session import IDLE, LINK_SECONDS, MOST, PageSessions
 from tests.fakes import FakeClock
 
@@ -26,6 +27,17 @@ def test_session_is_found_by_its_path_and_its_cookie_together() -> None:
     for key, secret in ((one.key, other.secret), (other.key, one.secret), (one.key, ""), ("", one.secret)):
         with pytest.raises(Unauthorized):
             sessions.find(key, secret)
+
+
+def test_cookies_of_other_ports_keep_nobody_out() -> None:
+    sessions = PageSessions(FakeClock())
+    one = sessions.begin(sessions.issue(is_kept=False))
+    header = f"theme=dark blue; memoryd={one.secret}; plain; =x; memoryd=evil; expires"
+    given = _cookies({"headers": [(b"cookie", header.encode())]})
+    assert given == [one.secret, "evil"]
+    assert sessions.find(one.key, *given) is one
+    with pytest.raises(Unauthorized):
+        sessions.find(one.key, *_cookies({"headers": []}))
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

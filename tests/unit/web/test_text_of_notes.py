@@ -22,6 +22,9 @@ from memoryd.web.rendering import ago, clipped, note, note_line, seen, size
         ("<https://a.example/\"onclick='x>", '<a href="https://a.example/%22onclick=\'x" rel="noopener noreferrer">'),
         ("![p](https://a.example/p.png)", '!<a href="https://a.example/p.png" rel="noopener noreferrer">p</a>'),
         ("喝绿茶 & more", "喝绿茶 &amp; more"),
+        ("&#x202e;x &#8238;", "[U+202E]x [U+202E]"),
+        ("tag \U000e0041 and \u200f mark", "tag [U+E0041] and [U+200F] mark"),
+        ("👩\u200d🔧", "👩\u200d🔧"),
     ],
 )
 def test_line_of_a_note(text: str, html: str) -> None:
