@@ -68,7 +68,7 @@ def test_bad_set_is_refused_before_anything_is_asked(sets: Path) -> None:
     assert "queries.jsonl:17: this is not a question" in refused.output
     unknown = evaluated(sets, "others")
     assert unknown.exit_code == 1
-    assert "there is no set 'others'; there are: literals, mine, tiny-dev" in unknown.output
+    assert "there is no set 'others'; there are: inflected, literals, mine, tiny-dev" in unknown.output
 
 
 def test_questions_of_longmemeval_are_asked_by_the_path_of_its_file(sets: Path) -> None:
