@@ -175,7 +175,10 @@ class UnrelatedTexts:
         known = self.known(embedder.identity.fingerprint)
         if not known and not self._wanted.full():
             self._wanted.put_nowait(embedder)
-        return known[is_unspaced(question)] if known else None
+        if not known:
+            return None
+        spaced, unspaced = known
+        return unspaced if is_unspaced(question) else spaced
 
     async def run(self) -> None:
         """Learn what was missed when somebody asked."""

@@ -208,9 +208,11 @@ class VectorIndex:
         count = await self._database.vectors.count(self.space)
         if not count:
             return
-        sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
         strangers = self._strangers()
         rows.is_multilingual = is_multilingual(strangers)
+        if not rows.is_multilingual and rows.holds(count):
+            return
+        sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
         rows.means = LanguageMeans.of(sample.vectors, sample.languages, strangers)
         if not rows.holds(count):
             rows.centre = meant(sample, rows.means)[0].vectors.mean(axis=0)

@@ -168,11 +168,17 @@ def _weight(chunks: int, holding: int, term: str, common: float) -> float:
     return UNKNOWN_PAIR * rarity if is_stray else rarity
 
 
-class TermStatistics(Struct, frozen=True):
+class TermStatistics(Struct, frozen=True, dict=True):
     """How telling each term of a question is, and which terms stand in each candidate, by chunk id."""
 
     idf: Idf
     terms: Mapping[int, frozenset[str]]
+
+    @cached_property
+    def share(self) -> float:
+        """How much of the question's weight the best of the candidates holds, 0 to 1."""
+        # most candidates hold the same few terms
+        return max(map(self.idf.share, set(self.terms.values())), default=0.0)
 
     def terms_of(self, chunk: int) -> tuple[str, ...]:
         """Return the terms that stand in a candidate, in the order of the question."""
@@ -187,9 +193,7 @@ def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:
     """
     if not evidence.lexical.bm25:
         evidence = replace(evidence, vector=replace(evidence.vector, foreign=frozenset()))
-    # most candidates hold the same few terms
-    share = max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0)
-    return replace(evidence, lexical=replace(evidence.lexical, share=share))
+    return replace(evidence, lexical=replace(evidence.lexical, share=statistics.share))
 
 
 def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
@@ -279,6 +283,8 @@ class Thresholds(Struct, frozen=True):
         words = f"the best hit holds {self.share:.0%} of what the question's words weigh (enough: {FULL_SHARE:.0%})"
         if self.deviations is None:
             return words
+        if not self.noise.is_clear:
+            return f"{words}, and the model tells no answer by its meaning in the question's language"
         return (
             f"{words}, and the nearest meaning stands {self.deviations:.1f} deviations above the noise "
             f"(unrelated notes reach {self.vector_floor:.1f}, clear is {self.clear_floor:.1f})"
@@ -300,7 +306,7 @@ def floors(found: VectorMatches, statistics: TermStatistics) -> Thresholds:
         idf=statistics.idf,
         noise=found.noise,
         vectors=found.compared,
-        share=max(map(statistics.idf.share, set(statistics.terms.values())), default=0.0),
+        share=statistics.share,
         deviations=None if best is None else found.noise.deviations(best),
         vector_floor=vector_floor(found.compared, knows_a_word=bool(statistics.idf.known)),
         clear_floor=clear_floor(found.compared),
