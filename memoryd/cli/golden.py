@@ -1,6 +1,5 @@
 """Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
 
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,6 @@ WARM_SECONDS: Final = 60.0
 """How long an arm that is not ready, such as a model that is being loaded, is waited for."""
 NOTES: Final = ("memory",)
 """What is asked: conversations come and go."""
-_ARM_TIME: Final = re.compile(r'^memoryd_arm_duration_seconds_(sum|count)\{arm="([a-z]+)"\} (\S+)$', re.MULTILINE)
 
 
 class LocatedQuestion(Struct, frozen=True):
@@ -163,21 +161,26 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
 
     Raises NotNow where an arm takes no part for a minute.
     """
+    # the parser of metrics, and rich: only who asks needs them
+    from memoryd.cli.memory.top import metrics_of
+
     results: dict[str, QuestionResult] = {}
     times: list[float] = []
-    before: Mapping[str, tuple[float, float]] = {}
+    before = metrics_of("", 0.0)
     with question_bar(what, len(questions)) as show:
         for number, question in enumerate(questions):
             reply = _answer(client, agent, question.text)
             if not number:
                 # the first one may have waited for a model
-                reply, before = _answer(client, agent, question.text), _arm_times(client)
+                reply, before = _answer(client, agent, question.text), metrics_of(client.metrics(), 0.0)
             spans = [LineSpan(hit["path"], hit["startLine"], hit["endLine"]) for hit in reply["results"]]
             rank = first_rank(spans, question.spans)
             results[question.text] = QuestionResult(rank, reply["verdict"], stranger=not question.spans)
             times.append(reply["tookMs"])
             show(number + 1)
-    return Evaluation(results, times, dict(_means(before, _arm_times(client))))
+    after = metrics_of(client.metrics(), 0.0)
+    seconds, counts = (after.since(before, f"arm_duration_seconds_{what}") for what in ("sum", "count"))
+    return Evaluation(results, times, {arm: 1000 * seconds[arm,] / count for (arm,), count in counts.items() if count})
 
 
 def _answer(client: Client, agent: str, text: str) -> SearchReply:
@@ -193,23 +196,6 @@ def _answer(client: Client, agent: str, text: str) -> SearchReply:
                 f"answers are not what they would be: {'; '.join(lacking)}", hint="memoryctl status says what to do"
             )
         time.sleep(0.5)
-
-
-def _arm_times(client: Client) -> dict[str, tuple[float, float]]:
-    """Return of each arm the seconds that it took, and how often it was asked."""
-    found: dict[str, dict[str, float]] = {}
-    for kind, arm, value in _ARM_TIME.findall(client.metrics()):
-        found.setdefault(arm, {})[kind] = float(value)
-    return {arm: (both.get("sum", 0.0), both.get("count", 0.0)) for arm, both in found.items()}
-
-
-def _means(
-    before: Mapping[str, tuple[float, float]], after: Mapping[str, tuple[float, float]]
-) -> Iterator[tuple[str, float]]:
-    for arm, (seconds, count) in after.items():
-        then = before.get(arm, (0.0, 0.0))
-        if count > then[1]:
-            yield arm, 1000 * (seconds - then[0]) / (count - then[1])
 
 
 @contextmanager
