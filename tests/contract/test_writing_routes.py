@@ -61,6 +61,9 @@ READS: Mapping[str, dict[str, object]] = {
     "/reindex": {},
     "/reload": {},
     "/page": {},
+    "/team/promote": {"target": "lantern"},
+    "/team/revoke": {"target": "lantern"},
+    "/team/sync": {},
 }
 """Asked by POST, and no byte of a workspace comes of it."""
 
