@@ -40,8 +40,8 @@ class TeamSection(Section):
     agent: Annotated[Text, AfterValidator(folded_id)] | None = None
     """The id of the one agent that shares and sees the team's memory; unset: the default agent."""
     checkout: AnchoredPath | None = None
-    """A checkout of the repository that you keep yourself; unset: one in the state folder. Relative to the folder of
-    the configuration file."""
+    """A checkout of the repository that you keep yourself, relative to the folder of the configuration file; unset: one
+    in the state folder."""
     share: Texts = ()
     """Globs of notes that are shared by their path, such as `memory/projects/**`; nothing is shared by default."""
     interval_minutes: int = Field(default=10, ge=0, le=1440)
