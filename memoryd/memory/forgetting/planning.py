@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
@@ -198,6 +198,7 @@ class ForgetReport(Struct, frozen=True, kw_only=True):
     stays: Sequence[str] = ()
 
 
+_SHARED: Final = "{}: {} says it too, and shares it with the team"
 COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
@@ -221,7 +222,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         """Return what a name means now; raises NotFound, StoreError, NotNow."""
         if why := await self.indexes.follow():
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
-        book = await self.book.now()
+        book = (await self.book.now()).own
         try:
             meant = await self._find_target(book, name)
         except ValueError as exc:
@@ -237,7 +238,12 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Say in sentences what is out of reach."""
         places = [COPIED] if plan.memories and not plan.citations else []
-        places += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
+        places += [_SHARED.format(one, person) for one in plan.elsewhere.prose if (person := person_of(one.path))]
+        places += [
+            f"{one}: a note of yours says it too; edit that line"
+            for one in plan.elsewhere.prose
+            if not person_of(one.path)
+        ]
         places += [
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
             for one in plan.elsewhere.transcripts
@@ -276,7 +282,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        session_memories = session_memories_with(await self.book.now(), plan.stated_by_sessions)
+        session_memories = session_memories_with((await self.book.now()).own, plan.stated_by_sessions)
         cut = [
             Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
         ]

@@ -8,8 +8,9 @@ alone says `supersedes=`, and what holds beside another `beside=`. So a settleme
 undo, and goes with the line that says it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -250,26 +251,30 @@ _SHORTEST = 4
 
 
 class Settlement(Struct, frozen=True):
-    """What is written into the line of a memory: that it holds alone, or beside the other one."""
+    """What is written into the line of a memory: that it supersedes the other one, is superseded, or stands beside."""
 
     memory: MemoryId
     other: ShortId
-    holds_alone: bool
+    key: Literal["supersedes", "superseded", "beside"]
 
     def of(self, line: RetainedLine) -> RetainedLine:
         """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
         said = replace(line.attributes, provenance=by)
-        if self.holds_alone:
-            without = tuple(one for one in said.beside if one != self.other)
-            said = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
-        else:
-            said = replace(said, beside=joined(said.beside, [self.other]))
+        if self.key != "beside":
+            said = replace(said, beside=tuple(one for one in said.beside if one != self.other))
+        said = replace(said, **{self.key: joined(getattr(said, self.key), [self.other])})
         return replace(line, attributes=said)
 
 
-def settlement_of(one: Disagreement, keep: Keep) -> Settlement:
-    """Return what settles a disagreement."""
-    if keep is Keep.OLDER:
-        return Settlement(one.older, short_id(one.newer), holds_alone=True)
-    return Settlement(one.newer, short_id(one.older), holds_alone=keep is Keep.NEWER)
+def settlement_of(one: Disagreement, keep: Keep, own: Container[MemoryId]) -> Settlement:
+    """Return what settles a disagreement; it is written into one of its own lines, never into what others share.
+
+    Raises ValueError where both are others'.
+    """
+    kept, other = (one.older, one.newer) if keep is Keep.OLDER else (one.newer, one.older)
+    if kept in own:
+        return Settlement(kept, short_id(other), "beside" if keep is Keep.BOTH else "supersedes")
+    if other in own:
+        return Settlement(other, short_id(kept), "beside" if keep is Keep.BOTH else "superseded")
+    raise ValueError("both are what others of the team say: they settle it, or state here what holds")
