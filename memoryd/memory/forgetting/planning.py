@@ -34,7 +34,7 @@ from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
-from memoryd.errors import NotFound, StoreError, StoreUnavailable
+from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.search.ranking import commonness
@@ -222,10 +222,13 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         """Return what a name means now; raises NotFound, StoreError, NotNow."""
         if why := await self.indexes.follow():
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
-        book = (await self.book.now()).own
+        book = await self.book.now()
         try:
-            meant = await self._find_target(book, name)
+            meant = await self._find_target(book.own, name)
         except ValueError as exc:
+            if book is not book.own and (person := _sharing(book, name)):
+                hint = f"{person} alone can take it back; `memoryctl retain` states what holds here"
+                raise InvalidRequest(f"that is what {person} shares with the team", hint=hint) from exc
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
         plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
         return replace(plan, elsewhere=await self._elsewhere(plan))
@@ -301,6 +304,14 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             turns |= dict.fromkeys(places[0])
             transcripts |= dict.fromkeys(places[1])
         return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))
+
+
+def _sharing(book: Book, name: str) -> str:
+    """Return who shares what a name means; empty where it means nothing."""
+    with contextlib.suppress(ValueError):
+        for memory in target(book, name).memories:
+            return person_of(memory.sources[0].path)
+    return ""
 
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:

@@ -15,13 +15,14 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import OF_SESSION, target
 from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Provenance, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.versions import Disagreement
 
 SHOWN = 20
@@ -106,7 +107,9 @@ class MemoryReplacement(Struct, frozen=True):
         """Return the notes in which lines are to be others."""
         touched = [book.memories[one] for one in {self.old, *self.changes} if one in book.memories]
         sources = (source for memory in touched for source in memory.sources)
-        return sorted({source.path for source in sources if self.of(source.line) != source.line})
+        # nothing is marked in what others share, unless it is meant itself, which is refused
+        written = (one for one in sources if self.is_in_place or not person_of(one.path))
+        return sorted({source.path for source in written if self.of(source.line) != source.line})
 
     def in_log(self, text: str, path: RelativePath) -> RetainedText:
         """Return the log of today with the new line at its end; raises NoPlaceError.
@@ -135,7 +138,8 @@ def with_missing_parts(said: RetainedLine, old: Memory, *, is_in_place: bool = F
         entities=said.entities or line.entities,
         attributes=replace(
             own,
-            scope=own.scope or before.scope,
+            # what is said here of something that others share is said here
+            scope=own.scope or ("" if before.scope == TEAM else before.scope),
             importance=before.importance if own.importance is None else own.importance,
             tags=joined(own.tags, tags),
             is_pinned=own.is_pinned or is_pinned(old),
