@@ -24,7 +24,7 @@ def _name(text: str) -> str:
     return lowered
 
 
-Name = Annotated[str, AfterValidator(_name)]
+PersonName = Annotated[str, AfterValidator(_name)]
 
 
 class TeamSection(Section):
@@ -33,15 +33,15 @@ class TeamSection(Section):
     remote: Text | None = None
     """The git repository that the team shares, a folder or an address such as `git@host:acme/memory.git`; unset: no
     team."""
-    name: Name | None = None
+    name: PersonName | None = None
     """What the team is called; its memories have the scope `team:<name>`."""
-    person: Name | None = None
+    person: PersonName | None = None
     """Who you are in the team: what you promote is cited as `<person>:memory/2026-11-02.md#L14`."""
     agent: Annotated[Text, AfterValidator(folded_id)] | None = None
     """The id of the one agent that shares and sees the team's memory; unset: the default agent."""
     checkout: AnchoredPath | None = None
-    """A checkout of the repository that you keep yourself; unset: one in the state folder. Relative to the folder of
-    the configuration file."""
+    """A checkout of the repository that you keep yourself, relative to the folder of the configuration file; unset: one
+    in the state folder."""
     share: Texts = ()
     """Globs of notes that are shared by their path, such as `memory/projects/**`; nothing is shared by default."""
     interval_minutes: int = Field(default=10, ge=0, le=1440)
