@@ -20,7 +20,7 @@ from memoryd.domain.memories.sharing import (
     lines_of,
     log_path,
     note_path,
-    shared_path,
+    shared_file,
     why_not_shared,
     with_promoted,
     without,
@@ -178,5 +178,5 @@ class TeamSharing:
 
 
 def _is_log(path: str) -> bool:
-    place = shared_path(path)
+    place = shared_file(path)
     return place is not None and place.is_log
