@@ -73,7 +73,10 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         before, changed, sent = shared.get(line.id), False, not self.sharing.carrier.health().pending
         if before is not None:
             notes.append(ALREADY)
-        elif not is_dry_run:
+        elif is_dry_run:
+            # who joined a moment ago reads it, too
+            sent = await self.sharing.send()
+        else:
             before, changed = await self.sharing.promote(line, memory.recorded)
             self.index.demand()
             sent = await self.sharing.send()

@@ -61,6 +61,7 @@ class GitCarrier:
         """For what reads refs of ours and sets them."""
         self._network = asyncio.Lock()
         self._is_open = False
+        self._has_begun = False
         self._first_waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
@@ -75,12 +76,14 @@ class GitCarrier:
 
     async def known(self) -> Mapping[str, str]:
         """Return one's own files, each with the digest of its bytes."""
+        await self._begin()
         async with self._files:
             tree = await self._tree()
         return {path: file.blob for path, file in tree.items() if self._is_mine(path, file)}
 
     async def read(self, paths: Collection[str]) -> Mapping[str, bytes]:
         """Return the bytes of files of one's own, by path; those that are not there are left out."""
+        await self._begin()
         async with self._files:
             tree = await self._tree()
             blobs = {path: tree[path].blob for path in paths if path in tree and self._is_mine(path, tree[path])}
@@ -93,6 +96,7 @@ class GitCarrier:
 
     async def people(self) -> TeamPeople:
         """Return who is in the team; raises SidecarError where the repository holds none."""
+        await self._begin()
         async with self._files:
             return await self._people(await self._tree())
 
@@ -109,6 +113,7 @@ class GitCarrier:
 
     async def apply(self, changes: SharedChanges) -> None:
         """Commit changes of one's own files, and show them here; raises InvalidRequest for who is not in the team."""
+        await self._begin()
         async with self._files:
             tree = await self._tree()
             await self._check_author(await self._people(tree))
@@ -144,6 +149,18 @@ class GitCarrier:
         except (MemorydError, OSError) as exc:
             broken = broken or _sentence(exc)
         self._note(broken=broken)
+
+    async def _begin(self) -> None:
+        """Fetch what there is before anything is asked of it, once; raises SidecarError where that cannot be."""
+        if self._has_begun:
+            return
+        async with self._files:
+            await self._opened()
+            self._has_begun = await self.repository.commit_of(LOCAL) is not None
+        if not self._has_begun:
+            await self.exchange()
+            if self._health.offline:
+                raise SidecarError(self._health.offline, hint="the first time it must be reached")
 
     async def _fetch_and_push(self) -> None:
         for _ in range(TRIES):

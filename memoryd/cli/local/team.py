@@ -96,6 +96,10 @@ def _enter(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     path, text, section = _planned(invocation, remote, people.name, person)
+    if not load().config.team.is_joined:
+        shutil.rmtree(section.folder, ignore_errors=True)
+    # so that a daemon has all that there is now, also where the network goes in between
+    asyncio.run(_carrier(remote, person, section.folder).exchange())
     kept = write_config(invocation, path, text)
     names = sorted(people.people)
     notes = [f"the file as it was before: {kept}"] if kept else []
