@@ -31,6 +31,7 @@ from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.memory.journal import Journal
 from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.carrier import GitCarrier, TeamPlace
+from memoryd.team.git import address_of
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing
 
 ALREADY: Final = "it is shared already: nothing was changed"
@@ -148,6 +149,8 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
 
     async def _named(self, name: str, admitted: Admitted) -> tuple[Book, Memory]:
         """Return the memory of an id or a citation within reach, and the book; raises NotFound."""
+        # right after a reload nobody knows yet what stands where
+        await self.index.follow(_FOLLOW_SECONDS)
         book = await self.documents.now()
         known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
         try:
@@ -227,7 +230,7 @@ def agent_team(
     """Return the part of an agent in a team; nothing runs and no folder is made."""
     person = section.person or ""
     place = TeamPlace(
-        remote=section.remote or "",
+        remote=address_of(section.remote or ""),
         person=person,
         checkout=section.checkout_folder,
         is_own=section.checkout is None,

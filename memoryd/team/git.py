@@ -72,6 +72,13 @@ RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsComm
 """What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
 
 
+def address_of(remote: str) -> str:
+    """Return a remote as git takes it: a folder by its whole path, since it knows no `~`."""
+    if not is_on_disk(remote):
+        return remote
+    return str(Path(remote.removeprefix("file://")).expanduser().absolute())
+
+
 class GitResult(Struct, frozen=True):
     """What a command ended with."""
 

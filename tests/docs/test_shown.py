@@ -60,6 +60,7 @@ NOT_RUN = {
     "loginctl": "nobody runs services here",
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("install", "status", "restart")},
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("logs -f", "uninstall")},
+    "memoryctl team join --git ~/acme-memory.git --person ben": "it is the other's machine; test_team.py joins",
     "rm": "it deletes",
     "ssh": "there is no other machine",
     "memoryctl restore ~/memoryd-2026-11-23.tar": "it asks, and nobody is there to answer",

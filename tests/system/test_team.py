@@ -344,3 +344,27 @@ def test_exchange_goes_by_itself(pair: Pair) -> None:
     while time.monotonic() < deadline and not [one for one in pair.ben.recalled("castle key") if one.get("person")]:
         time.sleep(0.2)
     assert [one["person"] for one in pair.ben.recalled("castle key") if one.get("person")] == ["ana"]
+
+
+def test_doctor_says_what_a_team_lacks(pair: Pair) -> None:
+    ana = pair.ana
+
+    def found(expected: Exit = Exit.DONE) -> dict[str, str]:
+        done = ran(
+            [*MEMORYCTL, "doctor", "--section", "team", "--json"],
+            capture_output=True, text=True, env=ana.daemon.env, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == expected, done.stdout
+        return {f"{one['check']} {one['part']}": one["state"] for one in json.loads(done.stdout)["checks"]}
+
+    ana.sync()
+    assert found() == {"team.git git": "ok", "team.exchange team": "ok"}
+    pair.bare.rename(pair.bare.with_name("away.git"))
+    ana.daemon.client().sync_team()
+    assert found()["team.exchange team"] == "look"
+    ana.daemon.stop()
+    assert found(Exit.ERROR)["team.exchange repository of the team"] == "wrong"
+    pair.bare.with_name("away.git").rename(pair.bare)
+    assert found()["team.exchange repository of the team"] == "ok"
+    (ana.daemon.home / "home" / ".gitconfig").unlink()
+    assert found(Exit.ERROR)["team.git author"] == "wrong"

@@ -24,7 +24,7 @@ from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 from memoryd.team.carrier import GitCarrier, TeamPlace
-from memoryd.team.git import is_on_disk, make_bare
+from memoryd.team.git import address_of, is_on_disk, make_bare
 from memoryd.wire import Exit
 
 TAKEN: Final = "{} is in the team already, by another address than {}, by which git knows you"
@@ -67,7 +67,7 @@ def team_command() -> None:
 @verb
 def init(invocation: Invocation, remote: str, name: str, person: str) -> Exit:
     """Begin a team in a repository that is empty; a folder that is not there becomes one."""
-    remote = _address(remote)
+    remote = address_of(remote)
     section = _planned(invocation, remote, name, person)[2]
     if is_on_disk(remote):
         make_bare(Path(remote))
@@ -80,7 +80,7 @@ def init(invocation: Invocation, remote: str, name: str, person: str) -> Exit:
 @verb
 def join(invocation: Invocation, remote: str, person: str) -> Exit:
     """Join a team that somebody began."""
-    remote = _address(remote)
+    remote = address_of(remote)
     section = _planned(invocation, remote, "team-to-join", person)[2]
     return _enter(invocation, remote, person, lambda carrier: _joined(carrier, section))
 
@@ -152,17 +152,10 @@ def _carrier(remote: str, person: str, folder: Path) -> GitCarrier:
     )
 
 
-def _address(remote: str) -> str:
-    """Return a remote as the configuration has it, a folder by its whole path."""
-    if is_on_disk(remote):
-        return str(Path(remote.removeprefix("file://")).expanduser().absolute())
-    return remote
-
-
 def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tuple[Path, str, TeamSection]:
     """Return the configuration with a team; raises InvalidRequest where there is another one, ConfigError."""
     now = load().config.team
-    if now.remote is not None and (now.remote, now.person) != (remote, person):
+    if now.remote is not None and (address_of(now.remote), now.person) != (remote, person):
         raise InvalidRequest(f"you are in team {now.name} already", hint="memoryctl team leave")
     path, text = _file()
     for key, value in (("person", person), ("name", name), ("remote", remote)):
@@ -188,7 +181,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     if not section.is_joined:
         raise Disabled("you are in no team")
     place = TeamPlace(
-        remote=section.remote or "",
+        remote=address_of(section.remote or ""),
         person=section.person or "",
         checkout=section.checkout_folder,
         is_own=section.checkout is None,
