@@ -9,18 +9,16 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import structlog
-from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_path
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import Attribution
-from memoryd.team.protocol import CarrierHealth, SharedChanges
+from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, REGULAR, TeamRepository, TreeFile, blob_id
 from memoryd.team.view import TeamView, counted
 
@@ -34,17 +32,6 @@ JOIN_HINT: Final = "memoryctl team init makes one, memoryctl team join joins it"
 NOT_IN: Final = "{} is not in the team by the address {}, by which git knows you"
 NOT_IN_HINT: Final = "use the address that team.json has for you: git config user.email; or memoryctl team join"
 UNMERGED: Final = "what waits cannot be put upon what was fetched: {}"
-
-
-class TeamPlace(Struct, frozen=True, kw_only=True):
-    """Where a team is, here and elsewhere, and who one is in it."""
-
-    remote: str
-    person: str
-    checkout: Path
-    is_own: bool
-    """Whether the checkout is memoryd's, and no person's."""
-    notes: Path
 
 
 class GitCarrier:
@@ -72,6 +59,10 @@ class GitCarrier:
     def digest(self, data: bytes) -> str:
         """Return the digest that `known` gives for these bytes."""
         return blob_id(data)
+
+    async def news(self) -> None:
+        """Wait: a repository tells nobody that there is something new."""
+        await asyncio.Event().wait()
 
     async def known(self) -> Mapping[str, str]:
         """Return one's own files, each with the digest of its bytes."""

@@ -23,8 +23,10 @@ from memoryd.config.team import TeamSection
 from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
-from memoryd.team.carrier import GitCarrier, TeamPlace
+from memoryd.team.carrier import GitCarrier
 from memoryd.team.git import is_on_disk, make_bare
+from memoryd.team.protocol import Carrier, TeamPlace
+from memoryd.team.sharing import carrier_of
 from memoryd.wire import Exit
 
 TAKEN: Final = "{} is in the team already, by another address than {}, by which git knows you"
@@ -183,14 +185,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     section = load().config.team
     if not section.is_joined:
         raise Disabled("you are in no team")
-    place = TeamPlace(
-        remote=section.remote or "",
-        person=section.person or "",
-        checkout=section.checkout_folder,
-        is_own=section.checkout is None,
-        notes=section.notes_folder,
-    )
-    waits = asyncio.run(_unsent(GitCarrier(place)))
+    waits = asyncio.run(_unsent(carrier_of(section)))
     if waits and not is_sure:
         raise NotNow(waits, hint="see memoryctl team status; --yes leaves all the same")
     path, text = _file()
@@ -212,7 +207,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     return invocation.show(reply, [harmless_line(f"you left team {section.name}")], notes)
 
 
-async def _unsent(carrier: GitCarrier) -> str:
+async def _unsent(carrier: Carrier) -> str:
     """Return what waits to be sent after one more try, and why; empty if nothing does."""
     await carrier.exchange()
     health = carrier.health()
