@@ -1,5 +1,6 @@
 """Teams for tests: a bare repository on disk, and people who share by it, with the real git."""
 
+import asyncio
 import os
 import subprocess
 from datetime import date
@@ -121,3 +122,16 @@ async def team(folder: Path, *people: str, remote: Path | str | None = None) -> 
     for one in members:
         await one.exchange()
     return members
+
+
+def team_of(state: Path, folder: Path, person: str, **more: object) -> dict[str, object]:
+    """Begin a team for the daemon of a state folder, with its repository in a folder; return the section `team`."""
+
+    async def begin() -> None:
+        member = await Member(state / "teams" / "acme", bare_repository(folder), person).open()
+        await member.carrier.found(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
+        await member.exchange()
+
+    asyncio.run(begin())
+    remote = str(bare_repository(folder))
+    return {"remote": remote, "name": "acme", "person": person, "intervalMinutes": 0, **more}

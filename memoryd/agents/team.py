@@ -12,6 +12,7 @@ from memoryd.config.team import TeamSection
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import Citation, parse
 from memoryd.domain.clock import rfc3339
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import replaced
 from memoryd.domain.memories.documents import within
@@ -21,8 +22,8 @@ from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
     log_path,
     promoted,
+    shared_file,
     shared_names,
-    shared_path,
     why_not_promoted,
 )
 from memoryd.domain.patterns import matches
@@ -156,7 +157,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         if (one := _by_id(shared.values(), name) or self._by_citation(shared.values(), name)) is not None:
             return one
         _, memory = await self._named(name, admitted)
-        if why_not_promoted(memory, self.agent) == A_COLLEAGUES and not self._is_mine(memory):
+        if why_not_promoted(memory, self.agent) == A_COLLEAGUES:
             raise Denied(f"only one's own lines are taken back: {A_COLLEAGUES}", hint="ask who shared it")
         if (found := shared.get(promoted(memory.line).id)) is None:
             raise NotFound(NOT_SHARED.format(name), hint="memoryctl team promote shares one")
@@ -169,14 +170,11 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             return None
         line = cited.start_line or 0
         for one in shared:
-            place = shared_path(one.path)
+            place = shared_file(one.path)
             named = (one.path, f"{self.sharing.person}:{place.shown}" if place else "")
             if cited.path in named and one.placed.start_line <= line <= one.placed.end_line:
                 return one
         return None
-
-    def _is_mine(self, memory: Memory) -> bool:
-        return any(source.path.startswith(f"{self.sharing.person}:") for source in memory.sources)
 
     def _reach(self) -> list[str]:
         return [one.format(self.section.name) for one in REACH]
@@ -216,7 +214,7 @@ async def shared_notes(section: TeamSection, journal: Journal, index: WorkspaceI
 
 def _is_named(globs: Sequence[str], path: str) -> bool:
     # what others share has the name of a person before a colon
-    return ":" not in path and any(matches(f"/{one.strip('/')}", f"/{path}") for one in globs)
+    return not person_of(path) and any(matches(f"/{one.strip('/')}", f"/{path}") for one in globs)
 
 
 def agent_team(

@@ -18,7 +18,7 @@ from memoryd.domain.memories.sharing import (
     TeamPeople,
     is_unmerged,
     only_lines,
-    shared_path,
+    shared_file,
 )
 from memoryd.errors import SidecarError
 from memoryd.files.reading import decode
@@ -93,7 +93,7 @@ class Attribution:
             return known
         authors, blamed = await self._repository.authors(commit), 0
         for path in fresh:
-            place = shared_path(path)
+            place = shared_file(path)
             person = place.person if place else ""
             mails = authors.by_path.get(path, frozenset())
             if mails and all(people.wrote(person, mail) for mail in mails):
@@ -126,7 +126,7 @@ def _places(tree: Mapping[str, TreeFile], people: TeamPeople) -> tuple[dict[str,
     for path, file in tree.items():
         if path == TEAM_FILE:
             continue
-        place = shared_path(path)
+        place = shared_file(path)
         total += file.size
         if place is None:
             withheld[path] = NO_PLACE

@@ -15,7 +15,7 @@ import structlog
 from msgspec.structs import replace
 
 from memoryd.domain.memories.edits import NoPlaceError
-from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_path
+from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import Attribution
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
@@ -200,7 +200,7 @@ class GitCarrier:
         """Return a file of one's own upon what was fetched, None if it goes; raises SidecarError where nobody can."""
         if path == TEAM_FILE:
             return self._merged_team(ours, theirs)
-        place = shared_path(path)
+        place = shared_file(path)
         if place is None or not place.is_log or theirs is None:
             return ours
         texts = [(one or b"").decode("utf-8", "replace") for one in (before, ours, theirs)]
@@ -287,7 +287,7 @@ class GitCarrier:
         return file.mode == REGULAR and self._is_path_of_mine(path)
 
     def _is_path_of_mine(self, path: str) -> bool:
-        place = shared_path(path)
+        place = shared_file(path)
         return place is not None and place.person == self.place.person
 
     def _note(self, **news: object) -> None:

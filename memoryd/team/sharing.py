@@ -21,7 +21,7 @@ from memoryd.domain.memories.sharing import (
     lines_of,
     log_path,
     note_path,
-    shared_path,
+    shared_file,
     why_not_shared,
     with_promoted,
     without,
@@ -220,5 +220,5 @@ class TeamSharing:
 
 
 def _is_log(path: str) -> bool:
-    place = shared_path(path)
+    place = shared_file(path)
     return place is not None and place.is_log

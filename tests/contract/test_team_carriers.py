@@ -34,7 +34,7 @@ async def test_carrier_holds_what_was_applied(members: Sequence[Member]) -> None
     path, data = note_path("ana", "memory/x.md"), "# Gateway 网关\n".encode()
     await ana.apply(SharedChanges(put={path: data}, why="test"))
     assert await ana.known() == {path: ana.digest(data)}
-    assert await ana.read([path, "notes/ana/none.md"]) == {path: data}
+    assert await ana.read([path, "notes/ana/memory/none.md"]) == {path: data}
     await ana.apply(SharedChanges(remove=[path], why="test"))
     assert await ana.known() == {}
 

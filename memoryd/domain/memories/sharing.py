@@ -2,7 +2,7 @@
 
     team.json                          who is in the team, and by which e-mail addresses each person is known
     memory/<date>-<person>.md          the memories that a person promoted, by the day on which each was recorded
-    notes/<person>/<path>              notes that a person shares by their path
+    notes/<person>/memory/<path>       notes that a person shares by their path
 
 Each file has one writer, so that what two people write never meets. What one person writes on two machines is merged
 by memories, and not by lines of text.
@@ -16,14 +16,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import OF_SESSION
 from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import Attributes, RetainedLine, render
-from memoryd.domain.memories.scopes import GLOBAL
+from memoryd.domain.memories.scopes import GLOBAL, TEAM
 from memoryd.domain.memories.sections import PAGES, PlacedLine, memory_sections, scoped_spans
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.lines import padded
@@ -35,7 +35,7 @@ MAX_FILES: Final = 20_000
 MAX_FILE_BYTES: Final = 1 << 20
 MAX_PEOPLE: Final = 500
 _LOG: Final = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
-_NOTE: Final = expression(rf"notes/(?P<person>{PERSON})/(?P<path>.+\.md)")
+_NOTE: Final = expression(rf"notes/(?P<person>{PERSON})/(?P<path>memory/.+\.md)")
 _OWN_LOG: Final = expression(r"memory/\d{4}-\d{2}-\d{2}[^/]*\.md")
 _NAME: Final = expression(PERSON)
 _MAIL: Final = expression(r"[^\s<>@\x00-\x1f]{1,128}@[^\s<>@\x00-\x1f]{1,128}")
@@ -49,7 +49,7 @@ A_COLLEAGUES: Final = "it is a colleague's already"
 A_SECRET: Final = "it holds what looks like a secret"
 A_LOG: Final = "a daily log is not shared by its path: promote its memories one by one"
 SCOPED_LINES: Final = "it states memories that are for somebody else than the whole workspace"
-NO_NAME: Final = "its name cannot be shared"
+NO_NAME: Final = "only notes below memory/ with plain names are shared"
 TOO_LARGE: Final = "it is larger than a shared note may be"
 CONFLICT: Final = "it holds the marks of a merge that was not finished"
 
@@ -62,7 +62,7 @@ class SharedPath(Struct, frozen=True):
     is_log: bool
 
 
-def shared_path(path: str) -> SharedPath | None:
+def shared_file(path: str) -> SharedPath | None:
     """Read the path of a file of the repository; None for what is no log and no note of a person."""
     if len(path) > _MAX_PATH or _UNSHOWN.search(path):
         return None
@@ -103,7 +103,7 @@ def note_path(person: str, path: str) -> str:
 
 def shown_log(path: str) -> RelativePath:
     """Return the path by which the lines of a log are read: that of a daily log."""
-    place = shared_path(path)
+    place = shared_file(path)
     assert place is not None
     return place.shown
 
@@ -121,7 +121,7 @@ def is_unmerged(text: str) -> bool:
 def why_not_promoted(memory: Memory, agent: str) -> str:
     """Return why a memory must not be shared by this agent; empty if it may."""
     scope = memory.line.attributes.scope
-    if scope.startswith("team:") or any(":" in source.path for source in memory.sources):
+    if scope == TEAM or any(person_of(source.path) for source in memory.sources):
         return A_COLLEAGUES
     if scope not in ("", GLOBAL, f"agent:{agent}"):
         return SEVERAL_SCOPES.format(scope)
@@ -132,7 +132,7 @@ def why_not_shared(path: str, text: str) -> str:
     """Return why a note must not be shared by its path; empty if it may."""
     if _OWN_LOG.fullmatch(path):
         return A_LOG
-    if shared_path(note_path("a", path)) is None:
+    if shared_file(note_path("a", path)) is None:
         return NO_NAME
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FILE_BYTES:
         return TOO_LARGE

@@ -24,8 +24,8 @@ from memoryd.domain.memories.sharing import (
     note_path,
     only_lines,
     promoted,
+    shared_file,
     shared_names,
-    shared_path,
     why_not_promoted,
     why_not_shared,
     with_promoted,
@@ -58,11 +58,11 @@ def log(*texts: str) -> str:
         ("memory/2026-11-02-ana.md", "ana", "memory/2026-11-02.md"),
         ("memory/2026-11-02-ana-maria.md", "ana-maria", "memory/2026-11-02.md"),
         ("notes/ben/memory/projects/a b.md", "ben", "memory/projects/a b.md"),
-        ("notes/ben/bank/中文.md", "ben", "bank/中文.md"),
+        ("notes/ben/memory/中文.md", "ben", "memory/中文.md"),
     ],
 )
 def test_file_of_a_person_is_known_by_its_path(path: str, person: str, shown: str) -> None:
-    place = shared_path(path)
+    place = shared_file(path)
     assert place is not None
     assert (place.person, place.shown) == (person, shown)
 
@@ -74,27 +74,29 @@ def test_file_of_a_person_is_known_by_its_path(path: str, person: str, shown: st
         "memory/2026-11-02-Ana.md",
         "memory/2026-11-02.md",
         "memory/sub/2026-11-02-ana.md",
-        "notes/ana/../ben/x.md",
-        "notes/ana/.hidden/x.md",
-        "notes/ana//x.md",
+        "notes/ana/memory/../ben/x.md",
+        "notes/ana/memory/.hidden/x.md",
+        "notes/ana/memory//x.md",
         "notes/../x.md",
-        "notes/ana/x.txt",
-        "notes/ana/a\nb.md",
-        "notes/ana/a\\b.md",
-        "notes/ana/ben:x.md",
+        "notes/ana/memory/x.txt",
+        "notes/ana/memory/a\nb.md",
+        "notes/ana/memory/a\\b.md",
+        "notes/ana/memory/ben:x.md",
+        "notes/ana/MEMORY.md",
+        "notes/ana/bank/world.md",
         "notes/ana/memory/2026-11-02.md",
-        "notes/ana/" + "x" * 300 + ".md",
+        "notes/ana/memory/" + "x" * 300 + ".md",
         ".gitattributes",
         "memory",
     ],
 )
 def test_what_is_no_file_of_a_person_has_no_place(path: str) -> None:
-    assert shared_path(path) is None
+    assert shared_file(path) is None
 
 
 @given(st.text(max_size=60))
 def test_no_path_leads_out_of_the_folder_of_its_person(name: str) -> None:
-    place = shared_path(note_path("ana", name))
+    place = shared_file(note_path("ana", f"memory/{name}.md"))
     assert place is None or not ({"", ".", ".."} & set(place.shown.split("/")) or place.shown.startswith("/"))
 
 
@@ -106,7 +108,6 @@ def test_no_path_leads_out_of_the_folder_of_its_person(name: str) -> None:
         ("- W(scope=global): for all of mine", "memory/2026-11-02.md", ""),
         ("- W(scope=agent:other): for another one", "memory/2026-11-02.md", "its scope is agent:other"),
         ("- W(scope=agent:main:cron): for a channel", "memory/2026-11-02.md", "its scope is agent:main:cron"),
-        ("- W(scope=team:acme): of the team", "memory/2026-11-02.md", A_COLLEAGUES),
         ("- W: said by ben", "ben:memory/2026-11-02.md", A_COLLEAGUES),
         (f"- W: the token is {TOKEN}", "memory/2026-11-02.md", A_SECRET),
     ],
