@@ -61,9 +61,9 @@ class Postgres:
         except psycopg.OperationalError:
             return False
 
-    def remote(self, person: str = "postgres", **options: str) -> str:
+    def remote(self, person: str = "postgres") -> str:
         """Return the address by which somebody reaches it."""
-        return psycopg.conninfo.make_conninfo(host=str(self.folder), user=person, dbname="postgres", **options)
+        return f"postgresql://{person}@/postgres?host={self.folder}"
 
     def connect(self, person: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.remote(person), autocommit=True, connect_timeout=5)

@@ -11,6 +11,7 @@ others: each is looked at before anything of it is written to the disk.
 
 import asyncio
 import contextlib
+import getpass
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
@@ -33,7 +34,7 @@ from memoryd.domain.memories.sharing import (
     log_path,
     merged_log,
     note_path,
-    shared_path,
+    shared_file,
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
@@ -45,6 +46,7 @@ from memoryd.team.view import TeamView, counted
 
 CONNECT_SECONDS: Final = 1
 STATEMENT_SECONDS: Final = 30
+EXCHANGE_SECONDS: Final = 60
 TRIES: Final = 4
 """Of an exchange in which another machine of the same person was faster."""
 BATCH: Final = 200
@@ -96,6 +98,11 @@ def connection_options(remote: str) -> dict[str, str]:
     secure = {} if is_local and not found.get("service") else {"sslmode": "verify-full"}
     options = {key: str(value) for key, value in found.items() if value is not None}
     return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
+
+
+def login_of(remote: str) -> str:
+    """Return as whom a server is reached; raise as `connection_options` does."""
+    return connection_options(remote).get("user", "") or os.environ.get("PGUSER", "") or getpass.getuser()
 
 
 class OwnFiles:
@@ -187,11 +194,13 @@ class PostgresCarrier:
         async with self._network:
             broken = offline = refused = ""
             try:
-                async with self._connected() as server:
+                async with asyncio.timeout(EXCHANGE_SECONDS), self._connected() as server:
                     refused = await self._send(server)
                     await self._fetch(server)
             except _AwayError as exc:
                 offline = str(exc)
+            except TimeoutError:
+                offline = "the server does not answer"
             except (MemorydError, OSError) as exc:
                 broken = str(exc)
             except psycopg.Error as exc:
@@ -202,9 +211,12 @@ class PostgresCarrier:
 
     async def news(self) -> None:
         """Return once the server tells that somebody shared something; raises SidecarError where it is away."""
-        async with self._connected(is_listening=True) as server:
-            async for _ in server.notifies(stop_after=1):
-                return
+        try:
+            async with self._connected(is_listening=True) as server:
+                async for _ in server.notifies(stop_after=1):
+                    return
+        except psycopg.Error as exc:
+            raise _AwayError(sentence(exc)) from exc
 
     @contextlib.asynccontextmanager
     async def _connected(self, *, is_listening: bool = False) -> AsyncIterator[psycopg.AsyncConnection]:
@@ -289,7 +301,7 @@ class PostgresCarrier:
         wanted = dict[str, bytes]()
         for path in sorted(ours.keys() | theirs.keys()):
             was, here, there = before.get(path), ours.get(path), theirs.get(path)
-            place = shared_path(path)
+            place = shared_file(path)
             if was == here:
                 made = there
             elif was == there or place is None or not place.is_log:
@@ -311,7 +323,7 @@ class PostgresCarrier:
             raise SidecarError(f"the team shares more than {MAX_FILES:,} files")
         withheld, seen, total = dict[str, str](), dict[Key, bytes](), 0
         for person, path, digest, size in rows:
-            place, total = shared_path(path), total + size
+            place, total = shared_file(path), total + size
             if place is None or place.person != person:
                 withheld[path] = NO_PLACE
             elif size > MAX_FILE_BYTES or total > MAX_TOTAL_BYTES:
@@ -348,7 +360,7 @@ class PostgresCarrier:
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
             if why := _why_not_shown(data):
                 reasons[path] = why
-            elif (place := shared_path(path)) is not None:
+            elif (place := shared_file(path)) is not None:
                 shown[path] = ShownFile(place, data)
         files = ShownFiles(shown, told(reasons))
         if await asyncio.to_thread(self._view.write, files):
@@ -385,7 +397,7 @@ def _shown_before(notes: Path, person: str) -> dict[Key, tuple[bytes, bytes]]:
         name, _, shown = path.partition("/")
         day = _LOG.fullmatch(shown)
         place = log_path(name, date.fromisoformat(day["day"])) if day else note_path(name, shown)
-        if name != person and shared_path(place) is not None:
+        if name != person and shared_file(place) is not None:
             found[name, place] = (sha256(data).digest(), data)
     return found
 

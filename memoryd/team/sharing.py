@@ -33,7 +33,7 @@ SOON_SECONDS: Final = 2.0
 """After the start, before the other side is asked first."""
 SEND_SECONDS: Final = 20.0
 """How long somebody who shares or takes back waits for it to be sent; it is sent later else."""
-LISTEN_SECONDS: Final = 30.0
+LISTEN_SECONDS: Final = 15.0
 """Between two tries to be told of news."""
 NEWS_SECONDS: Final = 0.1
 """In which more than one change is told as one."""
@@ -163,10 +163,10 @@ class TeamSharing:
             try:
                 await self.carrier.news()
             except (MemorydError, OSError):
+                # what was told meanwhile was not heard
                 await asyncio.sleep(LISTEN_SECONDS)
-            else:
-                self._pause = NEWS_SECONDS
-                self._wanted.set()
+            self._pause = NEWS_SECONDS
+            self._wanted.set()
 
     async def sync(self) -> None:
         """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
