@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -65,7 +66,7 @@ class Postgres:
         """Return the address by which somebody reaches it."""
         return f"postgresql://{person}@/postgres?host={self.folder}"
 
-    def connect(self, person: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
+    def connect(self, person: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(self.remote(person), autocommit=True, connect_timeout=5)
 
     def kill(self) -> None:

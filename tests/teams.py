@@ -129,7 +129,7 @@ def team_of(state: Path, folder: Path, person: str, **more: object) -> dict[str,
 
     async def begin() -> None:
         member = await Member(state / "teams" / "acme", bare_repository(folder), person).open()
-        await member.carrier.found(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
+        await member.git.found(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
         await member.exchange()
 
     asyncio.run(begin())

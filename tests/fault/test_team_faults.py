@@ -139,9 +139,7 @@ async def test_hooks_of_a_repository_on_disk_do_not_run(members: list[Member], t
     assert not bait.exists()
 
 
-@pytest.mark.parametrize(
-    "remote", ["ext::touch {bait}", "git://127.0.0.1/x", "http://127.0.0.1/x", "-x", "fd::7"]
-)
+@pytest.mark.parametrize("remote", ["ext::touch {bait}", "git://127.0.0.1/x", "http://127.0.0.1/x", "-x", "fd::7"])
 async def test_remote_that_would_run_a_program_is_refused(tmp_path: Path, remote: str) -> None:
     bait = tmp_path / "bait"
     member = await Member(tmp_path / "ana", remote.format(bait=bait), "ana").open()
@@ -381,7 +379,7 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
         await ana.promote("- W: ana, through all of it")
     except (SidecarError, InvalidRequest):
         monkeypatch.setattr(Git, "attempt", attempt)
-        ana.carrier.repository.clear_locks()
+        ana.git.repository.clear_locks()
         await ana.promote("- W: ana, through all of it")
     await ana.carrier.exchange()
     monkeypatch.setattr(Git, "attempt", attempt)

@@ -92,7 +92,7 @@ def test_what_looks_like_a_secret_never_leaves(acme: Acme) -> None:
     refused = acme.ana.typed("team", "promote", acme.ana.id_of("hunter2"), "--yes", expected=Exit.ERROR)
     assert "secret" in refused
     with acme.server.connect() as server:
-        assert all(b"hunter2" not in bytes(body) for (body,) in server.execute("SELECT body FROM memoryd.files"))  # type: ignore[arg-type]
+        assert all(b"hunter2" not in bytes(body) for (body,) in server.execute("SELECT body FROM memoryd.files"))
     data = b"".join(path.read_bytes() for path in acme.server.data.rglob("*") if path.is_file())
     assert b"hunter2" not in data
 
@@ -105,7 +105,7 @@ def test_forgetting_takes_back_what_was_shared(acme: Acme) -> None:
     eventually(lambda: not [one for one in acme.ana.told("where is the bike") if one.get("person")])
     with acme.server.connect() as server:
         bodies = server.execute("SELECT body FROM memoryd.files WHERE person = 'ben'")
-        assert all(b"shed nine" not in bytes(body) for (body,) in bodies)  # type: ignore[arg-type]
+        assert all(b"shed nine" not in bytes(body) for (body,) in bodies)
 
 
 @pytest.fixture
