@@ -48,7 +48,7 @@ class Clone:
 
 @pytest.fixture
 def mallory(members: list[Member], tmp_path: Path) -> Clone:
-    return Clone(tmp_path / "mallory", members[0].carrier.place.remote)
+    return Clone(tmp_path / "mallory", members[0].git.place.remote)
 
 
 async def test_line_of_somebody_else_is_not_shown_as_a_persons(members: list[Member], mallory: Clone) -> None:
@@ -384,7 +384,7 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
     await ana.carrier.exchange()
     monkeypatch.setattr(Git, "attempt", attempt)
     # as the next start does
-    again = Member(ana.checkout.parent, ana.carrier.place.remote, "ana")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.exchange()
     await ben.exchange()
     texts = (ben.seen(SHOWN) or "").splitlines()
@@ -396,7 +396,7 @@ async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> 
     ana, _ = members
     lock = ana.checkout / "refs" / "memoryd" / "local.lock"
     lock.touch()
-    again = Member(ana.checkout.parent, ana.carrier.place.remote, "ana")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.promote("- W: goes on")
     await again.exchange()
     assert not lock.exists()
@@ -405,14 +405,14 @@ async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> 
 async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     own = tmp_path / "own"
-    git(tmp_path, "clone", "--quiet", ana.carrier.place.remote, str(own))
+    git(tmp_path, "clone", "--quiet", ana.git.place.remote, str(own))
     git(own, "config", "user.name", "ana")
     git(own, "config", "user.email", "ana@example.org")
     (own / "draft.md").write_text("what ana is writing")
     (own / ANAS_FILE).write_text("half a sentence")
     before = git(own, "status", "--porcelain=v2", "--branch")
     place = carriers.TeamPlace(
-        remote=ana.carrier.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes"
+        remote=ana.git.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes"
     )
     carrier = carriers.GitCarrier(place)
     await carrier.exchange()
@@ -439,7 +439,7 @@ async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member])
 async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
     ana, _ = members
     monkeypatch.setenv("PATH", "/nonexistent")
-    again = Member(ana.checkout.parent, ana.carrier.place.remote, "ana")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.carrier.exchange()
     assert "install git" in again.carrier.health().broken
 
