@@ -8,7 +8,8 @@ from pathlib import Path
 
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sharing import TeamPeople, promoted
-from memoryd.team.carrier import GitCarrier, TeamPlace
+from memoryd.team.carrier import GitCarrier
+from memoryd.team.protocol import Carrier, TeamPlace
 from memoryd.team.sharing import SharedNotes, TeamSharing
 
 DAY = date(2026, 11, 2)
@@ -59,16 +60,25 @@ class Member:
         self.notes = folder / "notes"
         self.checkout = folder / "checkout"
         place = TeamPlace(remote=str(remote), person=person, checkout=self.checkout, is_own=True, notes=self.notes)
-        self.carrier = GitCarrier(place)
+        self.carrier = self.carrier_of(place)
         self.shared: SharedNotes | None = None
         self.sharing = TeamSharing(self.carrier, person, notes=self._shared_notes, minutes=0)
+
+    def carrier_of(self, place: TeamPlace) -> Carrier:
+        """Return what carries what is shared."""
+        self.git = GitCarrier(place)
+        return self.git
+
+    def beside(self, folder: Path, person: str) -> "Member":
+        """Return somebody else, or the same person, on another machine."""
+        return Member(folder, self.git.place.remote, person)
 
     async def _shared_notes(self) -> SharedNotes | None:
         return self.shared
 
     async def open(self) -> "Member":
         """Make the repository of the machine, and have git know its person there."""
-        await self.carrier.open()
+        await self.git.open()
         git(self.checkout, "config", "user.name", self.person)
         git(self.checkout, "config", "user.email", f"{self.person}@example.org")
         return self
@@ -108,7 +118,7 @@ async def team(folder: Path, *people: str, remote: Path | str | None = None) -> 
     bare = bare_repository(folder)
     members = [await Member(folder / one, remote or bare, one).open() for one in people]
     begun = TeamPeople("acme", {one: (f"{one}@example.org",) for one in people})
-    await members[0].carrier.found(begun, "begin")
+    await members[0].git.found(begun, "begin")
     for one in members:
         await one.exchange()
     return members
@@ -119,7 +129,7 @@ def team_of(state: Path, folder: Path, person: str, **more: object) -> dict[str,
 
     async def begin() -> None:
         member = await Member(state / "teams" / "acme", bare_repository(folder), person).open()
-        await member.carrier.found(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
+        await member.git.found(TeamPeople("acme", {person: (f"{person}@example.org",)}), "begin")
         await member.exchange()
 
     asyncio.run(begin())

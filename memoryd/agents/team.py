@@ -30,9 +30,7 @@ from memoryd.domain.patterns import matches
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
 from memoryd.memory.journal import Journal
 from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
-from memoryd.team.carrier import GitCarrier, TeamPlace
-from memoryd.team.git import address_of
-from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing
+from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
 
 ALREADY: Final = "it is shared already: nothing was changed"
 WAITS: Final = "it waits to be sent: {}"
@@ -229,20 +227,13 @@ def agent_team(
 ) -> AgentTeam:
     """Return the part of an agent in a team; nothing runs and no folder is made."""
     person = section.person or ""
-    place = TeamPlace(
-        remote=address_of(section.remote or ""),
-        person=person,
-        checkout=section.checkout_folder,
-        is_own=section.checkout is None,
-        notes=section.notes_folder,
-    )
     return AgentTeam(
         agent=agent,
         section=section,
         documents=documents,
         index=index,
         sharing=TeamSharing(
-            GitCarrier(place, on_shown=index.demand),
+            carrier_of(section, on_shown=index.demand),
             person,
             notes=partial(shared_notes, section, journal, index),
             minutes=section.interval_minutes,

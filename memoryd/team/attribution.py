@@ -81,7 +81,7 @@ class Attribution:
                 withheld[path] = why
             if text:
                 files[path] = ShownFile(place, text.encode("utf-8", "replace"))
-        return ShownFiles(files, _told(withheld))
+        return ShownFiles(files, told(withheld))
 
     async def _foreign_lines(
         self, commit: str, blobs: Mapping[str, str], people: TeamPeople
@@ -156,7 +156,7 @@ def _shown_text(data: bytes, place: SharedPath, foreign: Collection[int]) -> tup
     return only_lines(text, foreign), FOREIGN_LINES.format(len(foreign), place.person)
 
 
-def _told(withheld: Mapping[str, str]) -> tuple[str, ...]:
+def told(withheld: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence for each file that is not shown, or not all of it; of many the first ones."""
     shown = [f"{path.encode('utf-8', 'replace').decode()!r}: {why}" for path, why in sorted(withheld.items())]
     more = len(shown) - MAX_TOLD

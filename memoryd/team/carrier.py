@@ -9,18 +9,17 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import structlog
-from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import Attribution
-from memoryd.team.protocol import CarrierHealth, SharedChanges
+from memoryd.team.git import address_of
+from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, REGULAR, TeamRepository, TreeFile, blob_id
 from memoryd.team.view import TeamView, counted
 
@@ -36,22 +35,12 @@ NOT_IN_HINT: Final = "use the address that team.json has for you: git config use
 UNMERGED: Final = "what waits cannot be put upon what was fetched: {}"
 
 
-class TeamPlace(Struct, frozen=True, kw_only=True):
-    """Where a team is, here and elsewhere, and who one is in it."""
-
-    remote: str
-    person: str
-    checkout: Path
-    is_own: bool
-    """Whether the checkout is memoryd's, and no person's."""
-    notes: Path
-
-
 class GitCarrier:
     """The carrier of one person; see `team/protocol.py`."""
 
     def __init__(self, place: TeamPlace, *, on_shown: Callable[[], object] = lambda: None) -> None:
         self.place = place
+        self._remote = address_of(place.remote)
         self._on_shown = on_shown
         self.repository = TeamRepository(place.checkout, is_own=place.is_own)
         self._view = TeamView(place.notes)
@@ -73,6 +62,10 @@ class GitCarrier:
     def digest(self, data: bytes) -> str:
         """Return the digest that `known` gives for these bytes."""
         return blob_id(data)
+
+    async def news(self) -> None:
+        """Wait: a repository tells nobody that there is something new."""
+        await asyncio.Event().wait()
 
     async def known(self) -> Mapping[str, str]:
         """Return one's own files, each with the digest of its bytes."""
@@ -165,7 +158,7 @@ class GitCarrier:
     async def _fetch_and_push(self) -> None:
         for _ in range(TRIES):
             try:
-                fetched = await self.repository.fetch(self.place.remote)
+                fetched = await self.repository.fetch(self._remote)
             except SidecarError as exc:
                 self._note(offline=_sentence(exc))
                 return
@@ -175,7 +168,7 @@ class GitCarrier:
             if tip is None or tip == fetched:
                 self._note(refused="")
                 return
-            result = await self.repository.push(self.place.remote, tip)
+            result = await self.repository.push(self._remote, tip)
             if result.is_behind:
                 continue
             self._note(offline=result.offline, refused=result.refused)

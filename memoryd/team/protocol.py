@@ -1,4 +1,4 @@
-"""The seam between what is shared with a team and what carries it: a git repository now.
+"""The seam between what is shared with a team and what carries it: a git repository, or a PostgreSQL server.
 
 A carrier holds files by their names in the layout of `domain/memories/sharing.py`. What is to be shared is never a
 queue: the publisher compares what is wanted with what the carrier holds, and applies the difference. So days without a
@@ -7,6 +7,7 @@ network cost one difference.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -54,6 +55,19 @@ class CarrierHealth(Struct, frozen=True, kw_only=True):
         return [one for one in (self.broken, self.refused, *self.withheld) if one]
 
 
+class TeamPlace(Struct, frozen=True, kw_only=True):
+    """Where a team is, here and elsewhere, and who one is in it."""
+
+    remote: str
+    person: str
+    checkout: Path
+    """Where one's own files lie as they are shared from here."""
+    is_own: bool
+    """Whether the checkout is memoryd's, and no person's."""
+    notes: Path
+    """Where it is shown what the team shares."""
+
+
 class Carrier(Protocol):
     """Carries the memory of a team between the machines of its people. All but `health` raise SidecarError."""
 
@@ -79,6 +93,10 @@ class Carrier(Protocol):
 
     async def exchange(self) -> None:
         """Bring in what others shared, and send what was applied; where that fails, `health` says why."""
+        ...
+
+    async def news(self) -> None:
+        """Return once the other side tells that somebody shared something; where it never tells, never."""
         ...
 
     def health(self) -> CarrierHealth:

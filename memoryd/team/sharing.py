@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.config.team import TeamSection
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
@@ -25,17 +26,45 @@ from memoryd.domain.memories.sharing import (
     with_promoted,
     without,
 )
-from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.team.protocol import Carrier, SharedChanges
+from memoryd.errors import ConfigError, InvalidRequest, MemorydError
+from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
 SOON_SECONDS: Final = 2.0
 """After the start, before the other side is asked first."""
 SEND_SECONDS: Final = 20.0
 """How long somebody who shares or takes back waits for it to be sent; it is sent later else."""
+LISTEN_SECONDS: Final = 15.0
+"""Between two tries to be told of news."""
+NEWS_SECONDS: Final = 0.1
+"""In which more than one change is told as one."""
 PROMOTE: Final = "promote a memory"
 REVOKE: Final = "revoke a memory"
 SHARE: Final = "share notes"
+NO_DRIVER: Final = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
 UNSHAREABLE: Final = "{}: it matches team.share, and is not shared: {}"
+
+
+def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda: None) -> Carrier:
+    """Return what carries the memory of a team, by its address; nothing is opened.
+
+    Raises ConfigError where a program library for it is not installed.
+    """
+    place = TeamPlace(
+        remote=section.remote or "",
+        person=section.person or "",
+        checkout=section.checkout_folder,
+        is_own=section.checkout is None,
+        notes=section.notes_folder,
+    )
+    if not section.is_on_server:
+        from memoryd.team.carrier import GitCarrier
+
+        return GitCarrier(place, on_shown=on_shown)
+    try:
+        from memoryd.team.postgres import PostgresCarrier
+    except ImportError as exc:
+        raise ConfigError([NO_DRIVER]) from exc
+    return PostgresCarrier(place, section.name or "", on_shown=on_shown)
 
 
 class SharedNotes(Struct, frozen=True):
@@ -68,6 +97,7 @@ class TeamSharing:
         self._turn = asyncio.Lock()
         """For what plans from the files that there are."""
         self._wanted = asyncio.Event()
+        self._pause = SEND_SECONDS
 
     async def memories(self) -> dict[MemoryId, SharedMemory]:
         """Return the memories that are shared, by their ids; raises SidecarError."""
@@ -127,6 +157,17 @@ class TeamSharing:
             self._wanted.set()
         return not self.carrier.health().pending
 
+    async def listen(self) -> None:
+        """Bring in at once what the other side tells of, until cancelled."""
+        while self._minutes:
+            try:
+                await self.carrier.news()
+            except (MemorydError, OSError):
+                # what was told meanwhile was not heard
+                await asyncio.sleep(LISTEN_SECONDS)
+            self._pause = NEWS_SECONDS
+            self._wanted.set()
+
     async def sync(self) -> None:
         """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
         try:
@@ -147,8 +188,9 @@ class TeamSharing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):
                     await self._wanted.wait()
-                    # what was shared a moment ago could not be sent: not at once again
-                    await asyncio.sleep(SEND_SECONDS)
+                    await asyncio.sleep(self._pause)
+            # what was shared a moment ago and could not be sent is not tried at once again
+            self._pause = SEND_SECONDS
 
     async def _share_notes(self) -> None:
         notes = await self._notes()

@@ -14,7 +14,7 @@ from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import carrier as carriers
 from memoryd.team import repository as repositories
 from memoryd.team.git import Git, git_environment
-from memoryd.team.protocol import SharedChanges
+from memoryd.team.protocol import SharedChanges, TeamPlace
 from memoryd.team.sharing import SharedNotes
 from tests.teams import Member, bare_repository, git, objects_of, team
 from tests.waiting import eventually_async
@@ -48,7 +48,7 @@ class Clone:
 
 @pytest.fixture
 def mallory(members: list[Member], tmp_path: Path) -> Clone:
-    return Clone(tmp_path / "mallory", members[0].carrier.place.remote)
+    return Clone(tmp_path / "mallory", members[0].git.place.remote)
 
 
 async def test_line_of_somebody_else_is_not_shown_as_a_persons(members: list[Member], mallory: Clone) -> None:
@@ -139,9 +139,7 @@ async def test_hooks_of_a_repository_on_disk_do_not_run(members: list[Member], t
     assert not bait.exists()
 
 
-@pytest.mark.parametrize(
-    "remote", ["ext::touch {bait}", "git://127.0.0.1/x", "http://127.0.0.1/x", "-x", "fd::7"]
-)
+@pytest.mark.parametrize("remote", ["ext::touch {bait}", "git://127.0.0.1/x", "http://127.0.0.1/x", "-x", "fd::7"])
 async def test_remote_that_would_run_a_program_is_refused(tmp_path: Path, remote: str) -> None:
     bait = tmp_path / "bait"
     member = await Member(tmp_path / "ana", remote.format(bait=bait), "ana").open()
@@ -381,12 +379,12 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
         await ana.promote("- W: ana, through all of it")
     except (SidecarError, InvalidRequest):
         monkeypatch.setattr(Git, "attempt", attempt)
-        ana.carrier.repository.clear_locks()
+        ana.git.repository.clear_locks()
         await ana.promote("- W: ana, through all of it")
     await ana.carrier.exchange()
     monkeypatch.setattr(Git, "attempt", attempt)
     # as the next start does
-    again = Member(ana.checkout.parent, ana.carrier.place.remote, "ana")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.exchange()
     await ben.exchange()
     texts = (ben.seen(SHOWN) or "").splitlines()
@@ -398,7 +396,7 @@ async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> 
     ana, _ = members
     lock = ana.checkout / "refs" / "memoryd" / "local.lock"
     lock.touch()
-    again = Member(ana.checkout.parent, ana.carrier.place.remote, "ana")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.promote("- W: goes on")
     await again.exchange()
     assert not lock.exists()
@@ -407,14 +405,14 @@ async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> 
 async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_path: Path) -> None:
     ana, ben = members
     own = tmp_path / "own"
-    git(tmp_path, "clone", "--quiet", ana.carrier.place.remote, str(own))
+    git(tmp_path, "clone", "--quiet", ana.git.place.remote, str(own))
     git(own, "config", "user.name", "ana")
     git(own, "config", "user.email", "ana@example.org")
     (own / "draft.md").write_text("what ana is writing")
     (own / ANAS_FILE).write_text("half a sentence")
     before = git(own, "status", "--porcelain=v2", "--branch")
-    place = carriers.TeamPlace(
-        remote=ana.carrier.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes"
+    place = TeamPlace(
+        remote=ana.git.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes"
     )
     carrier = carriers.GitCarrier(place)
     await carrier.exchange()
@@ -441,7 +439,7 @@ async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member])
 async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
     ana, _ = members
     monkeypatch.setenv("PATH", "/nonexistent")
-    again = Member(ana.checkout.parent, ana.carrier.place.remote, "ana")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.carrier.exchange()
     assert "install git" in again.carrier.health().broken
 

@@ -19,12 +19,14 @@ from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, parse, read, value_at
 from memoryd.config.paths import config_file, team_dir
-from memoryd.config.team import TeamSection
+from memoryd.config.team import SERVER, TeamSection
 from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
-from memoryd.team.carrier import GitCarrier, TeamPlace
+from memoryd.team.carrier import GitCarrier
 from memoryd.team.git import address_of, is_on_disk, make_bare
+from memoryd.team.protocol import Carrier, TeamPlace
+from memoryd.team.sharing import carrier_of
 from memoryd.wire import Exit
 
 TAKEN: Final = "{} is in the team already, by another address than {}, by which git knows you"
@@ -36,6 +38,7 @@ STAYS: Final = (
     "your name stays in team.json of the repository",
 )
 _SECTION: Final = "team"
+_MEMBERS: Final = "members"
 
 
 class JoinedReply(TypedDict):
@@ -50,24 +53,57 @@ class JoinedReply(TypedDict):
 
 
 git_option = click.option(
-    "--git", "remote", required=True, metavar="PATH|URL", help="The repository: a bare one in a folder, or an address."
+    "--git", "remote", metavar="PATH|URL", help="The repository: a bare one in a folder, or an address."
 )
-person_option = click.option("--person", required=True, metavar="NAME", help="What you are called in citations.")
+person_option = click.option(
+    "--person", metavar="NAME", help="What you are called in citations; on a server that is your login."
+)
+server_argument = argument(
+    "server", required=False, metavar="[SERVER]", help="In the stead of a repository: postgresql://LOGIN@HOST/DATABASE."
+)
 
 
-@click.group("team")
+class TeamGroup(click.Group):
+    """Has the commands of a server, which load its driver, when one is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), _MEMBERS])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != _MEMBERS:
+            return super().get_command(ctx, cmd_name)
+        from memoryd.cli.local.team_server import members_command
+
+        return members_command
+
+
+@click.group("team", cls=TeamGroup)
 def team_command() -> None:
-    """Share memories with the people of a team, by a git repository."""
+    """Share memories with the people of a team, by a git repository or a PostgreSQL server."""
 
 
 @team_command.command("init")
+@server_argument
 @git_option
 @click.option("--name", required=True, metavar="NAME", help="What the team is called.")
 @person_option
+@click.option("--member", "members", multiple=True, metavar="LOGIN", help="Who is in it, on a server; may be repeated.")
 @verb
-def init(invocation: Invocation, remote: str, name: str, person: str) -> Exit:
-    """Begin a team in a repository that is empty; a folder that is not there becomes one."""
-    remote = address_of(remote)
+def init(
+    invocation: Invocation,
+    server: str | None,
+    remote: str | None,
+    name: str,
+    person: str | None,
+    members: tuple[str, ...],
+) -> Exit:
+    """Begin a team, in a repository that is empty (a folder that is not there becomes one) or on a server."""
+    if server is not None:
+        _check_server_alone(server, remote, person)
+        from memoryd.cli.local.team_server import begin_on_server
+
+        return begin_on_server(invocation, server, name, members)
+    remote, person = _git_place(remote, person)
     section = _planned(invocation, remote, name, person)[2]
     if is_on_disk(remote):
         make_bare(Path(remote))
@@ -75,12 +111,21 @@ def init(invocation: Invocation, remote: str, name: str, person: str) -> Exit:
 
 
 @team_command.command("join")
+@server_argument
 @git_option
+@click.option("--name", metavar="NAME", help="What the team is called, on a server.")
 @person_option
 @verb
-def join(invocation: Invocation, remote: str, person: str) -> Exit:
+def join(invocation: Invocation, server: str | None, remote: str | None, name: str | None, person: str | None) -> Exit:
     """Join a team that somebody began."""
-    remote = address_of(remote)
+    if server is not None:
+        _check_server_alone(server, remote, person)
+        if name is None:
+            raise click.UsageError("--name says which team of the server")
+        from memoryd.cli.local.team_server import check_server
+
+        return _write_joined(invocation, server, name, check_server(server, name), [])
+    remote, person = _git_place(remote, person)
     section = _planned(invocation, remote, "team-to-join", person)[2]
     return _enter(invocation, remote, person, lambda carrier: _joined(carrier, section))
 
@@ -95,18 +140,35 @@ def _enter(
         people = asyncio.run(enter(_carrier(remote, person, draft)))
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    path, text, section = _planned(invocation, remote, people.name, person)
+    section = _planned(invocation, remote, people.name, person)[2]
     if not load().config.team.is_joined:
         shutil.rmtree(section.folder, ignore_errors=True)
     # so that a daemon has all that there is now, also where the network goes in between
     asyncio.run(_carrier(remote, person, section.folder).exchange())
+    return _write_joined(invocation, remote, people.name, person, sorted(people.people))
+
+
+def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
+    if remote is None or person is None:
+        raise click.UsageError("name a repository by --git and yourself by --person, or a server")
+    return address_of(remote), person
+
+
+def _check_server_alone(server: str, remote: str | None, person: str | None) -> None:
+    if not server.startswith(SERVER):
+        raise click.UsageError(f"{server} is no server: it begins with postgresql://; a repository is named by --git")
+    if remote is not None or person is not None:
+        raise click.UsageError("on a server you are called as your login, and nothing is named by --git or --person")
+
+
+def _write_joined(invocation: Invocation, remote: str, name: str, person: str, names: list[str]) -> Exit:
+    path, text, section = _planned(invocation, remote, name, person)
     kept = write_config(invocation, path, text)
-    names = sorted(people.people)
     notes = [f"the file as it was before: {kept}"] if kept else []
     reply = JoinedReply(
-        name=people.name, person=section.person or person, remote=remote, people=names, config=str(path), notes=notes
+        name=name, person=section.person or person, remote=remote, people=names, config=str(path), notes=notes
     )
-    line = f"{styled(people.name, bold=True)}  you are {reply['person']}, of {', '.join(names)}"
+    line = f"{styled(name, bold=True)}  you are {reply['person']}{', of ' if names else ''}{', '.join(names)}"
     return invocation.show(reply, [harmless_line(line)], [*notes, "memoryctl team promote ID shares a memory"])
 
 
@@ -180,14 +242,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     section = load().config.team
     if not section.is_joined:
         raise Disabled("you are in no team")
-    place = TeamPlace(
-        remote=address_of(section.remote or ""),
-        person=section.person or "",
-        checkout=section.checkout_folder,
-        is_own=section.checkout is None,
-        notes=section.notes_folder,
-    )
-    waits = asyncio.run(_unsent(GitCarrier(place)))
+    waits = asyncio.run(_unsent(carrier_of(section)))
     if waits and not is_sure:
         raise NotNow(waits, hint="see memoryctl team status; --yes leaves all the same")
     path, text = _file()
@@ -209,7 +264,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     return invocation.show(reply, [harmless_line(f"you left team {section.name}")], notes)
 
 
-async def _unsent(carrier: GitCarrier) -> str:
+async def _unsent(carrier: Carrier) -> str:
     """Return what waits to be sent after one more try, and why; empty if nothing does."""
     await carrier.exchange()
     health = carrier.health()
