@@ -193,6 +193,8 @@ class EntityLinksReply(TypedDict):
     """Of each pair among them that memories name together, most memories first."""
     total: int
     """How many entities it is named with."""
+    next: str | None
+    """The slug behind which there are more; null: these are the last."""
 
 
 class EntityChangeReply(TypedDict):

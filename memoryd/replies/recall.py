@@ -121,6 +121,8 @@ class RecallItemReply(_Is, TypedDict):
     """The ids of the memories that the lines of a page rest on."""
     scope: NotRequired[str]
     """The scope of a memory that has one."""
+    pinned: NotRequired[bool]
+    """True for a memory that is pinned."""
     confidence: NotRequired[float]
     """How sure an opinion is now, 0 to 1."""
     evidence: NotRequired[OpinionEvidenceReply]

@@ -62,6 +62,7 @@ CALLS = [
     ("POST", "/v1/sessions/forget"),
     ("POST", "/v1/sessions/remember"),
     ("POST", "/v1/forget"),
+    ("POST", "/v1/lines/replace"),
     ("GET", "/v1/verify"),
     ("POST", "/v1/qa/turns"),
     ("GET", "/v1/qa/sessions"),
