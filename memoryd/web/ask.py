@@ -35,15 +35,17 @@ async def ask(visit: Visit) -> View:
             visit.memories,
         ),
         search.search(
-            visit.request(SearchRequest, query=question, maxResults=HITS, explain=True, deadlineMs=deadline),
+            visit.request(SearchRequest, query=question, maxResults=2 * HITS, explain=True, deadlineMs=deadline),
             visit.admitted,
             visit.memories,
         ),
     )
     remembered = [item for item in recalled["results"] if item["is"] != "passage"]
-    # a line that is shown as a memory is no hit beside it
-    shown = {item.get("source") for item in remembered}
-    hits = [hit for hit in found["results"] if hit.get("citation") not in shown]
+    left_out = [item for item in recalled.get("leftOut", ()) if item["is"] != "passage"]
+    # a line that is told as a memory is no hit beside it
+    told = {item.get("source") for item in (*remembered, *left_out)}
+    others = [hit for hit in found["results"] if hit.get("citation") not in told]
+    hits, beyond = others[:HITS], others[HITS:]
     is_late = reasons.is_late(recalled) or reasons.is_late(found)
     return View(
         {
@@ -52,7 +54,8 @@ async def ask(visit: Visit) -> View:
             "memories": remembered,
             "hits": hits,
             "mended": await lines_of(visit, hits),
-            "left_out": [item for item in recalled.get("leftOut", ()) if item["is"] != "passage"],
+            "left_out": left_out,
+            "beyond": beyond,
             "misses": found.get("misses", ()),
             "is_weak": "answerable" not in (recalled["verdict"], found["verdict"]),
             "missing": reasons.missing(found, recalled),

@@ -30,18 +30,25 @@ MENDED_CHARS: Final = 1_000
 """Of lines that are corrected on a page; more of them are a work for an editor."""
 SOON_SECONDS: Final = 0.05
 """How long an answer waits for the lines by which it is corrected."""
+_HEADING: Final = expression(r"\s{0,3}#{1,6}(\s|$)")
 _MARK: Final = expression(r"^\s*(?:[-*+>]|#{1,6}|[0-9]{1,9}[.)])\s+")
 
 
 class Lines(Struct, frozen=True):
-    """Whole lines of a note as they stand, by which they can be corrected. `at` is their citation."""
+    """Whole lines of a note as they stand, by which they can be corrected."""
 
-    at: str
+    path: str
+    first: int
     text: str
 
     @property
     def count(self) -> int:
         return self.text.count("\n") + 1
+
+    @property
+    def at(self) -> str:
+        """Where they are."""
+        return str(Citation(self.path, self.first, self.first + self.count - 1))
 
     @property
     def plain(self) -> str:
@@ -51,8 +58,8 @@ class Lines(Struct, frozen=True):
 
 async def lines_of(visit: Visit, hits: Sequence[HitReply]) -> dict[str, Lines]:
     """Return the lines that answer of each hit in a note, by its citation; without those that nobody corrects here."""
-    asked = {cited: _lines_of(visit, hit) for hit in hits if (cited := hit.get("citation"))}
-    found = await asyncio.gather(*asked.values())
+    asked = [cited for hit in hits if (cited := hit.get("citation"))]
+    found = await asyncio.gather(*(_lines_of(visit, hit) for hit in hits if hit.get("citation")))
     return {cited: lines for cited, lines in zip(asked, found, strict=True) if lines is not None}
 
 
@@ -62,28 +69,41 @@ async def _lines_of(visit: Visit, hit: HitReply) -> Lines | None:
         return None
     try:
         async with asyncio.timeout(SOON_SECONDS):
-            return await _lines(visit, Citation(hit["path"], focus["startLine"], focus["endLine"]))
+            lines = await _lines(visit, hit["path"], focus["startLine"], focus["endLine"])
     except (MemorydError, TimeoutError):
         # it can still be opened
         return None
+    return None if lines is None else without_edges(lines)
 
 
-async def _lines(visit: Visit, cited: Citation) -> Lines | None:
-    count = cited.line_count
+async def _lines(visit: Visit, path: str, first: int, last: int) -> Lines | None:
+    """Return lines of a note, None where they are too many or too long to be corrected on a page."""
+    count = last - first + 1
     if count > LINES_MAX:
         return None
-    file = await index.get_file(cited.path, visit.admitted, visit.memories, cited.start_line or 1, count)
+    file = await index.get_file(path, visit.admitted, visit.memories, first, count)
     text = file["text"].removesuffix("\n")
     is_whole = not file["nextColumn"] and file["lines"] == count
-    return Lines(str(cited), text) if is_whole and text.strip() and len(text) <= MENDED_CHARS else None
+    return Lines(path, first, text) if is_whole and text.strip() and len(text) <= MENDED_CHARS else None
+
+
+def without_edges(lines: Lines) -> Lines | None:
+    """Return lines without the headings and blanks around them: without its heading nothing below would be retained."""
+    texts = lines.text.split("\n")
+    told = [at for at, text in enumerate(texts) if text.strip() and not _HEADING.match(text)]
+    if not told:
+        return None
+    return Lines(lines.path, lines.first + told[0], "\n".join(texts[told[0] : told[-1] + 1]))
 
 
 async def place(visit: Visit) -> View:
-    """Show the lines that a citation names, and some around them."""
+    """Show the lines that a citation names, and some around them; of a document also those `from` one `to` another."""
     try:
         cited = parse(visit.text("at"))
     except ValueError as exc:
         raise InvalidRequest(str(exc)) from exc
+    if chosen := visit.number("from"):
+        cited = Citation(cited.path, chosen, max(chosen, visit.number("to")))
     start, end = cited.start_line or 1, cited.end_line or LINES_SHOWN
     first = max(1, start - AROUND)
     count = min(end - first + 1 + AROUND, LINES_MAX)
@@ -92,17 +112,15 @@ async def place(visit: Visit) -> View:
         (number, line, cited.start_line is not None and start <= number <= end)
         for number, line in enumerate(file["text"].removesuffix("\n").split("\n"), file["from"])
     ]
-    mended = None
-    if cited.start_line is not None and not is_conversation(cited.path):
-        mended = await _lines(visit, Citation(cited.path, cited.start_line, cited.end_line))
     is_note = not is_conversation(cited.path)
+    mended = await _lines(visit, cited.path, start, end) if is_note and cited.start_line is not None else None
     return View(
         {
             "title": cited.path,
             "file": file,
             "lines": lines,
             "cited": cited,
-            "at": visit.text("at"),
+            "at": str(cited),
             "is_note": is_note,
             "mended": mended,
         }
@@ -136,13 +154,20 @@ async def remember(visit: Visit) -> Redirect:
     """Make a memory of what somebody found, pinned if they want that."""
     request = visit.request(MemoryAddRequest, text=" ".join(visit.text("text").split()), pinned=bool(visit.text("pin")))
     reply = await memories.add(request, visit.caller, visit.memories)
+    if request.pinned and not reply["memory"]["pinned"]:
+        # it was there already
+        return await _pin(visit, reply["memory"]["id"])
     said = "Remembered, and pinned: it never fades." if request.pinned else "Remembered."
     return _done(visit, said if reply["created"] else "It is remembered already.", reply)
 
 
 async def pin(visit: Visit) -> Redirect:
     """Pin a memory."""
-    reply = await memories.pin(visit.text("id"), visit.request(MemoryEditRequest), visit.caller, visit.memories)
+    return await _pin(visit, visit.text("id"))
+
+
+async def _pin(visit: Visit, memory: str) -> Redirect:
+    reply = await memories.pin(memory, visit.request(MemoryEditRequest), visit.caller, visit.memories)
     return Redirect(visit.back("memories"), Notice("Pinned: it never fades.", tuple(reply["changes"])))
 
 

@@ -29,8 +29,9 @@ _LEFT_OUT: Final[Mapping[str, str]] = {
     SkipReason.BELOW_NOISE: "it has no more to do with the question than any other note",
 }
 _ARMS: Final = {"lexical": "words", "vector": "meaning"}
+BEYOND: Final = "Others answer better."
 WEAK: Final = "None of these surely answers: they have some words of the question, or are near in meaning."
-LATE: Final = "What the meaning of the question finds takes longer."
+LATE: Final = "Not all of your memory has answered yet."
 
 
 def reason(one: Any) -> str:

@@ -30,7 +30,7 @@ NOTES = {
     "- W(from=agent, scope=global) @Bram: was told of the meeting\n",
     "memory/2025-01-10.md": "## Retain\n- B @Wen: planted an apple tree\n",
     "memory/2026-11-19.md": f"## Retain\n- W: harbour {QUOTED} {{{{ 7 * 191 }}}} [x](javascript:alert(3))\n",
-    "bank/world.md": "# World\n\n## Retain\n- W @Mast: the mast is of larch\n",
+    "bank/world.md": "# World\n\n## Retain\n- W @Mast: the mast is of larch\n- W @Bram: is left-handed\n",
 }
 
 
@@ -52,9 +52,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageClient]:
         yield client
 
 
-def forms_of(text: str, action: str) -> list[dict[str, str]]:
+def forms_of(text: str, action: str) -> list[dict[str, Any]]:
     """Return the fields of each form that posts to an action, as a browser would send them."""
-    forms: list[dict[str, str]] = []
+    forms: list[dict[str, Any]] = []
     for form in re.findall(rf'<form[^>]* action="{action}"[^>]*>(.*?)</form>', text, re.DOTALL):
         fields = {given["name"]: given.get("value", "") for tag, given in tags_of(form) if "name" in given}
         forms.append(fields)
@@ -89,6 +89,12 @@ def test_place_that_is_open_is_corrected_there(page: PageClient) -> None:
     assert form["old"] == "The stove is green.\nTilde has a key."
     whole = page.get("open", at="memory/2026-11-10.md").text
     assert "correct-lines" not in whole
+    assert 'name="from"' in whole
+    chosen: dict[str, Any] = {"at": "memory/2026-11-10.md", "from": "4", "to": ""}
+    (form,) = forms_of(page.get("open", **chosen).text, "correct-lines")
+    assert (form["at"], form["old"]) == ("memory/2026-11-10.md#L4", "Tilde has a key.")
+    for nonsense in ({"from": "0"}, {"from": "999999999999"}, {"from": "4", "to": "1"}, {"from": "x"}):
+        assert page.get("open", **{**chosen, **nonsense}).status_code in (200, 400, 404)
 
 
 def test_passage_becomes_a_memory_that_is_pinned(opened: OpenPage, page: PageClient) -> None:
@@ -102,6 +108,18 @@ def test_passage_becomes_a_memory_that_is_pinned(opened: OpenPage, page: PageCli
     assert forms_of(again, "unpin"), "the memory is the answer now, and can be unpinned there"
     page.post("undo", **forms_of(done.text, "undo")[0])
     eventually(lambda: "north harbour" not in page.get("memories", pinned="yes").text)
+
+
+def test_passage_that_is_remembered_already_is_pinned_as_it_is(page: PageClient) -> None:
+    first = page.post("remember", text="the quay has nine steps")
+    assert "Remembered." in first.text
+    done = page.post("remember", text="the quay has nine steps", pin="yes", back="memories?q=quay")
+    assert re.search(r"Pinned: it never fades|Remembered, and pinned", done.text)
+    assert done.text.count(", pinned") == 1
+    assert "already" in page.post("remember", text="the quay has nine steps").text
+    for reply in (done, first):
+        page.post("undo", **forms_of(reply.text, "undo")[0])
+    eventually(lambda: "nine steps" not in page.get("memories", q="quay").text)
 
 
 def test_undo_of_a_correction_leads_back_to_the_question(opened: OpenPage, page: PageClient) -> None:
@@ -118,6 +136,10 @@ def test_what_no_note_of_a_day_states_has_no_day(opened: OpenPage, page: PageCli
         assert "<time" not in text.partition("of larch")[2].partition("</article>")[0], path
     assert "First written" not in page.get("memory", id=id_of(opened, "mast")).text
     assert "Without a day" in page.get("entity", name="Mast").text
+    assert "last named" not in page.get("entities", q="Mast").text
+    days = re.findall(r"<h3>(.*?)</h3>", page.get("entity", name="Bram").text)
+    assert days[-1] == "Without a day", "what has no day stands behind all others"
+    assert len(days) > 1
     assert "<time" in page.get("memories", q="stove").text
 
 
@@ -242,10 +264,12 @@ def test_hostile_memory_stays_text_on_every_page_of_it(opened: OpenPage, page: P
 
 
 def test_hostile_queries_and_names_stay_text(page: PageClient) -> None:
+    text = f"harbour {QUOTED}{RLO}"
     for path, field in (("ask", "q"), ("memories", "q"), ("memories", "entity"), ("entities", "q"), ("entity", "name")):
-        check_harmless(page.get(path, **{field: f"harbour {QUOTED}{RLO}"}))
+        query: dict[str, Any] = {field: text}
+        check_harmless(page.get(path, **query))
     check_harmless(page.get("ask?page=x&self=y&q=harbour"))
-    done = page.post("remember", text=f"harbour {QUOTED}{RLO}", back=f"ask?q={QUOTED}")
+    done = page.post("remember", text=text, back=f"ask?q={QUOTED}")
     check_harmless(done)
     page.post("undo", **forms_of(done.text, "undo")[0])
 

@@ -32,6 +32,7 @@ from memoryd.domain.memories.entity_edits import (
 )
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy, is_belief
 from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache
@@ -88,7 +89,8 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         book = await self.book.now()
         about = self._about(book, admitted)
         slug = _meant(book, about, name)
-        memories = newest_first(_memories(book, about, slug))
+        # of a page without a date nobody knows when its lines were written: they come last
+        memories = sorted(newest_first(_memories(book, about, slug)), key=lambda memory: not _is_dated(memory))
         opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
         return EntityShowReply(
             **_entity(book, slug, memories),
@@ -162,6 +164,7 @@ def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityR
     written = Counter(name for one in memories for name in one.line.entities)
     names = Counter({name: count for name, count in written.items() if book.about(name) == slug})
     own = [name for name, _ in names.most_common() if slug_of(name) == slug]
+    days = {source.day for one in memories for source in one.sources if date_in_name(source.path) is not None}
     return EntityReply(
         name=page.name if page else (own or [slug])[0],
         slug=slug,
@@ -169,9 +172,13 @@ def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityR
         page=page.path if page else None,
         memoryCount=len(memories),
         opinionCount=sum(is_belief(one.kind) for one in memories),
-        firstSeen=min(one.first_recorded for one in memories).isoformat() if memories else None,
-        lastSeen=max(one.recorded for one in memories).isoformat() if memories else None,
+        firstSeen=min(days).isoformat() if days else None,
+        lastSeen=max(days).isoformat() if days else None,
     )
+
+
+def _is_dated(memory: Memory) -> bool:
+    return any(date_in_name(source.path) is not None for source in memory.sources)
 
 
 def _memory(memory: Memory) -> EntityMemoryReply:
