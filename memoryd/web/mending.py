@@ -34,7 +34,7 @@ _HEADING: Final = expression(r"\s{0,3}#{1,6}(\s|$)")
 _MARK: Final = expression(r"^\s*(?:[-*+>]|#{1,6}|[0-9]{1,9}[.)])\s+")
 
 
-class Lines(Struct, frozen=True):
+class NoteLines(Struct, frozen=True):
     """Whole lines of a note as they stand, by which they can be corrected."""
 
     path: str
@@ -56,14 +56,14 @@ class Lines(Struct, frozen=True):
         return " ".join(_MARK.sub("", line).strip() for line in self.text.split("\n") if line.strip())
 
 
-async def lines_of(visit: Visit, hits: Sequence[HitReply]) -> dict[str, Lines]:
+async def lines_of(visit: Visit, hits: Sequence[HitReply]) -> dict[str, NoteLines]:
     """Return the lines that answer of each hit in a note, by its citation; without those that nobody corrects here."""
     asked = [cited for hit in hits if (cited := hit.get("citation"))]
     found = await asyncio.gather(*(_lines_of(visit, hit) for hit in hits if hit.get("citation")))
     return {cited: lines for cited, lines in zip(asked, found, strict=True) if lines is not None}
 
 
-async def _lines_of(visit: Visit, hit: HitReply) -> Lines | None:
+async def _lines_of(visit: Visit, hit: HitReply) -> NoteLines | None:
     focus = hit["focus"]
     if focus is None or hit["source"] != "memory":
         return None
@@ -76,7 +76,7 @@ async def _lines_of(visit: Visit, hit: HitReply) -> Lines | None:
     return None if lines is None else without_edges(lines)
 
 
-async def _lines(visit: Visit, path: str, first: int, last: int) -> Lines | None:
+async def _lines(visit: Visit, path: str, first: int, last: int) -> NoteLines | None:
     """Return lines of a note, None where they are too many or too long to be corrected on a page."""
     count = last - first + 1
     if count > LINES_MAX:
@@ -84,16 +84,16 @@ async def _lines(visit: Visit, path: str, first: int, last: int) -> Lines | None
     file = await index.get_file(path, visit.admitted, visit.memories, first, count)
     text = file["text"].removesuffix("\n")
     is_whole = not file["nextColumn"] and file["lines"] == count
-    return Lines(path, first, text) if is_whole and text.strip() and len(text) <= MENDED_CHARS else None
+    return NoteLines(path, first, text) if is_whole and text.strip() and len(text) <= MENDED_CHARS else None
 
 
-def without_edges(lines: Lines) -> Lines | None:
+def without_edges(lines: NoteLines) -> NoteLines | None:
     """Return lines without the headings and blanks around them: without its heading nothing below would be retained."""
     texts = lines.text.split("\n")
     told = [at for at, text in enumerate(texts) if text.strip() and not _HEADING.match(text)]
     if not told:
         return None
-    return Lines(lines.path, lines.first + told[0], "\n".join(texts[told[0] : told[-1] + 1]))
+    return NoteLines(lines.path, lines.first + told[0], "\n".join(texts[told[0] : told[-1] + 1]))
 
 
 async def place(visit: Visit) -> View:

@@ -7,7 +7,7 @@ import pytest
 from memoryd.domain.skips import SkipReason
 from memoryd.web import reasons
 from memoryd.web.ask import snippet_lines
-from memoryd.web.mending import Lines, without_edges
+from memoryd.web.mending import NoteLines, without_edges
 from memoryd.web.rendering import render
 
 FRAME = {"navigation": (), "here": "ask", "title": "Ask", "notice": None, "agents": (), "agent": None, "address": "ask"}
@@ -92,7 +92,7 @@ def test_answer_that_is_late_says_so_and_leads_to_all_of_it() -> None:
 
 def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> None:
     of = {"citation": "memory/a.md#L3", "verdict": "weak"}
-    lines = Lines("memory/a.md", 3, "- the pier <was> painted")
+    lines = NoteLines("memory/a.md", 3, "- the pier <was> painted")
     text = ask(memories=[], hits=[{**hit("weak"), **of}], mended={"memory/a.md#L3": lines})
     assert 'name="old" value="- the pier &lt;was&gt; painted"' in text
     assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "what is remembered is no line of a list"
@@ -103,10 +103,10 @@ def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> No
 
 
 def test_headings_and_blanks_around_lines_are_not_corrected_nor_forgotten_with_them() -> None:
-    found = without_edges(Lines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
-    assert found == Lines("a.md", 5, "the pier\n\n# of\nwood")
+    found = without_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
+    assert found == NoteLines("a.md", 5, "the pier\n\n# of\nwood")
     assert found.at == "a.md#L5-L8"
-    assert without_edges(Lines("a.md", 1, "# Only\n\n## headings")) is None
+    assert without_edges(NoteLines("a.md", 1, "# Only\n\n## headings")) is None
 
 
 def because(text: str = "", **of: Any) -> dict[str, Any]:
