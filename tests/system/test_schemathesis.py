@@ -331,6 +331,8 @@ def name_what_there_is(case: Case[Any]) -> None:
             if case.path == "/v1/verify":
                 # no other call takes the citation of a note
                 part["citation"] = KNOWN["target"]
+            if case.path == "/v1/lines/replace":
+                part.update({"citation": "memory/2026-11-18.md#L1", "old": "# Wednesday"})
             if "id" in part:
                 # what is to be taken back is named in one way
                 part.pop("run", None)
