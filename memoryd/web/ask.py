@@ -59,6 +59,7 @@ async def ask(visit: Visit) -> View:
             "misses": found.get("misses", ()),
             "is_weak": "answerable" not in (recalled["verdict"], found["verdict"]),
             "missing": reasons.missing(found, recalled),
+            "is_by_words_alone": reasons.is_by_words_alone(found, recalled),
             "is_late": is_late,
             "later": url_of("ask", q=question, whole="yes") if is_late and not is_whole else "",
             "lines": snippet_lines,

@@ -63,6 +63,7 @@ async def listing(visit: Visit) -> View:
             "total": reply["total"],
             "chosen": chosen,
             "is_filtered": any(chosen.values()),
+            "is_narrowed": any(value for name, value in chosen.items() if name != "q"),
             "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
             "ages": AGES,
             "next": {**chosen, "after": reply["next"]} if reply["next"] else None,

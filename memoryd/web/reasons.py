@@ -70,13 +70,18 @@ def is_late(reply: Any) -> bool:
     return any(arm["state"] == ArmState.TIMEOUT for arm in reply["health"]["arms"].values())
 
 
+def is_by_words_alone(*replies: Any) -> bool:
+    """Tell whether their owner had answers found by their words alone."""
+    return all(reply["health"]["arms"].get("vector", {}).get("state") == ArmState.OFF for reply in replies)
+
+
 def missing(*replies: Any) -> list[str]:
-    """Return which parts of the memory took no part in answers, one sentence each, but for what is only late."""
+    """Return which parts of the memory took no part in answers, one sentence each, but for what is late or off."""
     found = [
         f"{_ARMS.get(name, name).capitalize()}: {arm['reason']}."
         for reply in replies
         for name, arm in reply["health"]["arms"].items()
-        if arm["reason"] and arm["state"] != ArmState.TIMEOUT
+        if arm["reason"] and arm["state"] not in (ArmState.TIMEOUT, ArmState.OFF)
     ]
     health = replies[0]["health"]
     if files := health["pendingFiles"]:

@@ -152,7 +152,18 @@ def test_memory_is_titled_by_what_it_says(opened: OpenPage, page: PageClient) ->
 @pytest.mark.parametrize("path", ["ask?q=stove", "ask?q=zeppelin+stove", "memory", "entity?name=Wen"])
 def test_no_page_speaks_of_how_answers_are_ranked(opened: OpenPage, page: PageClient, path: str) -> None:
     text = text_of(page.get(f"memory?id={id_of(opened, 'Tilde')}" if path == "memory" else path)).lower()
-    for word in ("deviation", "noise", "cosine", "beyond k", "maxresults", "minscore", "composite", "bm25", "lexical"):
+    for word in (
+        "deviation",
+        "noise",
+        "cosine",
+        "beyond k",
+        "maxresults",
+        "minscore",
+        "composite",
+        "bm25",
+        "lexical",
+        "provider",
+    ):
         assert word not in text, word
 
 

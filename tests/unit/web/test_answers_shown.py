@@ -50,6 +50,7 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "misses": (),
         "is_weak": False,
         "missing": (),
+        "is_by_words_alone": False,
         "is_late": False,
         "later": "",
         "lines": snippet_lines,
@@ -143,6 +144,7 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
         "lexical": {"state": "ok", "reason": None},
         "vector": {"state": "waiting", "reason": "its model is being loaded"},
         "memories": {"state": "timeout", "reason": "it did not answer before the deadline"},
+        "pictures": {"state": "off", "reason": "memorySearch.multimodal.enabled is false"},
     }
     health = {"arms": arms, "pendingFiles": 1, "pendingEmbeddings": 1200}
     assert reasons.missing({"health": health}, {"health": health}) == [
@@ -151,3 +153,5 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
         "Of 1,200 texts the meaning is not known yet, only the words.",
     ]
     assert reasons.is_late({"health": health})
+    assert not reasons.is_by_words_alone({"health": health})
+    assert reasons.is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})
