@@ -6,6 +6,7 @@ from typing import Final
 from memoryd.api.calls import memories, recall, search
 from memoryd.api.calls.recall import RecallRequest
 from memoryd.api.calls.search import SearchRequest
+from memoryd.domain.documents import is_outside
 from memoryd.replies.search import HitReply
 from memoryd.web import reasons
 from memoryd.web.mending import lines_of
@@ -63,6 +64,7 @@ async def ask(visit: Visit) -> View:
             "is_late": is_late,
             "later": url_of("ask", q=question, whole="yes") if is_late and not is_whole else "",
             "lines": snippet_lines,
+            "is_outside": is_outside,
             "reasons": reasons,
             "back": url_of("ask", q=question),
         }

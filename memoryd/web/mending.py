@@ -1,7 +1,8 @@
 """What is done with an answer: open its place, correct it, have it remembered, pin it.
 
 A memory is replaced by what holds now. A passage of a note has no id: its lines are corrected where they stand, if they
-say still what was shown. What was said in a conversation stays as it was said.
+say still what was shown. What was said in a conversation stays as it was said, and what lies outside of the workspace,
+with others of a team too, is theirs who keep it.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from memoryd.api.calls.changes import LinesReplaceRequest
 from memoryd.api.calls.memories import MemoryAddRequest, MemoryEditRequest, MemoryReplaceRequest
 from memoryd.domain.access import Who
 from memoryd.domain.citations import Citation, is_conversation, parse
+from memoryd.domain.documents import is_outside
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.replies.search import HitReply
@@ -65,7 +67,7 @@ async def lines_of(visit: Visit, hits: Sequence[HitReply]) -> dict[str, NoteLine
 
 async def _lines_of(visit: Visit, hit: HitReply) -> NoteLines | None:
     focus = hit["focus"]
-    if focus is None or hit["source"] != "memory":
+    if focus is None or hit["source"] != "memory" or is_outside(hit["path"]):
         return None
     try:
         async with asyncio.timeout(SOON_SECONDS):
@@ -112,7 +114,7 @@ async def place(visit: Visit) -> View:
         (number, line, cited.start_line is not None and start <= number <= end)
         for number, line in enumerate(file["text"].removesuffix("\n").split("\n"), file["from"])
     ]
-    is_note = not is_conversation(cited.path)
+    is_note = not is_conversation(cited.path) and not is_outside(cited.path)
     mended = await _lines(visit, cited.path, start, end) if is_note and cited.start_line is not None else None
     return View(
         {

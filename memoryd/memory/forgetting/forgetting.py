@@ -235,7 +235,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             pending = await self.tombstones.pending()
             await self.planner.indexes.follow()
             pending_stones = Tombstones((await self.tombstones.all()).key, pending)
-            book = await self.planner.book.now()
+            book = (await self.planner.book.now()).own
             # what was deleted before is in copies alone
             known = {**(await self.planner.copies()).memories, **book.memories}
             plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
@@ -294,7 +294,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         gone = {memory.id for memory in plan.memories}
         telling = [
             one
-            for one in session_memories_with(await self.planner.book.now(), plan.stated_by_sessions)
+            for one in session_memories_with((await self.planner.book.now()).own, plan.stated_by_sessions)
             if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
@@ -305,7 +305,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.planner.indexes.follow()
-        book = await self.planner.book.now()
+        book = (await self.planner.book.now()).own
         # the memories no longer hold it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)

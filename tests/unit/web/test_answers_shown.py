@@ -1,9 +1,11 @@
 """What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
 
+import re
 from typing import Any
 
 import pytest
 
+from memoryd.domain.documents import is_outside
 from memoryd.domain.skips import SkipReason
 from memoryd.web import reasons
 from memoryd.web.ask import snippet_lines
@@ -54,6 +56,7 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "is_late": False,
         "later": "",
         "lines": snippet_lines,
+        "is_outside": is_outside,
         "reasons": reasons,
         "back": "ask?q=pier%3F",
     }
@@ -101,6 +104,14 @@ def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> No
     assert "correct-lines" not in said
     assert 'href="forget-conversation?id=session%3Aa"' in said
     assert "What was said stays as it was said" in said
+
+
+def test_what_lies_outside_or_with_others_is_not_corrected_here() -> None:
+    of = {"citation": "../a.md#L3", "path": "../a.md"}
+    text = ask(memories=[memory(verdict="weak", person="ana")], hits=[{**hit("weak"), **of}])
+    assert "It lies outside of the workspace" in text
+    assert "said by ana" in text
+    assert not {"Correct", "Forget…"} & set(re.split("[<>]", text))
 
 
 def test_headings_and_blanks_around_lines_are_not_corrected_nor_forgotten_with_them() -> None:
