@@ -136,6 +136,8 @@ class LinesReplacedReply(TypedDict):
     """Whether anything was written; false: it read so already."""
     change: int | None
     """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
+    searchable: bool
+    """Whether it can be found by now."""
     notes: list[str]
     """What is to be known of it."""
 

@@ -34,12 +34,15 @@ def put(daemon: RunningDaemon, citation: str, old: str, new: str) -> Any:
 def test_lines_are_replaced_with_the_ends_that_the_note_has_and_taken_back(daemon: RunningDaemon) -> None:
     pier = daemon.workspace / "memory" / "pier.md"
     said = put(daemon, "memory/pier.md#L3-L4", "The pier is green.\nIt has two lamps.", "The pier is blue.")
-    assert (said["path"], said["changed"], said["notes"]) == ("memory/pier.md", True, [])
+    assert (said["path"], said["changed"], said["searchable"]) == ("memory/pier.md", True, True)
+    assert said["notes"] == []
+    assert "blue" in daemon.client().search("of what colour is the pier")["results"][0]["snippet"]
     assert pier.read_bytes() == NOTE.replace("green.\r\nIt has two lamps.", "blue.").encode()
     (change,) = daemon.client().changes(by="lines")["changes"]
     assert (change["id"], change["why"]) == (said["change"], "lines were corrected by their place")
     daemon.client().undo(said["change"])
     assert pier.read_bytes() == NOTE.encode()
+    assert "green" in daemon.client().search("of what colour is the pier")["results"][0]["snippet"]
 
 
 def test_lines_that_moved_are_found_and_others_are_left_alone(daemon: RunningDaemon) -> None:

@@ -36,7 +36,11 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
-    with open_page(tmp_path_factory.mktemp("answers"), NOTES) as running:
+    search = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+    with open_page(tmp_path_factory.mktemp("answers"), NOTES, search=search) as running:
+        with running.daemon.client() as client:
+            client.add_turn("Where is the marzipan?", "In the blue tin.", session="sweets")
+            client.sync()
         yield running
 
 
@@ -120,6 +124,22 @@ def test_passage_that_is_remembered_already_is_pinned_as_it_is(page: PageClient)
     for reply in (done, first):
         page.post("undo", **forms_of(reply.text, "undo")[0])
     eventually(lambda: "nine steps" not in page.get("memories", q="quay").text)
+
+
+def test_what_was_said_is_opened_forgotten_or_answered_by_a_memory(page: PageClient) -> None:
+    eventually(
+        lambda: "marzipan" in text_of(page.get("ask", q="where is the blue marzipan tin")).partition("Written")[2]
+    )
+    answer = page.get("ask", q="where is the blue marzipan tin").text.partition("Written")[2]
+    said = next(one for one in answer.split("<article") if "marzipan" in one)
+    assert "correct-lines" not in said
+    assert "What was said stays as it was said" in said
+    for link in re.findall(r'href="((?:forget-)?conversation\?[^"]+)"', said):
+        shown = page.get(link)
+        assert (shown.status_code, "sweets" in shown.text) == (200, True), link
+    done = page.post("remember", text="the marzipan is in the red tin", back="ask?q=marzipan")
+    assert "in the red tin" in done.text.partition("Written")[0]
+    page.post("undo", **forms_of(done.text, "undo")[0])
 
 
 def test_undo_of_a_correction_leads_back_to_the_question(opened: OpenPage, page: PageClient) -> None:

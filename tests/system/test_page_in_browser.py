@@ -17,7 +17,7 @@ from tests.embedding_endpoint import Endpoint
 from tests.page import HOSTILE, OpenPage, open_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -298,6 +298,7 @@ def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
             endpoint.kill()
             endpoint.delay = 1.5
             endpoint.start()
+            held: list[Route] = []
             for watched in session(browser, opened):
                 page = watched.enter()
                 watched.go("ask?q=the+north+harbour")
@@ -305,10 +306,13 @@ def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
                 page.get_by_text("in meaning").first.wait_for()
                 assert page.get_by_text("Not all of your memory has answered yet").count() == 0
                 assert page.locator(".copy").first.is_visible(), "what came later is as what came first"
-                watched.go("ask?q=a+north+harbour+in+May")
+                page.route("**/*whole=yes*", lambda route: held.append(route))
+                with page.expect_request("**/*whole=yes*"):
+                    watched.go("ask?q=a+north+harbour+in+May")
                 page.get_by_text("Correct", exact=True).first.click()
                 field = page.get_by_label("What this line of the note should say")
                 field.fill("somebody is at work")
+                held[0].continue_()
                 page.get_by_role("link", name="show all of it").wait_for()
                 assert field.input_value() == "somebody is at work"
 

@@ -22,7 +22,9 @@ from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
+from memoryd.agents.search import is_searchable
 from memoryd.agents.turns.capture import AgentCapture
+from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.clock import rfc3339
@@ -57,6 +59,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
 
     journal: Journal
     usage: UsageCache
+    index: WorkspaceIndex
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
@@ -99,6 +102,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
             undone = await undoing.undo(number, is_dry_run=is_dry_run)
+        if any(by and row.path != NO_FILE for row, by in undone):
+            # who asks next finds what was brought back
+            await is_searchable(self.index)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
         return UndoReply(undone=replies, dryRun=is_dry_run)
 
@@ -119,7 +125,11 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         )
         notes = [HOLDS_SECRET if secrets_in(new) else "", made.note]
         return LinesReplacedReply(
-            path=made.path, changed=made.is_written, change=made.id or None, notes=list(filter(None, notes))
+            path=made.path,
+            changed=made.is_written,
+            change=made.id or None,
+            searchable=not made.is_written or await is_searchable(self.index),
+            notes=list(filter(None, notes)),
         )
 
     async def _restore_tiers(self, row: ChangeRow, *, is_dry_run: bool) -> int:
