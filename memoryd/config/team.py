@@ -10,6 +10,7 @@ from memoryd.config.section import AnchoredPath, Section, Text, Texts
 from memoryd.domain.access import folded_id
 from memoryd.domain.expressions import expression
 
+SERVER: Final = ("postgresql://", "postgres://")
 RESERVED: Final = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
 """No names of people: citations begin with these."""
 _NAME: Final = expression(r"[a-z0-9][a-z0-9_-]{0,31}")
@@ -31,8 +32,8 @@ class TeamSection(Section):
     """A team, and who of it one is. `memoryctl team join` writes it."""
 
     remote: Text | None = None
-    """The git repository that the team shares, a folder or an address such as `git@host:acme/memory.git`; unset: no
-    team."""
+    """What the team shares by: a git repository, in a folder or at an address such as `git@host:acme/memory.git`, or a
+    server such as `postgresql://ana@host/memory`; unset: no team."""
     name: PersonName | None = None
     """What the team is called; its memories have the scope `team:<name>`."""
     person: PersonName | None = None
@@ -51,6 +52,11 @@ class TeamSection(Section):
     def is_joined(self) -> bool:
         """Whether there is a team to share with."""
         return self.remote is not None and self.name is not None and self.person is not None
+
+    @property
+    def is_on_server(self) -> bool:
+        """Whether a PostgreSQL server carries it, and no git repository."""
+        return (self.remote or "").startswith(SERVER)
 
     @property
     def folder(self) -> Path:
