@@ -117,9 +117,9 @@ class EntityReply(TypedDict):
     opinionCount: int
     """How many of them are opinions."""
     firstSeen: str | None
-    """The day on which it was first named; null if it never was."""
+    """The day on which a note of a day first named it; null if none does."""
     lastSeen: str | None
-    """The day on which it was named last."""
+    """The day on which one named it last."""
 
 
 class EntitiesReply(TypedDict):
@@ -168,7 +168,7 @@ class EntityShowReply(EntityReply):
     """An entity with what is known of it."""
 
     memories: list[EntityMemoryReply]
-    """The newest first, as many as were asked for; opinions too."""
+    """The newest first, as many as were asked for; opinions too. Those that no note of a day states come last."""
     opinions: list[OpinionReply]
     """The firmest first, as many as were asked for."""
 
@@ -193,6 +193,8 @@ class EntityLinksReply(TypedDict):
     """Of each pair among them that memories name together, most memories first."""
     total: int
     """How many entities it is named with."""
+    next: str | None
+    """The slug behind which there are more; null: these are the last."""
 
 
 class EntityChangeReply(TypedDict):

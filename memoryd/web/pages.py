@@ -17,7 +17,9 @@ from memoryd.api.http import sockets
 from memoryd.api.models import Request
 from memoryd.api.problems import why_refused
 from memoryd.domain.access import Admitted, Who
+from memoryd.domain.citations import parse
 from memoryd.domain.expressions import expression
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import InvalidRequest
 from memoryd.web.session import Notice, PageSession
 
@@ -99,10 +101,15 @@ class Visit(Struct, frozen=True, dict=True):
         return page if _OWN_PAGE.fullmatch(page) else otherwise
 
 
-def url_of(page: str, **fields: object) -> str:
+def url_of(page: str, /, **fields: object) -> str:
     """Return the address of a page, relative to any other; fields of no value are left out."""
     query = urlencode({name: value for name, value in fields.items() if value not in (None, "")})
     return f"{page}?{query}" if query else page
+
+
+def is_of_day(citation: str) -> bool:
+    """Tell whether a place is in a note of a day: of others nobody knows when they were written."""
+    return date_in_name(parse(citation).path) is not None
 
 
 PageHandler = Callable[[Visit], Awaitable[View | Redirect | Response]]

@@ -54,6 +54,8 @@ class PagePort:
                 self._is_wanted.set()
         elif not (state := configured.state()).is_open:
             raise NotNow(f"the loopback port is not open: {state.trouble or 'the daemon is starting'}")
+        # the browser that comes by the link waits for no import
+        await asyncio.to_thread(_prepare)
         token = self._sessions.issue(agent, is_kept=is_kept)
         self._note_request()
         return PageLink(f"http://{address_of(*self._where)}{LOGIN}#{token}", *self._where, LINK_SECONDS)
@@ -96,3 +98,9 @@ class PagePort:
             return
         # the same clock as the sessions'; who is refused does not keep it open
         clock.reschedule(None if self._sessions.is_kept else self._sessions.used_at + self._idle)
+
+
+def _prepare() -> None:
+    from memoryd.web.rendering import prepare
+
+    prepare()

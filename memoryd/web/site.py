@@ -17,14 +17,15 @@ from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
 from memoryd.errors import MemorydError, NotFound
-from memoryd.web import ask, changes, conversations, decisions, entities, health, memories
+from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, mending
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
+from memoryd.web.pages import ROOT, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import AGAIN, PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
 TABLE: Final = (
     *ask.PAGES,
+    *mending.PAGES,
     *memories.PAGES,
     *decisions.PAGES,
     *entities.PAGES,
@@ -91,9 +92,11 @@ class Site:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
             services.gate.admit_call(PORT, page.who)
-            answer = await page.handler(Visit(session, services, _sent(scope)))
+            sent = _sent(scope)
+            answer = await page.handler(Visit(session, services, sent))
             if isinstance(answer, View):
-                return self._html(f"{page.path}.html", answer.values, session, page)
+                address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
+                return self._html(f"{page.path}.html", {"address": address, **answer.values}, session, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
@@ -117,6 +120,7 @@ class Site:
             "notice": notice,
             "agents": [] if services is None else services.gate.agents,
             "agent": session.agent,
+            "address": "",
         }
         return _html(template, {**shared, **values}, status)
 

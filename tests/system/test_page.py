@@ -119,7 +119,7 @@ def test_answer_has_its_words_its_place_and_why(page: PageClient) -> None:
     text = text_of(page.get("ask", q="who repaired the stove"))
     assert "the stove was repaired by Tilde" in text
     assert "memory/2026-11-10.md#L6" in text
-    assert "by words (" in text
+    assert "Has “repaired”, “stove”" in text
     assert "Left out, and why" in text_of(page.get("ask", q="box number"))
 
 

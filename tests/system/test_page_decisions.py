@@ -151,7 +151,7 @@ def test_entity_shows_its_opinions_with_evidence_on_both_sides_and_its_links(pag
     text = text_of(answer)
     for said in ("green tea is better than coffee", "ordered green tea again", "had two coffees at breakfast"):
         assert said in text
-    assert "0.70 → 0.75" in text
+    assert "from 70 % to 75 %" in text
     assert '<circle class="dot reinforce"' in answer.text
     assert '<circle class="dot contradict"' in answer.text
     assert answer.text.count('<circle class="dot"') == 59, "sixty with the one in the middle"

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.embedding_endpoint import Endpoint
 from tests.page import HOSTILE, OpenPage, open_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -44,6 +45,7 @@ READ = (
     "ask",
     "ask?q=stove",
     "ask?q=harbour",
+    "open?at=memory/2026-11-10.md%23L3",
     "told",
     "memories",
     "disagreements",
@@ -263,6 +265,56 @@ def test_link_is_good_once(watched: Watched) -> None:
     watched.page.get_by_text("this link was used already").wait_for()
     assert watched.page.url.endswith("/web/login")
     watched.forgive()
+
+
+def test_person_corrects_a_line_of_a_note_where_it_is_found(watched: Watched) -> None:
+    page = watched.enter()
+    note = watched.opened.daemon.workspace / "MEMORY.md"
+    before = note.read_text()
+    watched.go("ask?q=where+does+the+boat+lie")
+    answer = page.locator("article", has_text="MEMORY.md").first
+    answer.get_by_text("Correct", exact=True).click()
+    field = answer.get_by_label("What this line of the note should say")
+    assert field.input_value() == "The boat lies in the north harbour from May on."
+    field.fill("The boat lies in the south harbour from May on.")
+    answer.get_by_role("button", name="Write it into the note").click()
+    page.get_by_text("Written into MEMORY.md").wait_for()
+    page.locator("mark", has_text="south harbour").first.wait_for()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    page.get_by_text("Taken back").wait_for()
+    assert page.locator("#q").input_value() == "where does the boat lie"
+    page.locator("mark", has_text="north harbour").first.wait_for()
+    assert note.read_text() == before
+
+
+def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
+    browser: "Browser", tmp_path: Path
+) -> None:
+    with Endpoint(tmp_path) as endpoint:
+        access = {"baseUrl": endpoint.url, "apiKey": "k"}
+        search = {"provider": "openai", "model": "test-model", "remote": access}
+        with open_page(tmp_path, {"MEMORY.md": NOTES["MEMORY.md"]}, search=search) as opened:
+            opened.daemon.client().sync(wait="embedded")
+            endpoint.kill()
+            endpoint.delay = 1.5
+            endpoint.start()
+            held: list[Route] = []
+            for watched in session(browser, opened):
+                page = watched.enter()
+                watched.go("ask?q=the+north+harbour")
+                page.get_by_text("Not all of your memory has answered yet").wait_for()
+                page.get_by_text("in meaning").first.wait_for()
+                assert page.get_by_text("Not all of your memory has answered yet").count() == 0
+                assert page.locator(".copy").first.is_visible(), "what came later is as what came first"
+                page.route("**/*whole=yes*", lambda route: held.append(route))
+                with page.expect_request("**/*whole=yes*"):
+                    watched.go("ask?q=a+north+harbour+in+May")
+                page.get_by_text("Correct", exact=True).first.click()
+                field = page.get_by_label("What this line of the note should say")
+                field.fill("somebody is at work")
+                held[0].continue_()
+                page.get_by_role("link", name="show all of it").wait_for()
+                assert field.input_value() == "somebody is at work"
 
 
 def test_page_of_another_port_gets_no_cookie_and_writes_nothing(watched: Watched) -> None:

@@ -23,8 +23,8 @@ from memoryd.domain.memories.changes.forgetting import (
     citing,
     files_cited,
     session_memories_with,
+    with_other_lines,
     without_files,
-    without_lines,
     without_memories,
     without_page,
     without_words_of,
@@ -338,5 +338,5 @@ def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> 
 
 def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
     if plan.place is not None:
-        return without_lines(text, plan.place.start_line or 1, plan.lines)
+        return with_other_lines(text, plan.place.start_line or 1, plan.lines)
     return without_memories(text, path, frozenset(memory.id for memory in plan.memories), plan.traces)

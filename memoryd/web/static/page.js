@@ -57,14 +57,38 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    const was = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = was), 1500);
+function showCopying(part) {
+  for (const button of part.querySelectorAll("[data-copy]")) button.hidden = false;
+}
+
+showCopying(document);
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const was = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = was), 1500);
+});
+
+// an answer that takes longer comes in place of the first one, unless somebody is at work on that
+const later = document.querySelector("[data-later]");
+if (later) {
+  const request = new XMLHttpRequest();
+  request.responseType = "document";
+  request.open("GET", later.href);
+  request.addEventListener("load", () => {
+    const answer = document.querySelector("#answer");
+    const whole = request.response?.querySelector("#answer");
+    if (!whole) return;
+    if (answer.contains(document.activeElement) || answer.querySelector(".deeds details[open]")) {
+      later.textContent = "it is here: show all of it";
+      return;
+    }
+    answer.replaceWith(whole);
+    showCopying(whole);
   });
+  request.send();
 }
 
 // one checkbox that ticks all others of its form
