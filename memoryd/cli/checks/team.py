@@ -21,8 +21,8 @@ SEND_HINT = "who looks after the repository says who may push to its branch main
 def git(examination: Examination) -> Iterator[Finding]:
     """Look at whether git is there and recent enough for the memory of a team, and knows who you are."""
     section = examination.config.team
-    if not section.is_joined:
-        yield Finding("off", "you are in no team")
+    if not section.is_joined or section.is_on_server:
+        yield Finding("off", "no repository carries the memory of a team")
         return
     repository = TeamRepository(section.checkout_folder, is_own=section.checkout is None)
     try:
@@ -43,6 +43,9 @@ def exchange(examination: Examination) -> Iterator[Finding]:
     section = examination.config.team
     if not section.is_joined:
         yield Finding("off", "you are in no team")
+        return
+    if examination.status is None and section.is_on_server:
+        yield Finding("off", "memoryd is not running, which alone asks the server")
         return
     if examination.status is None:
         yield from with_part("repository of the team", _reached(section))
