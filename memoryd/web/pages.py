@@ -52,8 +52,8 @@ class Visit(Struct, frozen=True, dict=True):
 
     @cached_property
     def caller(self) -> Caller:
-        """Who asks, as calls of the API take it: one on the port."""
-        return Caller(self.services.gate, sockets.PORT)
+        """Who asks, as calls of the API take it: the owner in person."""
+        return Caller(self.services.gate, sockets.PAGE)
 
     @cached_property
     def admitted(self) -> Admitted:

@@ -15,7 +15,7 @@ from memoryd.api.access import Services
 from memoryd.api.call import AtReload
 from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
-from memoryd.api.http.sockets import PORT
+from memoryd.api.http.sockets import PAGE
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
@@ -90,7 +90,7 @@ class Site:
             if page is None or services is None:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
-            services.gate.admit_call(PORT, page.who)
+            services.gate.admit_call(PAGE, page.who)
             answer = await page.handler(Visit(session, services, _sent(scope)))
             if isinstance(answer, View):
                 return self._html(f"{page.path}.html", answer.values, session, page)
