@@ -23,6 +23,15 @@ from memoryd.web.pages import ROOT, Page, Redirect, View, Visit
 from memoryd.web.session import AGAIN, PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
+
+async def leave(visit: Visit) -> Response:
+    """End the session, whoever else has its cookie."""
+    visit.session.end()
+    response = RedirectResponse(LOGIN, status_code=303)
+    response.delete_cookie(COOKIE, path=f"{ROOT}/{visit.session.key}/", httponly=True, samesite="strict")
+    return response
+
+
 TABLE: Final = (
     *ask.PAGES,
     *memories.PAGES,
@@ -31,6 +40,7 @@ TABLE: Final = (
     *conversations.PAGES,
     *changes.PAGES,
     *health.PAGES,
+    Page(path="logout", method="POST", handler=leave),
 )
 
 

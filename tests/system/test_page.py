@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from html.parser import HTMLParser
 
 import httpx
@@ -309,6 +310,28 @@ def test_events_carry_the_figures_of_health(page: PageClient) -> None:
         lines = answer.iter_lines()
         assert next(lines) == "event: figures"
         assert '"main.state": "up to date"' in next(lines)
+
+
+def test_stream_ends_with_its_session_and_one_session_has_one(opened: OpenPage) -> None:
+    with opened.enter() as mine, opened.enter() as other, ExitStack() as streams:
+
+        def stream(of: PageClient) -> Iterator[str]:
+            asked = of.http.stream("GET", f"{of.base}/events", headers=of._headers(OURS))
+            lines = streams.enter_context(asked).iter_lines()
+            assert next(lines) == "event: figures"
+            return lines
+
+        # more than there may be streams of all
+        many = [stream(mine) for _ in range(40)]
+        alive = stream(other)
+        assert all("event: over" in lines for lines in many[:-1]), "each but the last gave way"
+        assert mine.post("logout", follow=False).headers["location"] == "/web/login"
+        assert "event: over" in many[-1]
+        assert mine.get("ask").status_code == 401
+        assert other.get("ask").status_code == 200
+        assert other.post("logout", headers=FOREIGN).status_code == 403
+        assert other.get("ask").status_code == 200
+        assert '"main.state"' in next(alive)
 
 
 def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) -> None:
