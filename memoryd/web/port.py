@@ -49,6 +49,9 @@ class PagePort:
         """Return a new link, with the port open; raises NotNow where it cannot be."""
         configured = self._configured()
         if configured is None:
+            while self._listener is not None and self._clock is not None and self._clock.expired():
+                # it closes in the next turns of the loop: a link to it would lead nowhere
+                await asyncio.sleep(0)
             if self._listener is None:
                 self._listener = bind_loopback(*self._where)
                 self._is_wanted.set()

@@ -51,6 +51,21 @@ async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_agai
         running.cancel()
 
 
+async def test_link_that_is_asked_for_as_the_port_closes_leads_in() -> None:
+    number = free_port()
+    port = port_of(number, idle=0.2)
+    running = asyncio.ensure_future(port.run())
+    try:
+        await port.link(is_kept=False)
+        assert await answers(number)
+        while port._clock is None or not port._clock.expired():
+            await asyncio.sleep(0)
+        await port.link(is_kept=False)
+        assert await answers(number)
+    finally:
+        running.cancel()
+
+
 async def test_port_that_is_kept_stays_open() -> None:
     number = free_port()
     sessions = PageSessions(asyncio.get_running_loop().time)
