@@ -133,7 +133,7 @@ class Binding(Struct, frozen=True):
     agent: str | None = None
     session_key: str | None = None
     is_person: bool = False
-    """Whether the owner asks in person, who came by a link; a program that leaves out its key is taken for the owner."""
+    """Whether the owner asks in person, by a link; a program that leaves out its key would be taken for the owner."""
 
     @property
     def is_owners(self) -> bool:

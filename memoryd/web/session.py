@@ -109,7 +109,11 @@ class PageSessions:
     def find(self, key: str, *given: str) -> PageSession:
         """Return the session of a path and one of these cookies, which lasts on; raises Unauthorized."""
         session = self._sessions.get(key)
-        if session is None or session.is_over or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given):
+        if (
+            session is None
+            or session.is_over
+            or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given)
+        ):
             raise Unauthorized("nobody is in by this address", hint=AGAIN)
         del self._sessions[key]
         if session.is_idle(self._clock()):

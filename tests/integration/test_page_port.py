@@ -58,7 +58,7 @@ async def test_link_that_is_asked_for_as_the_port_closes_leads_in() -> None:
     try:
         await port.link(is_kept=False)
         assert await answers(number)
-        while port._clock is None or not port._clock.expired():
+        while port._clock is None or not port._clock.expired():  # noqa: ASYNC110
             await asyncio.sleep(0)
         await port.link(is_kept=False)
         assert await answers(number)
