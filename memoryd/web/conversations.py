@@ -14,8 +14,6 @@ from memoryd.domain.documents import RelativePath
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 
-ALL: Final = 100_000
-"""Conversations that are looked through for those of one page."""
 LINES: Final = 100
 """Of a transcript on one page."""
 LAST_LINE: Final = 999_999_999
@@ -65,12 +63,9 @@ async def judge(visit: Visit) -> Redirect:
 
 async def conversations(visit: Visit) -> View:
     """Show the conversations, that in which something was said last first."""
-    reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ALL)
-    after, rows = visit.text("after"), reply["sessions"]
-    start = next((at for at, one in enumerate(rows, 1) if one["id"] == after), 0)
-    shown = rows[start : start + ROWS]
-    has_more = start + ROWS < len(rows)
-    return View({"reply": reply, "shown": shown, "next": {"after": shown[-1]["id"]} if has_more else None})
+    after = visit.text("after")
+    reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ROWS, after)
+    return View({"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)})
 
 
 async def conversation(visit: Visit) -> View:
@@ -99,7 +94,7 @@ async def private(visit: Visit) -> Redirect:
     request = visit.request(SessionRememberRequest, session=visit.text("id"), remember=is_remembered)
     await calls.remember(request, visit.admitted, visit.caller, visit.memories)
     said = "It is remembered again." if is_remembered else "It is private: nothing of it is kept from now on, or found."
-    return Redirect("conversations", Notice(said))
+    return Redirect(visit.back("conversations"), Notice(said))
 
 
 async def forget(visit: Visit) -> View:
