@@ -58,20 +58,23 @@ async def undo(visit: Visit) -> Redirect:
 
 
 async def forget(visit: Visit) -> View:
-    """Show all that forgetting reaches; nothing is forgotten yet."""
+    """Show all that forgetting reaches, while nothing is forgotten yet; or the receipt of one that was done."""
+    if (kept := visit.kept_receipt()) is not None:
+        return kept
     targets = visit.all("target")
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
     return View({**await _plan(visit, targets), "targets": targets, "back": visit.back("memories"), "is_done": False})
 
 
-async def forget_now(visit: Visit) -> View:
-    """Forget, and show the receipt; lines of a note only as they were shown."""
+async def forget_now(visit: Visit) -> Redirect:
+    """Forget, and lead to the receipt; lines of a note only as they were shown."""
     targets, shown = visit.all("target"), visit.text("shown")
     if shown and shown != (await _plan(visit, targets))["shown"]:
         raise InvalidRequest("the note was changed meanwhile: nothing is forgotten", hint="go back, and look again")
     replies = await _forget(visit, targets, undoable=bool(visit.text("undoable")))
-    return View({**replies, "places": [], "back": visit.back("memories"), "is_done": True})
+    shown_after = {"title": "Forgotten", "places": [], "back": visit.back("memories"), "is_done": True}
+    return visit.keep_receipt("forget", {**replies, **shown_after})
 
 
 async def _plan(visit: Visit, targets: Sequence[str]) -> dict[str, Any]:
@@ -134,5 +137,5 @@ PAGES: Final = (
     Page(path="changes", title="Changes", handler=listing, who=Who.OWNER),
     Page(path="undo", method="POST", handler=undo, who=Who.OWNER),
     Page(path="forget", title="Forget", under="memories", handler=forget, who=Who.OWNER, deadline=FORGETTING),
-    Page(path="forget", method="POST", title="Forgotten", under="memories", handler=forget_now, who=Who.OWNER),
+    Page(path="forget", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
 )

@@ -98,15 +98,18 @@ async def private(visit: Visit) -> Redirect:
 
 
 async def forget(visit: Visit) -> View:
-    """Show what forgetting a conversation would reach."""
+    """Show what forgetting a conversation would reach, or the receipt of one that was forgotten."""
+    if (kept := visit.kept_receipt()) is not None:
+        return kept
     request = visit.request(SessionForgetRequest, session=visit.text("id"), dryRun=True)
     return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": True})
 
 
-async def forget_now(visit: Visit) -> View:
-    """Forget a conversation, and show the receipt."""
+async def forget_now(visit: Visit) -> Redirect:
+    """Forget a conversation, and lead to the receipt."""
     request = visit.request(SessionForgetRequest, session=visit.text("id"))
-    return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": False})
+    receipt = await calls.forget(request, visit.admitted, visit.memories)
+    return visit.keep_receipt("forget-conversation", {"title": "Forgotten", "receipt": receipt, "is_plan": False})
 
 
 PAGES: Final = (
@@ -123,13 +126,5 @@ PAGES: Final = (
         under="conversations",
         deadline=FORGETTING,
     ),
-    Page(
-        path="forget-conversation",
-        method="POST",
-        title="Forgotten",
-        handler=forget_now,
-        who=Who.OWNER,
-        under="conversations",
-        deadline=FORGETTING,
-    ),
+    Page(path="forget-conversation", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
 )

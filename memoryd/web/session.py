@@ -1,9 +1,9 @@
 """One-time links to the page, and the sessions that they begin; all of it is forgotten at the end of the daemon."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -27,6 +27,13 @@ class Notice(Struct, frozen=True):
     is_error: bool = False
 
 
+class Receipt(Struct, frozen=True):
+    """What was done, as its page shows it; by its name it is shown again without being done again."""
+
+    name: str
+    values: Mapping[str, Any]
+
+
 class PageSession(Struct, kw_only=True):
     """Who is in. Other ports of this host get no cookie of its `key`, which is a part of the path of all of its pages.
 
@@ -41,6 +48,8 @@ class PageSession(Struct, kw_only=True):
     agent: str | None = None
     """The agent that is looked at; None: the default one."""
     notice: Notice | None = None
+    receipt: Receipt | None = None
+    """The last one."""
     is_over: bool = False
     stream: Subscription | None = None
     """What its live page follows; one at a time, so that many tabs take no more than one from the other streams."""

@@ -202,6 +202,20 @@ def test_several_are_forgotten_at_once_with_one_receipt(opened: OpenPage, page: 
     assert "is forgotten already" in text_of(page.post("forget", target=targets)).replace("may be", "is")
 
 
+def test_receipt_is_shown_again_without_forgetting_again(opened: OpenPage, page: PageClient) -> None:
+    target = id_of(opened, "box number 53 ")
+    done = page.post("forget", target=target, follow=False)
+    assert done.status_code == 303
+    shown = [page.get(done.headers["location"]) for _ in range(2)]
+    assert text_of(shown[0]) == text_of(shown[1])
+    assert "<title>Forgotten" in shown[0].text
+    assert "Lines of notes 1" in text_of(shown[0])
+    assert "box number 53 " not in shown[0].text
+    page.post("forget", target=id_of(opened, "box number 54 "))
+    late = page.get(done.headers["location"])
+    assert (late.status_code, "the page Changes lists" in late.text) == (404, True)
+
+
 def test_pin_is_set_and_taken_away(opened: OpenPage, page: PageClient) -> None:
     one = id_of(opened, "box number 9 ")
     assert "Pinned" in page.post("pin", id=one, back="memories?pinned=yes").text
