@@ -88,7 +88,10 @@ def test_write_that_does_not_come_from_the_page_is_refused(page: PageClient, hea
 
 def test_page_that_another_asks_for_is_refused_and_one_without_a_browser_is_not(page: PageClient) -> None:
     assert page.get("ask", headers=FOREIGN).status_code == 403
-    assert page.get("ask", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    refused = page.get("ask", headers={"Sec-Fetch-Site": "cross-site"})
+    assert refused.status_code == 403
+    assert "it comes from another page" in refused.text
+    assert refused.headers["content-type"].startswith("text/html"), "a person looks at it"
     assert page.get("ask", headers={}).status_code == 200
     assert page.post("agent", headers={"Origin": page.http.base_url.copy_with(path="").__str__()}).status_code == 200
 
