@@ -71,7 +71,7 @@ async def _asked(
 async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
     status, body = await _asked(page, policy=Closed)
     assert status == 403
-    assert b"nobody is let in" in body
+    assert b"Nobody is let in." in body
 
 
 async def test_owner_who_came_by_the_link_needs_no_session_key() -> None:
