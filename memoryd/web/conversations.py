@@ -21,11 +21,11 @@ LAST_LINE: Final = 999_999_999
 TURNS: Final = 10
 """Of one page: each has a bundle of parts."""
 _SAID: Final = {
-    "noise": "Noted as noise for this question.",
-    "wrong": "Noted as wrong. Say what holds now, or forget it.",
+    "noise": "Noted as noise for this question: a note for you, by which nothing is ranked otherwise.",
+    "wrong": "Noted as wrong. It is told as it stands until you say what holds now, or forget it.",
     "": "The judgement is taken back.",
 }
-_WRONG_PLACE: Final = "Noted as wrong. This is where it is written: mend it there."
+_WRONG_PLACE: Final = "Noted as wrong. It is told as it stands until you mend it: this is where it is written."
 
 
 async def told(visit: Visit) -> View:
@@ -57,7 +57,8 @@ async def judge(visit: Visit) -> Redirect:
     await recall.judge(request, visit.admitted, visit.memories)
     to, said = visit.back("told"), _SAID.get(judgement, "")
     if judgement == "wrong":
-        to, said = (url_of("memory", id=memory), said) if memory else (place_of(name), _WRONG_PLACE)
+        # a browser opens what is folded around the field that is named
+        to, said = (f"{url_of('memory', id=memory)}#now-{memory}", said) if memory else (place_of(name), _WRONG_PLACE)
     return Redirect(to, Notice(said))
 
 

@@ -91,11 +91,12 @@ def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened:
         page.post("judge", judgement="", **given)
         assert judged() == [None]
         wrong = page.post("judge", judgement="wrong", follow=False, **given)
-        assert wrong.headers["location"] == f"memory?id={part['id']}", "where it can be corrected"
+        assert wrong.headers["location"] == f"memory?id={part['id']}#now-{part['id']}", "where it can be corrected"
+        assert f'id="now-{part["id"]}"' in page.get(wrong.headers["location"]).text
         passage = next(one for told in client.told()["turns"] for one in told["parts"] if one["id"] is None)
         number = next(told["number"] for told in client.told()["turns"] if passage in told["parts"])
         written = page.post("judge", judgement="wrong", number=number, name=passage["name"])
-        assert "mend it there" in written.text
+        assert "where it is written" in written.text
     missing = page.post("judge", judgement="noise", number=turn["number"], name="nothing")
     assert (missing.status_code, "/v1/" in missing.text) == (404, False)
     assert page.post("judge", judgement="nonsense", **given).status_code == 400

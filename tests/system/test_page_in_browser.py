@@ -186,6 +186,16 @@ def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watche
     told.get_by_role("button", name="This was noise").click()
     page.get_by_text("Noted as noise").wait_for()
 
+    page.locator("li", has_text="repaired by Tilde").first.get_by_role("button", name="This is wrong").click()
+    page.get_by_text("Noted as wrong").wait_for()
+    form = page.get_by_label("What holds now")
+    assert form.is_visible(), "it is open"
+    form.fill("the stove in the cabin was repaired by Ilse")
+    page.get_by_role("button", name="Replace it").click()
+    page.get_by_text("Corrected").wait_for()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    page.get_by_role("status").get_by_text("Taken back").wait_for()
+
 
 def test_keys_alone_are_enough(watched: Watched) -> None:
     page = watched.enter()
