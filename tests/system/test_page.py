@@ -13,6 +13,7 @@ import pytest
 
 from memoryd.errors import NotFound
 from memoryd.web.door import HEADERS
+from memoryd.web.rendering import render
 from tests.page import HOSTILE, OURS, TURNED, OpenPage, PageClient, open_page, text_of
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -363,12 +364,54 @@ def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) 
     assert (reply["port"], reply["expiresSeconds"]) == (opened.port, 60)
 
 
+def test_health_has_a_row_for_each_part(opened: OpenPage, page: PageClient) -> None:
+    copy = opened.daemon.workspace / "memory" / "x.sync-conflict-20260101-120000-ABCDEFG.md"
+    copy.write_text("# Copy\n\nA second opinion.\n")
+    try:
+        eventually(lambda: f"Conflicts on disk memory/{copy.name}" in text_of(page.get("health")))
+        text = text_of(page.get("health"))
+    finally:
+        copy.unlink()
+    for row in (
+        f"Workspace {opened.daemon.workspace} ",
+        f"Folders {opened.daemon.workspace}/memory ok",
+        "Looked at disk just now , watched by events",
+        "Embedder none",
+        "Search builtin",
+        "Sizes index ",
+        "Left out 0 files",
+        "files to read",
+        "passages to embed",
+        "messages to capture",
+        "Found by words only.",
+        "Version ",
+        "Up ",
+        "Memory ",
+        f"Socket {opened.daemon.socket} ",
+        "Port open for this page alone",
+    ):
+        assert row in text, (row, text)
+    eventually(lambda: "Conflicts on disk none" in text_of(page.get("health")))
+
+
 def test_doctor_is_asked(page: PageClient) -> None:
     answer = page.post("doctor")
     text = text_of(answer)
     assert re.search(r'<h3 class="dim">[^<]*: off', answer.text)
     assert "What doctor says" in text
     assert "checks" in text
+    is_well = not re.search(r'<h3 class="(wrong|warn)">', answer.text)
+    assert ("Nothing is wrong." in text) == is_well
+
+
+@pytest.mark.parametrize(
+    ("states", "is_well"), [(["ok"], True), (["ok", "off"], True), (["off", "look"], False), (["wrong"], False)]
+)
+def test_what_is_off_is_not_wrong(states: list[str], is_well: bool) -> None:
+    checks = [{"part": one, "state": one, "message": "m", "hint": "", "fix": ""} for one in states]
+    shared = {"navigation": [], "here": "", "title": "", "notice": None, "agents": [], "agent": None}
+    text = render("doctor.html", {**shared, "checks": checks})
+    assert ("Nothing is wrong." in text) == is_well
 
 
 def test_socket_answers_no_page(opened: OpenPage) -> None:

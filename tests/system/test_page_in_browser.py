@@ -232,6 +232,33 @@ def test_health_follows_what_happens(watched: Watched) -> None:
     assert page.wait_for_function(seen, arg=before)
 
 
+def test_progress_moves_while_notes_become_findable_by_meaning(
+    browser: "Browser", tmp_path: Path, starter_model: Path
+) -> None:
+    """What the page shows is noted by the page itself: nobody loads it again."""
+    note_all = """() => {
+        const shown = document.querySelector("progress");
+        window.seen = [shown.value];
+        new MutationObserver(() => window.seen.push(shown.value)).observe(shown, { attributes: true });
+    }"""
+    notes = {f"memory/{n}.md": f"# Note {n}\n\nOn day {n} the {n}. boat came into the harbour.\n" for n in range(20)}
+    with open_page(tmp_path, notes, starter_model) as opened:
+        for watched in session(browser, opened):
+            page = watched.enter()
+            watched.go("health")
+            page.wait_for_function("() => document.querySelector('progress').value === 100")
+            page.evaluate(note_all)
+            for n in range(200):
+                text = f"# Later {n}\n\nThe {n}. train went into the valley, where {n} people waited for it.\n"
+                (opened.daemon.workspace / "memory" / f"later-{n}.md").write_text(text)
+            whole = """() => Number(document.querySelector("[data-live='main.files']").textContent) >= 220
+                && document.querySelector("progress").value === 100"""
+            page.wait_for_function(whole, timeout=60_000)
+            seen = page.evaluate("window.seen")
+            assert len({one for one in seen if one < 100}) >= 2, seen
+            assert page.locator("h2").first.inner_text().casefold() == "up to date"
+
+
 def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
     browser: "Browser", opened: OpenPage
 ) -> None:
