@@ -63,6 +63,16 @@ def test_wrong_token_lets_nobody_in(opened: OpenPage) -> None:
         assert client.get("ask").status_code == 401
 
 
+def test_link_that_another_page_uses_lets_nobody_in_and_stays_good(opened: OpenPage) -> None:
+    link = opened.link()
+    token = {"token": link.partition("#")[2]}
+    for headers in (FOREIGN, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}, {}):
+        refused = httpx.post(f"{opened.url}/web/login", data=token, headers=headers)
+        assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+    with PageClient(opened.url, link=link) as client:
+        assert client.get("ask").status_code == 200
+
+
 def test_cookie_lets_in_by_its_own_path_alone(opened: OpenPage, page: PageClient) -> None:
     with opened.enter() as other:
         other.cookie = page.cookie
@@ -217,7 +227,7 @@ def test_receipt_is_shown_again_without_forgetting_again(opened: OpenPage, page:
     assert "box number 53 " not in shown[0].text
     page.post("forget", target=id_of(opened, "box number 54 "))
     late = page.get(done.headers["location"])
-    assert (late.status_code, "the page Changes lists" in late.text) == (404, True)
+    assert (late.status_code, "The page Changes lists" in late.text) == (404, True)
 
 
 def test_pin_is_set_and_taken_away(opened: OpenPage, page: PageClient) -> None:
@@ -409,7 +419,7 @@ def test_doctor_is_asked(page: PageClient) -> None:
 )
 def test_what_is_off_is_not_wrong(states: list[str], is_well: bool) -> None:
     checks = [{"part": one, "state": one, "message": "m", "hint": "", "fix": ""} for one in states]
-    shared = {"navigation": [], "here": "", "title": "", "notice": None, "agents": [], "agent": None}
+    shared: dict[str, object] = {"navigation": [], "here": "", "title": "", "notice": None, "agents": [], "agent": None}
     text = render("doctor.html", {**shared, "checks": checks})
     assert ("Nothing is wrong." in text) == is_well
 

@@ -53,6 +53,8 @@ READ = (
     f"conversation?id=session:{SESSION}",
     "changes",
     "health",
+    "open?at=memory/2026-11-10.md%23L3-L5",
+    "forget?target=memory/2026-11-10.md%23L3",
 )
 """What can be read; more pages than these have tests of their own."""
 SHOWN = {("ask?q=stove", "light"): "page-ask-light.png", ("health", "dark"): "page-health-dark.png"}
@@ -116,7 +118,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
+def browser(starter_model: Path) -> "Iterator[Browser]":
+    """A browser; the model is fetched before, for the loop that a browser is driven by lets no other one run."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -152,6 +155,9 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     answer.get_by_role("button", name="Replace it").click()
     page.get_by_text("Corrected").wait_for()
     page.locator("article .text", has_text="takes the bus to work").first.wait_for()
+    with watched.opened.daemon.client() as client:
+        told = [one["content"] for one in client.recall("how does Bram go to work")["results"]]
+        assert next(one for one in told if one.startswith("takes")) == "takes the bus to work", "agents are told so"
     page.get_by_role("status").get_by_role("button", name="Undo").click()
     page.get_by_text("Taken back").wait_for()
 
@@ -161,6 +167,9 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     page.get_by_text("keeps the spare key under the pot").wait_for()
     page.get_by_role("button", name="Forget").click()
     page.get_by_role("heading", name="Forgotten").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="Forgotten").wait_for()
+    assert "memory/2026-11-10.md" in page.locator("dl.rows").inner_text()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Taken back").wait_for()
     watched.go("memories?q=spare+key")
@@ -274,6 +283,10 @@ def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (path, scheme)
                 found = Axe().run(page).response["violations"]
                 assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (path, scheme)
+                links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
+                boxes = [link.bounding_box() for link in links]
+                assert len(boxes) == 8
+                assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= size["width"] for box in boxes), path
                 if PICTURES and (path, scheme) in SHOWN:
                     page.screenshot(path=Path(PICTURES) / SHOWN[path, scheme])
 
@@ -287,6 +300,7 @@ def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) 
         for path in READ:
             watched.go(path)
             assert page.locator("h1").count() == 1
+            assert page.get_by_text("That was not done").count() == 0, path
         watched.go("ask?q=stove")
         page.get_by_text("the stove in the cabin was repaired by Tilde").first.wait_for()
 
@@ -299,6 +313,22 @@ def test_link_is_good_once(watched: Watched) -> None:
     watched.page.goto(link)
     watched.page.get_by_text("this link was used already").wait_for()
     assert watched.page.url.endswith("/web/login")
+    watched.forgive()
+
+
+def test_who_logs_out_is_out(watched: Watched) -> None:
+    page = watched.enter()
+    with page.expect_response("**/events"):
+        watched.go("health")
+    cookies = watched.context.cookies(page.url)
+    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("heading", name="Come in").wait_for()
+    assert cookies
+    assert watched.context.cookies(f"{watched.opened.url}{cookies[0]['path']}health") == []
+    # whoever kept the cookie is out as well
+    watched.context.add_cookies(cookies)  # type: ignore[arg-type]  # the same cookies
+    page.goto(f"{watched.opened.url}{cookies[0]['path']}health")
+    page.get_by_text("nobody is in by this address").wait_for()
     watched.forgive()
 
 
