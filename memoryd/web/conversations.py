@@ -18,8 +18,8 @@ LINES: Final = 100
 """Of a transcript on one page."""
 LAST_LINE: Final = 999_999_999
 """That a citation may name."""
-TURNS: Final = 10
-"""Of one page: each has a bundle of parts."""
+TURNS: Final = 6
+"""Of one page: each has a bundle of some ten parts, of 2 kB each where they are long and Chinese."""
 _SAID: Final = {
     "noise": "Noted as noise for this question: a note for you, by which nothing is ranked otherwise.",
     "wrong": "Noted as wrong. It is told as it stands until you say what holds now, or forget it.",
