@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psutil
 
@@ -63,9 +63,13 @@ def write_config(
     search: Mapping[str, object] | None = None,
     **sections: object,
 ) -> Path:
-    """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only."""
-    found: dict[str, object] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
+    """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only.
+
+    No editor works here that takes a file away before it brings the next: what is deleted is gone soon.
+    """
+    found: dict[str, Any] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
     found |= search or {}
+    found["sync"] = {"deleteGraceMs": 100, **found.get("sync", {})}
     kept = folder / "cache" / "memoryd" / "strangers"
     if model and LEARNED.is_dir() and not kept.exists():
         shutil.copytree(LEARNED, kept)
