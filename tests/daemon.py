@@ -55,6 +55,13 @@ async def learn_strangers(model: Path) -> None:
         running.cancel()
 
 
+def bring_strangers(cache: Path) -> None:
+    """Lay what was learned below the cache folder of a daemon that is to be started."""
+    kept = cache / "memoryd" / "strangers"
+    if LEARNED.is_dir() and not kept.exists():
+        shutil.copytree(LEARNED, kept)
+
+
 def write_config(
     folder: Path,
     workspace: Path,
@@ -70,9 +77,8 @@ def write_config(
     found: dict[str, Any] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
     found |= search or {}
     found["sync"] = {"deleteGraceMs": 100, **found.get("sync", {})}
-    kept = folder / "cache" / "memoryd" / "strangers"
-    if model and LEARNED.is_dir() and not kept.exists():
-        shutil.copytree(LEARNED, kept)
+    if model:
+        bring_strangers(folder / "cache")
     path = folder / "config.json5"
     agents = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
     path.write_text(json.dumps({"agents": agents, **sections}))
