@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -31,6 +32,10 @@ from memoryd.replies.search import FileReply, ReindexReply, SyncReply
 from memoryd.search.answer import SearchAnswer
 from memoryd.wire import SyncGoal
 
+if TYPE_CHECKING:
+    # who is in no team loads none of it
+    from memoryd.agents.team import AgentTeam
+
 
 class AgentMemory(Struct, frozen=True):
     """The memory of one agent: an object for each use."""
@@ -46,6 +51,8 @@ class AgentMemory(Struct, frozen=True):
     told: AgentTold
     parts: AgentParts
     """Of which status tells."""
+    team: "AgentTeam | None" = None
+    """Its part in a team; None: it has none."""
 
 
 class AgentMemories:
@@ -95,6 +102,16 @@ class AgentMemories:
     def turns(self, admitted: Admitted) -> AgentTurns:
         """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
         return self._find_enabled(admitted).turns
+
+    def team(self, admitted: Admitted) -> "AgentTeam":
+        """Return the agent's part in a team; raises Disabled where it has none, UnknownAgent."""
+        memory = self._find_enabled(admitted)
+        if memory.team is None:
+            raise Disabled(
+                f"agent {memory.agent.id!r} is in no team",
+                hint="memoryctl team init makes one, memoryctl team join joins one",
+            )
+        return memory.team
 
     def told(self, admitted: Admitted) -> AgentTold:
         """Return what the agent was told for each question."""

@@ -193,7 +193,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
     async def _count_lines(self, path: str) -> int | None:
         """Count the lines of a note as it stands; None if nothing may be told of it."""
         try:
-            text = (await self.journal.read(RelativePath(path))).text
+            text = (await self.journal.read(RelativePath(path), is_shown=True)).text
         except MemorydError:
             return None
         return None if text is None else len(text.removesuffix("\n").split("\n"))

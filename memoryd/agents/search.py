@@ -116,7 +116,7 @@ async def is_searchable(index: WorkspaceIndex) -> bool:
 
 
 async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float) -> Book:
-    """Return all memories once the index has what is on disk now, or after these seconds; raises StoreError.
+    """Return what is said here once the index has what is on disk now, or after these seconds; raises StoreError.
 
     What the index holds still of files that are gone is left out: an undo may have taken the whole file back.
     """
@@ -124,7 +124,7 @@ async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float)
     if await index.catch_up(seconds) and (left := until - time.monotonic()) > 0:
         # a note that no question waits for may be the one that was written
         await index.follow(left)
-    whole, gone = await book.now(), index.indexer.gone
+    whole, gone = (await book.now()).own, index.indexer.gone
     return await asyncio.to_thread(_without_files, whole, gone) if gone else whole
 
 

@@ -30,6 +30,7 @@ from memoryd.api.calls import (
     retain,
     search,
     status,
+    team,
     transfer,
 )
 from memoryd.api.http.connection import peer_of
@@ -46,6 +47,7 @@ TABLE: Final = (
     *search.CALLS,
     *recall.CALLS,
     *retain.CALLS,
+    *team.CALLS,
     *transfer.CALLS,
     *memories.CALLS,
     *changes.CALLS,

@@ -62,6 +62,7 @@ GROUPS: Final = {
         Command("replace", "memory.retain", "Replace what a memory says"),
         Command("core", "memory.retain", "Show and edit MEMORY.md, which every session sees"),
         Command("qa", "memory.qa", "Add turns of conversations, and find them in their order"),
+        Command("team", "local.team", "Share memories with the people of a team"),
         Command("import", "memory.export", "State the memories of a file of lines of JSON"),
     ),
     "Look after": (

@@ -17,6 +17,7 @@ from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import OPENCLAW_STATE, expand, workspace_state_dir
 from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
 from memoryd.config.section import AnchoredPath, Effect, Many, Section, SharedSection, Text
+from memoryd.config.team import TeamSection
 from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.expressions import expression
 
@@ -221,6 +222,8 @@ class Agent(Struct, frozen=True):
     memory: MemorySection
     turns: AutoRecallSection = field(default=AutoRecallSection())
     """What a turn recalls by itself."""
+    team: TeamSection | None = None
+    """The team that its workspace takes part in."""
     sockets: tuple[AgentSocketSection, ...] = ()
     provider_named_by: str = ""
     """The key that names the provider of embeddings; empty if none does."""
@@ -309,5 +312,7 @@ def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
     first: dict[Path, Agent] = {}
     for agent in agents:
         before = first.setdefault(agent.index_path, agent)
-        is_same = before.workspace != agent.workspace or before.indexing == agent.indexing
+        is_same = before.workspace != agent.workspace or (
+            before.indexing == agent.indexing and before.team == agent.team
+        )
         yield agent if is_same else replace(agent, is_apart=True)

@@ -127,6 +127,11 @@ def replaced_dir() -> Path:
     return state_dir() / "replaced"
 
 
+def team_dir(name: str) -> Path:
+    """Tell where it lies what is kept of the memory of a team."""
+    return state_dir() / "teams" / name
+
+
 def probe_dir() -> Path:
     """Tell where the watcher leaves a file now and then, to see whether events still come."""
     return state_dir() / "probe"

@@ -9,6 +9,7 @@ from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import Effect, Section, SharedSection, describe_properties
+from memoryd.config.team import TeamSection
 
 
 class Config(SharedSection):
@@ -20,6 +21,8 @@ class Config(SharedSection):
     """Whose memories there are."""
     models: Annotated[ModelsSection, Effect.EXCHANGE] = ModelsSection()
     """Keys and addresses of providers of models."""
+    team: Annotated[TeamSection, Effect.EXCHANGE] = TeamSection()
+    """A memory that several people share."""
     http: Annotated[HttpSection, Effect.RESTART] = HttpSection()
     """A port on loopback, off unless you want it."""
     limits: LimitsSection = LimitsSection()
@@ -42,6 +45,7 @@ class Config(SharedSection):
         is_named = "provider" in defaults.model_fields_set | entry.memory_search.model_fields_set
         if not is_named:
             defaults = overlay(embedder.as_search(), defaults)
+        is_member = self.team.is_joined and (self.team.agent == entry.id or (self.team.agent is None and is_default))
         return Agent(
             id=entry.id,
             name=entry.name or entry.id,
@@ -50,6 +54,7 @@ class Config(SharedSection):
             memory_search=merged_search(defaults, entry.memory_search),
             memory=self.memory,
             turns=overlay(self.agents.defaults.memory, entry.memory),
+            team=self.team if is_member else None,
             sockets=entry.sockets,
             provider_named_by="memorySearch.provider" if is_named else embedder.named_by,
         )

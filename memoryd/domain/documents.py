@@ -5,6 +5,8 @@ from typing import NewType
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
+
 RelativePath = NewType("RelativePath", str)
 """A path relative to the workspace with `/` between parts; an extra path outside it starts with `../`."""
 
@@ -15,6 +17,28 @@ CORE_FILES = ("MEMORY.md", "memory.md")
 ROOT_FILES = (*CORE_FILES, "SOUL.md")
 ROOT_FOLDERS = ("memory", "bank")
 SUFFIX = ".md"
+_OF_PERSON = expression(r"(?P<person>[a-z0-9][a-z0-9_-]{0,31}):(?=memory/)")
+
+
+def person_of(path: str) -> str:
+    """Return which member of a team shared a document, as its path says: `ana:memory/2026-11-02.md`; empty: nobody."""
+    match = _OF_PERSON.match(path) if ":memory/" in path else None
+    return "" if match is None else match["person"]
+
+
+def is_outside(path: str) -> bool:
+    """Tell whether a document lies outside of the workspace."""
+    return path.startswith("../") or bool(person_of(path))
+
+
+def shared_path(person: str, path: str) -> RelativePath:
+    """Return the name of a document that a member of a team shared."""
+    return RelativePath(f"{person}:{path}")
+
+
+def home_path(path: str) -> str:
+    """Return the path that a shared document has at home of who shared it, and any other as it is."""
+    return path.removeprefix(f"{person}:") if (person := person_of(path)) else path
 
 
 class Source(StrEnum):

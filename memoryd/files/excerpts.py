@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, is_outside
 from memoryd.domain.media import modality_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
@@ -305,7 +305,7 @@ class PresentFiles(Struct, kw_only=True):
             return ABSENT if location is None else self._compare(path, known, location, rules)
         # A link on the way leads where nobody looks; what lies there may well be the same file. Of a path outside the
         # workspace nobody can say so: the folders above its root may be links
-        if not path.startswith("../"):
+        if not is_outside(path):
             real, inside = moment.real_paths.of(path), f"{moment.real_paths.workspace}/"
             if not real.startswith(inside) if rules.follow_symlinks else real != inside + path:
                 return ABSENT
@@ -314,7 +314,7 @@ class PresentFiles(Struct, kw_only=True):
     def _compare(
         self, path: RelativePath, known: Known | None, location: FileLocation | None, rules: ScanRules
     ) -> PresentFile:
-        full = f"{rules.workspace}/{path}" if location is None else f"{location.base}/{location.relative}"
+        full = rules.place(path) if location is None else f"{location.base}/{location.relative}"
         try:
             info = os.stat(full, follow_symlinks=rules.follow_symlinks)  # noqa: PTH116  half the price
             if not stat_module.S_ISREG(info.st_mode):
@@ -323,7 +323,7 @@ class PresentFiles(Struct, kw_only=True):
                 return SAME
             # only now, for the roots may be globs
             if location is None:
-                base, relative = base_of(path, rules.workspace, self.roots() if path.startswith("../") else ())
+                base, relative = base_of(path, rules.workspace, self.roots() if is_outside(path) else ())
             else:
                 base, relative = location.base, location.relative
             limit, _ = rules.limit(path)

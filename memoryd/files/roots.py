@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
+from memoryd.config.team import TeamSection
 from memoryd.domain.documents import (
     ROOT_FILES,
     ROOT_FOLDERS,
@@ -22,6 +23,8 @@ from memoryd.domain.documents import (
     is_document_name,
     is_hidden,
     is_utf8_name,
+    person_of,
+    shared_path,
 )
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import MediaRules
@@ -31,17 +34,39 @@ from memoryd.files.ignore import IgnoreFile, IgnoreTimings, is_private_file
 from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules
 
 
-def workspace_roots(workspace: Path, extra_paths: Iterable[str]) -> list[ScanRoot]:
+def workspace_roots(workspace: Path, extra_paths: Iterable[str], team: TeamSection | None = None) -> list[ScanRoot]:
     """Return the default roots and the configured extra ones; an extra path may be `~`, relative or a glob.
 
-    A glob stands for what it matches now, and for itself if that is nothing.
+    A glob stands for what it matches now, and for itself if that is nothing. What others of a team share comes last.
     """
     defaults = [ScanRoot(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
-    return defaults + [root for extra in extra_paths for root in _extra_roots(workspace, extra)]
+    shared = [] if team is None else team_roots(team)
+    return [*defaults, *(root for extra in extra_paths for root in _extra_roots(workspace, extra)), *shared]
+
+
+def team_roots(team: TeamSection) -> list[ScanRoot]:
+    """Return where the notes lie that the others of a team share: a folder for each person. Blocks."""
+    notes, person = team.notes_folder, team.person
+    try:
+        with os.scandir(notes) as entries:
+            people = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        people = []
+    others = (name for name in people if person_of(shared_path(name, "memory/")) not in ("", person))
+    return [ScanRoot(notes / name, mount=f"{name}:") for name in others]
+
+
+def mounts_of(roots: Iterable[ScanRoot]) -> dict[str, Path]:
+    """Return the folders whose documents have names of their own, by how these begin."""
+    return {root.mount: root.path for root in roots if root.mount}
 
 
 def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> tuple[Path, str]:
     """Return the trusted folder a document lies beneath, and its path from there."""
+    if person_of(path):
+        for root in roots:
+            if root.mount and path.startswith(root.mount):
+                return root.path, path.removeprefix(root.mount)
     if not path.startswith("../"):
         return workspace, path
     absolute = os.path.normpath(workspace / path)
@@ -51,7 +76,7 @@ def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> t
     return Path(absolute).parent, Path(absolute).name
 
 
-def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> set[RelativePath]:
+def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRules) -> set[RelativePath]:
     """Return the indexed files whose absence from a scan proves nothing.
 
     They are or lie under a root that is missing (a file that need not be there, such as MEMORY.md, is no such root),
@@ -62,15 +87,15 @@ def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], workspace:
     listed: set[str] = set(seen.unreadable)
     for report in seen.roots:
         if report.state is not RootState.OK:
-            at = os.path.relpath(report.root.path, workspace)
-            folders.append(f"{at}/".removeprefix("./"))
+            at = rules.name(report.root.path)
+            folders.append(report.root.mount or f"{at}/".removeprefix("./"))
             listed |= set() if report.root.is_optional else {at}
     under = tuple(folders)
 
     def is_out_of_sight(path: RelativePath, file: Known) -> bool:
         if path in listed or path.startswith(under):
             return True
-        return _device_of(path, workspace, seen) not in (None, file.stat.device)
+        return _device_of(path, rules, seen) not in (None, file.stat.device)
 
     return {path for path, file in known.items() if path not in seen.files and is_out_of_sight(path, file)}
 
@@ -99,9 +124,9 @@ def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: P
     ]
 
 
-def _device_of(path: RelativePath, workspace: Path, seen: Scan) -> int | None:
+def _device_of(path: RelativePath, rules: ScanRules, seen: Scan) -> int | None:
     """Return the device of the innermost folder above the path that the scan listed; None when there is none."""
-    top, folder = str(workspace), os.path.normpath(workspace / path)
+    top, folder = str(rules.workspace), os.path.normpath(rules.place(path))
     while (folder := os.path.dirname(folder)) not in (top, os.sep):  # noqa: PTH120
         if folder in seen.folders:
             return seen.folders[folder][0]
@@ -199,8 +224,10 @@ def roots_and_rules(
     search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
     now = IgnoreTimings(settle=0, grace=0)
     ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).look()
-    return workspace_roots(workspace, search.extra_paths), ScanRules(
+    roots = workspace_roots(workspace, search.extra_paths, agent.team)
+    return roots, ScanRules(
         workspace=workspace,
+        mounts=mounts_of(roots),
         is_ignored=ruling.is_ignored,
         hold=ruling.hold,
         excluded_folder=agent.index_path.parent,

@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -45,6 +45,8 @@ class ScanRoot(Struct, frozen=True):
     """Whether pictures and sounds in it are documents, where the rules know any."""
     pattern: str = ""
     """The glob that matched it; one that matches nothing is a root itself, and is missing."""
+    mount: str = ""
+    """How the names of all documents in this folder begin, in the stead of the way to it from the workspace."""
 
     @property
     def stands_in(self) -> Path:
@@ -57,6 +59,8 @@ class ScanRules(Struct, frozen=True):
 
     workspace: Path
     is_ignored: Callable[[str], bool]
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    """The folders whose documents have names of their own, by how these begin (`ana:`)."""
     excluded_folder: Path | None = None
     max_file_bytes: int = 64 * 2**20
     follow_symlinks: bool = False
@@ -73,6 +77,20 @@ class ScanRules(Struct, frozen=True):
     """Whether a relative path may be left out soon, by rules that are being saved."""
     is_current: Callable[[], bool] = field(default=lambda: True)
     """Whether the privacy rules are still those of this value; blocks."""
+
+    def place(self, path: str) -> str:
+        """Return the absolute path of a document."""
+        mount, colon, rest = path.partition(":")
+        if colon and (folder := self.mounts.get(mount + colon)) is not None:
+            return f"{folder}/{rest}"
+        return f"{self.workspace}/{path}"
+
+    def name(self, place: str | Path) -> RelativePath:
+        """Return the path of a document, or of a folder, by the absolute one."""
+        for mount, folder in self.mounts.items():
+            if f"{place}{os.sep}".startswith(f"{folder}{os.sep}"):
+                return RelativePath(f"{mount}{os.path.relpath(place, folder)}".replace(os.sep, "/"))
+        return RelativePath(os.path.relpath(place, self.workspace).replace(os.sep, "/"))
 
     def may_be_document(self, name: str) -> bool:
         """Tell whether a file of this name is listed."""
@@ -178,18 +196,18 @@ def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState
         is_unmatched = str(root.path) == root.pattern
         return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path", None
     except OSError as exc:
-        found.unreadable.append(_relative(root.path, rules))
+        found.unreadable.append(RelativePath(root.mount) or rules.name(root.path))
         return RootState.UNREADABLE, why_unread(exc), None
     if stat_module.S_ISLNK(info.st_mode):
         return RootState.REFUSED, SkipReason.SYMLINK, info
     if stat_module.S_ISDIR(info.st_mode):
-        prefix = f"{_relative(root.path, rules)}/".removeprefix("./")
+        prefix = root.mount or f"{rules.name(root.path)}/".removeprefix("./")
         if not _walk(str(root.path), prefix, rules, found):
             return RootState.UNREADABLE, "the folder cannot be listed", info
         return RootState.OK, "", info
     if not _exact_case(root.path):
         return RootState.MISSING, "there is nothing at this path", None
-    at = _relative(root.path, rules)
+    at = rules.name(root.path)
     if not rules.is_ignored(at):
         take(root.path.name, at, info, _device(root.path.parent) or 0, rules, found)
     return RootState.OK, "", info
@@ -306,10 +324,6 @@ def _exact_case(path: Path) -> bool:
         return True
 
 
-def _relative(path: Path, rules: ScanRules) -> RelativePath:
-    return RelativePath(os.path.relpath(path, rules.workspace).replace(os.sep, "/"))
-
-
 def why_unread(exc: OSError) -> str:
     """Say why a note or a folder cannot be read, and what gives it back where that is known."""
     if exc.errno in (errno.EACCES, errno.EPERM):
@@ -335,7 +349,7 @@ def rescan(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules, names: Ite
     )
     by_path = {str(root.path): root for root in roots}
     for at in wanted:
-        path = os.path.normpath(rules.workspace / at)
+        path = os.path.normpath(rules.place(at))
         root = by_path.get(path)
         if not (_look_at(path, at, rules, found) if root is None else _scan_file_root(root, rules, found)):
             return None

@@ -16,7 +16,7 @@ import structlog
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.domain.memories.line import parsed_line
@@ -324,6 +324,9 @@ class Purger(Struct, kw_only=True):
 
     def _may_be_moved_away(self, path: RelativePath) -> bool:
         # an extra folder that vanished as a whole was unmounted, or is no longer wanted
+        if person_of(path):
+            # it was taken back
+            return True
         is_out_of_sight = path.startswith("../") and not os.path.lexists((self.workspace / path).parent)
         return (self.has_patterns or self.table.has_left_out) and not is_out_of_sight
 

@@ -19,7 +19,7 @@ from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
-from memoryd.files.scanner import CurrentRules
+from memoryd.files.scanner import CurrentRules, ScanRules
 from memoryd.index.committing import Committer, InterruptibleCommit, LargeNotes, Purger, Withdrawn
 from memoryd.index.file_events import FileEvents
 from memoryd.index.planning import Planned, Planner
@@ -346,7 +346,7 @@ class Indexer:
         again += [old for old in work.came_from.values() if self._table.knows(old)]
         # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
         # vectors of all texts that no note holds just now
-        back, hidden = await self._looking.judge(todo.remove, work.reader.rules.workspace)
+        back, hidden = await self._looking.judge(todo.remove, work.reader.rules)
         await self._purger.remove([path for path in todo.remove if path not in back], hidden=hidden)
         self._reporter.note_removed(len(todo.remove))
         again += back
@@ -412,10 +412,10 @@ class SnapshotThread(Struct, frozen=True, kw_only=True):
         return bool(small or todo.rename or todo.remove)
 
     async def judge(
-        self, paths: Sequence[RelativePath], workspace: Path
+        self, paths: Sequence[RelativePath], rules: ScanRules
     ) -> tuple[Set[RelativePath], Set[RelativePath]]:
         """Say of paths that an earlier look missed which are listed now, and which hidden."""
-        return await in_thread(self.executor, lambda: self.planner.judge(paths, workspace))
+        return await in_thread(self.executor, lambda: self.planner.judge(paths, rules))
 
     def _named(self) -> Set[RelativePath] | None:
         """Return the files to look at for a question, as events named them; None: all.

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence, Set
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec import Struct
@@ -83,9 +82,9 @@ class Planner:
         seen = rescan(last.seen, roots, rules, wanted)
         return None if seen is None else DiskSnapshot(roots, rules, seen, last.remote, wanted)
 
-    def judge(self, paths: Sequence[RelativePath], workspace: Path) -> tuple[Set[RelativePath], Set[RelativePath]]:
+    def judge(self, paths: Sequence[RelativePath], rules: ScanRules) -> tuple[Set[RelativePath], Set[RelativePath]]:
         """Return of paths that an earlier look missed those listed now, under the rules of now, and those hidden."""
-        there = {path for path in paths if os.path.lexists(workspace / path)}
+        there = {path for path in paths if os.path.lexists(rules.place(path))}
         if not there:
             return there, there
         # others may be written while this look is made, as by a program that brings back many: of those it says
@@ -112,7 +111,7 @@ class Planner:
         else:
             disk, indexed = _restrict(look.only, disk), _restrict(look.only, indexed)
             known = _restrict(look.only, known)
-        lost = unreadable_files(seen, indexed, workspace)
+        lost = unreadable_files(seen, indexed, look.rules)
         now, wall_ns = time.monotonic(), time.time_ns()
         observed = Observation(
             disk=disk,

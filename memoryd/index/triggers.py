@@ -298,8 +298,7 @@ def _changes(events: FileEvents, look: DiskSnapshot) -> Changes:
 
 
 def _documents(paths: Iterable[str], look: DiskSnapshot) -> Set[RelativePath]:
-    found = (os.path.relpath(path, look.rules.workspace) for path in paths if _is_document(path, look))
-    return {RelativePath(at.replace(os.sep, "/")) for at in found}
+    return {look.rules.name(path) for path in paths if _is_document(path, look)}
 
 
 def _is_document(path: str, look: DiskSnapshot) -> bool:

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import invisible_memories
 from memoryd.domain.memories.scopes import Visibility
-from memoryd.domain.memories.sections import PAGES
+from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
@@ -163,7 +163,7 @@ def _each_source(
     """Yield the sources of a file; a line that stood in it `before` keeps what was worked out of its text."""
     standing = {source.chunk: source for source in before.get(file.id, ())}
     for one in found.lines[file.id]:
-        line = parse_line(one.text, default_kind=PAGES.get(file.path))
+        line = line_in(one.text, file.path)
         # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
         if isinstance(line, RetainedLine):
             day, was = days(file, one.memory), standing.get(one.chunk)

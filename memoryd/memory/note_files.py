@@ -15,7 +15,15 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
-from memoryd.domain.documents import FileStat, RelativePath, is_document_name, is_hidden, is_utf8_name
+from memoryd.domain.documents import (
+    FileStat,
+    RelativePath,
+    home_path,
+    is_document_name,
+    is_hidden,
+    is_utf8_name,
+    person_of,
+)
 from memoryd.domain.memories.changes.note_text import EMPTY, NoteText, read_note, written_note
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.ranking.filters import date_in_name
@@ -77,7 +85,8 @@ class NoteFiles:
         self._check_rules(path, rules)
         limit, key = rules.limit(path)
         try:
-            content = read_snapshot(self.workspace, path, max_bytes=limit)
+            folder = rules.mounts.get(f"{person_of(path)}:", self.workspace)
+            content = read_snapshot(folder, home_path(path), max_bytes=limit)
         except FileNotFoundError:
             self._check_folder(path)
             return StoredNote(path, EMPTY, None, b"")
@@ -213,6 +222,9 @@ def _check_name(path: RelativePath, *, is_shown: bool) -> None:
     is_plain = is_utf8_name(path) and "\0" not in path and not any(is_hidden(part) or not part for part in parts)
     if not is_plain or not is_document_name(parts[-1]):
         raise InvalidRequest(f"{path!r} is no note of the workspace", hint="give a path such as memory/2026-11-18.md")
+    if (person := person_of(path)) and not is_shown:
+        hint = f"`memoryctl retain` states what holds here; {person} alone can take it back"
+        raise InvalidRequest(f"{path} is what {person} shares with the team", hint=hint)
     if path in READ_ONLY_FILES and not is_shown:
         raise InvalidRequest(f"{path} is never written by memoryd", hint="edit it yourself")
 

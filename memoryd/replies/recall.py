@@ -120,7 +120,9 @@ class RecallItemReply(_Is, TypedDict):
     memories: NotRequired[list[str]]
     """The ids of the memories that the lines of a page rest on."""
     scope: NotRequired[str]
-    """The scope of a memory that has one."""
+    """The scope of a memory that has one; `team`: of what others of the team share."""
+    person: NotRequired[str]
+    """Who of the team said it; absent for what is said here."""
     confidence: NotRequired[float]
     """How sure an opinion is now, 0 to 1."""
     evidence: NotRequired[OpinionEvidenceReply]

@@ -157,6 +157,8 @@ class HitReply(TypedDict):
     """The headings that the chunk stands under; empty if there are none."""
     source: str
     """What kind of document it is: a note (`memory`), or a conversation (`sessions`)."""
+    person: NotRequired[str]
+    """Who of the team shares it; absent for one's own."""
     citation: NotRequired[str]
     """The way to point at its focus, `path#L7-L11` or `session:ID#Q17`; absent while citations are off."""
     flags: list[Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]]

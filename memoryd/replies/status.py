@@ -6,6 +6,7 @@ from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.daemon import ConfigReply, ConnectionsReply, PortReply, ProcessReply, UnreachableReply
 from memoryd.replies.models import EmbedderReply, EmbeddingReply, OutstandingReply, RerankerReply, TextModelReply
 from memoryd.replies.search import FallbackReply
+from memoryd.replies.team import TeamReply
 
 
 class WatcherReply(TypedDict):
@@ -351,6 +352,8 @@ class AgentStatus(TypedDict):
     """The questions and answers of conversations; null if `memory.qa.enabled` is false."""
     sessions: ConversationsReply | None
     """The index of conversations: what was said, kept as turns or in transcripts; null where none is kept."""
+    team: TeamReply | None
+    """The exchange with a team; null for an agent that is in none."""
     fallback: FallbackReply | None
     """Who is out, qmd or the provider of embeddings; null if nobody is."""
     degraded: list[DegradedReply]

@@ -129,6 +129,9 @@ def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
         yield expand(exports.export_dir, Path.home())
     if config.http.enabled:
         yield config.http.token_path().parent
+    if config.team.remote is not None:
+        # git writes into the checkout, and pushes to a repository that lies here
+        yield from _named_by((config.team.checkout or "", config.team.remote))
     for agent in agents:
         yield agent.index_path.parent
         yield from (expand(socket.path, Path.home()).parent for socket in agent.sockets)

@@ -17,6 +17,7 @@ SHOWN: Final = 20
 """Pairs, and proposals: what is decided makes room for the next."""
 DOUBTS: Final = {
     "authority": "The older one has more weight: somebody else said the newer.",
+    "people": "Somebody else of the team said the other.",
     "unsure": "It is not sure that both speak of one thing.",
     "stated": "The newer one says itself that it contradicts the older.",
 }

@@ -289,6 +289,9 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
     ("POST", "/v1/sessions/sync"): {"json": {"wait": False}},
     ("POST", "/v1/sessions/forget"): {"json": {"session": "lanterns", "dryRun": True}},
     ("POST", "/v1/reflect"): {"json": {"dryRun": True}},
+    ("POST", "/v1/team/promote"): {"json": {"target": "lantern", "dryRun": True}},
+    ("POST", "/v1/team/revoke"): {"json": {"target": "lantern", "dryRun": True}},
+    ("POST", "/v1/team/sync"): {"json": {}},
     ("GET", "/v1/disagreements"): {},
     ("POST", "/v1/disagreements/{disagreement}"): {
         "url": "/v1/disagreements/00000000-11111111",

@@ -15,6 +15,7 @@ from memoryd.api.call import Served
 from memoryd.wire import API
 from tests.contract.test_memories_apart import started
 from tests.daemon import RunningDaemon
+from tests.teams import team_of
 
 PATIENCE = 20.0
 Call = tuple[str, str]
@@ -61,6 +62,9 @@ READS: Mapping[str, dict[str, object]] = {
     "/reindex": {},
     "/reload": {},
     "/page": {},
+    "/team/promote": {"target": "M209"},
+    "/team/revoke": {"target": "teapot"},
+    "/team/sync": {},
 }
 """Asked by POST, and no byte of a workspace comes of it."""
 
@@ -80,9 +84,11 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
         running.client().add_turn("Which lamp?", "The red one.", session="s1", agent="c", significance=1.0)
         running.stop()
         given = json.loads(running.config.read_text())
-        running.config.write_text(json.dumps({**given, "memory": {"readOnly": True}}))
+        team = team_of(running.state, home, "ana", agent="c")
+        running.config.write_text(json.dumps({**given, "memory": {"readOnly": True}, "team": team}))
         running.start()
         running.client().sync()
+        assert running.client().promote_memory("teapot", agent="c")["sent"]
         yield running
 
 

@@ -25,7 +25,7 @@ ORDER = [
     "models",
     "embed",
 ]
-ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "agents", "api", "web", "daemon"]
+ORDER += ["rerank", "llm", "index", "search", "qmd", "sessions", "memory", "team", "agents", "api", "web", "daemon"]
 WINGS = ("", "text", "ranking", "memories", "sessions")
 """The parts of the domain, in their order; the first is the files beside its folders."""
 OTHER_SIDE = {"client", "mcp", "hooks", "service", "cli"}
@@ -48,6 +48,7 @@ REACHES_FURTHER = {
     "cli/local/model_check.py": {"embed"},
     "cli/local/models.py": {"models"},
     "cli/local/suggestions.py": {"files"},
+    "cli/local/team.py": {"team"},
     "cli/local/variant.py": {"store"},
     "cli/local/workspace.py": {"daemon", "moving"},
     "cli/written_file.py": {"files"},

@@ -38,7 +38,7 @@ from memoryd.domain.memories.documents import (
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, named_entity
-from memoryd.domain.memories.scopes import GLOBAL, unnamed_scope
+from memoryd.domain.memories.scopes import GLOBAL, is_team, unnamed_scope
 from memoryd.domain.memories.tiers import RelevanceTerms
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
@@ -207,7 +207,12 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(str(exc), hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
     def _shown_scope(self, memory: Memory) -> str:
-        return shown_scope(memory.line.attributes.scope, self.agent.id, is_alone=self.is_alone)
+        return self.shown_scope(memory.line.attributes.scope)
+
+    def shown_scope(self, scope: str) -> str:
+        """Return how a scope is told."""
+        team = self.agent.team.name if self.agent.team is not None else None
+        return shown_scope(scope, self.agent.id, is_alone=self.is_alone, team=team or "")
 
     def _document(self, memory: Memory) -> MemoryDocument:
         created, used = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
@@ -401,6 +406,8 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         For all is for nobody else where the agent is alone: a session may say so there.
         """
         check_scope(scope)
+        if is_team(scope):
+            raise InvalidRequest("nothing is stated for a team", hint="state it, then `memoryctl team promote ID`")
         if scope == GLOBAL and not admitted.is_owner:
             scope = WORKSPACE
         if scope == WORKSPACE and not self.is_own("", admitted):

@@ -131,7 +131,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
     async def _write_settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
         """Write while the index knows the pages as they are on disk, before and after; it is not waited for longer."""
         await self.index.follow(SETTLED_SECONDS)
-        reply = await write(await self.book.now())
+        reply = await write((await self.book.now()).own)
         await self.index.follow(SETTLED_SECONDS)
         return reply
 

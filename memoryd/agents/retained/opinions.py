@@ -34,14 +34,14 @@ class AgentOpinions(Struct, frozen=True):
 
     async def all(self, admitted: Admitted, entity: str | None, limit: int) -> OpinionsReply:
         """Return the opinions, about an entity if one is named, the firmest first."""
-        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
+        book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
         about = [one for one in _beliefs(book, visibility) if entity is None or _is_about(book, one, entity)]
         rows = firmest_first(await self._with_evidence(book, about))
         return OpinionsReply(opinions=rows[:limit], total=len(rows))
 
     async def one(self, admitted: Admitted, name: str) -> OpinionWhyReply:
         """Explain the opinion of an id, or of a beginning of one; raises NotFound, InvalidRequest for several."""
-        book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
+        book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
         (opinion,) = await self._with_evidence(book, [_find_opinion(book, visibility, name)])
         standing = opinion.standing
         return OpinionWhyReply(
@@ -52,7 +52,7 @@ class AgentOpinions(Struct, frozen=True):
 
     async def replay(self, admitted: Admitted) -> OpinionReplayReply:
         """Compute the confidences of all opinions anew, and compare them with what is on record."""
-        book = await self.book.now()
+        book = (await self.book.now()).own
         opinions = await self._with_evidence(book, _beliefs(book, Visibility.of(self.agent, admitted)))
         differing = [row for one in opinions if (row := _first_difference(one)) is not None]
         return OpinionReplayReply(

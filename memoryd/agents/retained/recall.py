@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.documents import CORE_FILES, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import (
@@ -34,7 +34,7 @@ from memoryd.domain.memories.bundle import (
 from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
-from memoryd.domain.memories.scopes import GLOBAL, Visibility, is_scope
+from memoryd.domain.memories.scopes import GLOBAL, TEAM, Visibility, is_scope, is_team
 from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -166,7 +166,8 @@ def _parts(recalled: Recalled) -> Iterator[BundlePart]:
 
 def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) -> BundlePart:
     if not isinstance(item, RecalledMemory):
-        return BundlePart(str(item.citation), item.hit.snippet.text, str(item.citation))
+        text = f"{_by(item.hit.chunk.path)}{item.hit.snippet.text}"
+        return BundlePart(str(item.citation), text, str(item.citation))
     source, line = item.lead.source, item.memory.line
     told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
     if (held := opinions.get(item.memory.id)) is not None and held.is_explicit:
@@ -177,12 +178,17 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
         told.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
     return BundlePart(
         short_id(item.memory.id),
-        line.text,
+        f"{_by(source.path)}{line.text}",
         str(item.citation),
         note=", ".join(told),
         is_superseded=bool(item.superseded_by),
         shorter=shorter(line.text),
     )
+
+
+def _by(path: str) -> str:
+    """Return what stands before the words of others."""
+    return f"[{person}] " if (person := person_of(path)) else ""
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):
@@ -328,7 +334,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             entities=named_entity(await self.book.now(), options.entity) if options.entity else None,
             # whoever names kinds, if all of them, asks for memories: nothing else has one
             kinds=frozenset(Kind) if kinds is None and options.only_memories else kinds,
-            scope=options.scope,
+            scope=TEAM if is_team(options.scope) else options.scope,
             is_alone=self.is_alone,
         )
 
@@ -402,8 +408,8 @@ def kinds_of(name: str) -> frozenset[Kind] | None:
 
 def check_scope(scope: str) -> None:
     """Raise InvalidRequest for what is no scope; empty is none, and all."""
-    if scope not in ("", WORKSPACE) and not is_scope(scope):
-        hint = f"{WORKSPACE}, {GLOBAL}, agent:ID or agent:ID:CHANNEL"
+    if scope not in ("", WORKSPACE) and not is_team(scope) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, {TEAM}, agent:ID or agent:ID:CHANNEL"
         raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
 
 

@@ -41,7 +41,10 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
     seconds: float = SETTLE_SECONDS
 
     async def now(self) -> Book:
-        """Return the book, once what is on disk is in the index; raises NotNow where that cannot be, StoreError."""
+        """Return the book of what is said here, once what is on disk is in the index.
+
+        Raises NotNow where that cannot be, StoreError.
+        """
         if not await self.index.follow(self.seconds):
             raise NotNow("the notes are still being read", hint="try again in a moment")
         # what an index does not have, or holds back, would look like memories that are gone
@@ -50,7 +53,7 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
         if self.index.pending_files:
             raise NotNow("some notes are still to be read", hint="memoryctl status tells more")
-        return await self.book.now()
+        return (await self.book.now()).own
 
     async def told(self) -> SharedMemories:
         """Return what may be told to all; raises as `now` does."""

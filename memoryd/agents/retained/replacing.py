@@ -185,7 +185,10 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
         async with self.editing.journal.one_at_a_time:
             book, pairs = await self._disagreements(admitted)
             pair = _find_pair(name, pairs)
-            settlement = settlement_of(pair, keep)
+            try:
+                settlement = settlement_of(pair, keep, book.own.memories)
+            except ValueError as exc:
+                raise InvalidRequest(str(exc), hint="memoryctl retain states it") from exc
             written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
         return SettledReply(**_pair(pair, book), keep=keep.value, changes=list(written.numbers))
 

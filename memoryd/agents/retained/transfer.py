@@ -16,11 +16,11 @@ from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import Tombstones
-from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind, shown_scope
+from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
 from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
@@ -43,7 +43,9 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         visibility, book = self.documents.recall.visibility(admitted), await self.documents.now()
 
         def admits(one: Memory) -> bool:
-            return visibility.admits(one.line.attributes.scope) and (not scope or self._shown_scope(one.line) == scope)
+            own = one.line.attributes.scope
+            # what others share is theirs to hand out
+            return own != TEAM and visibility.admits(own) and scope in ("", self.documents.shown_scope(own))
 
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
@@ -126,9 +128,6 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                 for reply in replies:
                     reply["outcome"] = "known"
         return changes
-
-    def _shown_scope(self, line: RetainedLine) -> str:
-        return shown_scope(line.attributes.scope, self.documents.agent.id, is_alone=self.documents.is_alone)
 
 
 def _refusal(memory: str, reason: str) -> TakenMemoryReply:

@@ -31,6 +31,7 @@ from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.models import OutstandingReply, RemoteReply
 from memoryd.replies.status import ConversationsReply, DegradedReply, HistoryReply, LedgerReply, WatcherReply
+from memoryd.replies.team import TeamReply
 from memoryd.rerank.reranking import RerankerState, Reranking
 from memoryd.search.protocol import Fallback
 from memoryd.sessions.turn_taking import TurnTaking
@@ -78,9 +79,10 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Who labels memories and writes prose; None: nobody."""
     qmd: QmdState | None
     troubles: Mapping[str, str] = field(default_factory=dict)
-    """What is wrong with `ledger`, `qa`, `sessions` and `memories`; empty texts where nothing is."""
+    """What is wrong with `ledger`, `qa`, `sessions`, `memories` and `team`; empty texts where nothing is."""
     pending_captures: int = 0
     """Messages that are still to be looked at for memories."""
+    team: TeamReply | None = None
 
     @property
     def provider(self) -> str:
@@ -277,6 +279,9 @@ class AgentParts(Struct, frozen=True, kw_only=True):
     conversations: ConversationCounter
     memories_trouble: Callable[[], str]
     pending_captures: Callable[[], int]
+    team: Callable[[], TeamReply] | None
+    """How its exchange with a team does; None: it is in none."""
+    team_trouble: Callable[[], str]
 
     def state(self) -> AgentState:
         """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
@@ -313,8 +318,10 @@ class AgentParts(Struct, frozen=True, kw_only=True):
                 ),
                 "sessions": self.conversations.trouble,
                 "memories": self.memories_trouble(),
+                "team": self.team_trouble(),
             },
             pending_captures=self.pending_captures(),
+            team=None if self.team is None else self.team(),
         )
 
 

@@ -21,7 +21,7 @@ from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, joined, related
-from memoryd.files.roots import workspace_roots
+from memoryd.files.roots import mounts_of, team_roots, workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.pending import EmbeddingLoopSettings
@@ -127,6 +127,7 @@ class WorkspaceRules:
         self.max_file_bytes = max_file_bytes
         self._settings = settings
         self._media = media
+        self._team = agent.team
         self._index_folder = index.parent
         self._timings = IgnoreTimings(settle=settings.sync.settle_ms / 1000, grace=settings.sync.delete_grace_ms / 1000)
         self._ignore = IgnoreFile(
@@ -145,7 +146,7 @@ class WorkspaceRules:
 
     def roots(self) -> list[ScanRoot]:
         """Return where to look. Blocks: the extra paths may be globs."""
-        return workspace_roots(self.workspace, self._settings.extra_paths)
+        return workspace_roots(self.workspace, self._settings.extra_paths, self._team)
 
     def ruling(self) -> Ruling:
         """Return what is private now. Blocks: reads the ignore files."""
@@ -166,6 +167,7 @@ class WorkspaceRules:
         ruling = self.ruling()
         return ScanRules(
             workspace=self.workspace,
+            mounts=mounts_of(() if self._team is None else team_roots(self._team)),
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
             hold=ruling.hold,

@@ -1,5 +1,7 @@
 """From an agent and its parts to its memory: search, recall, retained memories, and the messages of conversations."""
 
+from typing import TYPE_CHECKING
+
 from memoryd.agents.conversations.search import conversation_arm
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
 from memoryd.agents.memories import AgentMemory
@@ -37,10 +39,14 @@ from memoryd.search.answer import SearchService
 from memoryd.search.file_check import FileCheck, NotesSearch
 from memoryd.search.protocol import DiskFollower
 
+if TYPE_CHECKING:
+    from memoryd.agents.team import AgentTeam
+
 
 def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentMemory:
     """Make what may be asked of the memory of an agent."""
     memories = retained(agent, shared, own)
+    team = _team(agent, shared, memories)
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
@@ -58,11 +64,24 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
         told=AgentTold(agent.id, shared.memories.told, shared.memories.book, own.kept.qa),
-        parts=_agent_parts(agent, shared, own, memories),
+        parts=_agent_parts(agent, shared, own, memories, team),
+        team=team,
     )
 
 
-def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained) -> AgentParts:
+def _team(agent: Agent, shared: WorkspaceResources, memories: Retained) -> "AgentTeam | None":
+    if agent.team is None:
+        return None
+    from memoryd.agents.team import agent_team
+
+    team = agent_team(agent.id, agent.team, memories.documents, memories.journal, shared.index)
+    shared.forgetting.revoke = team.forget
+    return team
+
+
+def _agent_parts(
+    agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained, team: "AgentTeam | None"
+) -> AgentParts:
     embedding, kept = shared.embedding, own.kept
     return AgentParts(
         id=agent.id,
@@ -80,6 +99,8 @@ def _agent_parts(agent: Agent, shared: WorkspaceResources, own: AgentResources, 
         conversations=ConversationCounter(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),
         memories_trouble=lambda: memories.trouble,
         pending_captures=lambda: memories.capture.capturing.pending,
+        team=None if team is None else team.status,
+        team_trouble=lambda: "" if team is None else team.trouble,
     )
 
 

@@ -258,6 +258,9 @@ class Workspace:
         loops += self._shared.capture.loops(self.name)
         loops += [(f"ended sessions {one.agent.id}", one.turns.sessions.run) for one in self.memories]
         loops += [(f"late messages {one.agent.id}", one.turns.late.run) for one in self.memories]
+        teams = [one.team for one in self.memories if one.team is not None]
+        loops += [(f"team {one.agent}", one.sharing.run) for one in teams]
+        loops += [(f"news of team {one.agent}", one.sharing.listen) for one in teams]
         return loops + [loop for agent in self._own for loop in self._own_loops(agent)]
 
     def _own_loops(self, agent: str) -> list[NamedLoop]:

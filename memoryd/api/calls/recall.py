@@ -27,6 +27,7 @@ from memoryd.api.models import (
     present,
 )
 from memoryd.domain.access import Who
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.book import MemorySource, cite
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.kinds import is_belief
@@ -186,6 +187,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "citation": str(cite(lead.source)),
             "sources": list(map(_source, item.sources)),
             "scope": line.attributes.scope or None,
+            "person": person_of(lead.source.path) or None,
             "confidence": _confidence(item, opinion),
             "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))
             if is_belief(item.memory.kind)
@@ -215,6 +217,7 @@ def _passage(item: RecalledPassage) -> RecallItemReply:
             "focus": None if hit.snippet.focus is None else lines_reply(hit.snippet.focus.lines),
             "heading": hit.chunk.heading,
             "content": hit.snippet.text,
+            "person": person_of(hit.chunk.path) or None,
             "source": str(hit.citation),
             "citation": str(hit.citation),
             "score": round(item.placed.score, DIGITS),

@@ -19,6 +19,7 @@ from memoryd.api.models import (
 )
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
+from memoryd.domain.documents import person_of
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.fusion import standout
 from memoryd.domain.ranking.questions import Question
@@ -132,6 +133,7 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
         focus=None if focus is None else lines_reply(focus.lines),
         heading=hit.chunk.heading,
         source=hit.chunk.source,
+        person=person_of(hit.chunk.path) or None,
         citation=str(hit.citation) if answer.has_citations else None,
         flags=list(hit.snippet.flags),
         duplicates=len(hit.copies),

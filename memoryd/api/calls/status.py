@@ -181,6 +181,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         qmd=None if state.qmd is None else _qmd(state.qmd),
         qa=status.qa,
         sessions=status.conversations,
+        team=state.team,
         fallback=fallback_reply(state.fallback),
         degraded=status.degraded,
         roots=[_root(one) for one in state.roots],

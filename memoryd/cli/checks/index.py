@@ -81,13 +81,13 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
     seen = scan(roots, rules).files
     both = sorted(path for path in held if path in seen)
     chosen = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
-    workspace = Path(rules.workspace)
+    workspace = rules.workspace
     absent = [path for path in sorted(seen) if path not in held]
     return Differences(
         len(chosen),
         missing=tuple(path for path in absent if _may_be_indexed(*base_of(path, workspace, roots))),
-        gone=tuple(sorted(path for path in held if path not in seen and not (workspace / path).exists())),
-        changed=tuple(path for path in chosen if _digest(workspace / path) not in (held[path], None)),
+        gone=tuple(sorted(path for path in held if path not in seen and not Path(rules.place(path)).exists())),
+        changed=tuple(path for path in chosen if _digest(Path(rules.place(path))) not in (held[path], None)),
     )
 
 

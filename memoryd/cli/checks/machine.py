@@ -238,8 +238,9 @@ def workspace(examination: Examination) -> Iterator[Finding]:
 def notes(examination: Examination) -> Iterator[Finding]:
     """Look at whether we may read every note, and list every folder of notes."""
     for agent in examination.agents:
-        seen = _scan(agent, examination)
-        places = (agent.workspace / path for path in sorted({*seen.files, *seen.unreadable}))
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        seen = scan(roots, rules)
+        places = (Path(rules.place(path)) for path in sorted({*seen.files, *seen.unreadable}))
         for path in islice(
             (one for one in places if not os.access(one, os.R_OK | (os.X_OK if one.is_dir() else 0))), MAX_UNREAD
         ):

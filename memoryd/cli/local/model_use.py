@@ -82,13 +82,18 @@ def switch(invocation: Invocation, plan: ModelSwitch) -> Path | None:
 
     Raises NotNow where somebody else wrote it meanwhile, MemorydError.
     """
+    return write_config(invocation, plan.path, plan.text)
+
+
+def write_config(invocation: Invocation, path: Path, text: str) -> Path | None:
+    """Write a text as the configuration, and have a running daemon take it; return and raise as `switch` does."""
     from memoryd.cli.written_file import make, replace_with_backup
 
     kept = None
-    if plan.path.exists():
-        kept = replace_with_backup(plan.path, plan.text, datetime.now().astimezone())
+    if path.exists():
+        kept = replace_with_backup(path, text, datetime.now().astimezone())
     else:
-        make(plan.path, plan.text)
+        make(path, text)
     try:
         reply = invocation.memory.reload()
     except DaemonNotRunning:

@@ -140,6 +140,7 @@ def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit
 
 _WHY = {
     "authority": "the later one is not its owner's word",
+    "people": "somebody else of the team said the other",
     "unsure": "both may hold",
     "stated": "one says that it contradicts the other",
 }

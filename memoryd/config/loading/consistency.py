@@ -50,7 +50,7 @@ def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
         found += [Contradiction(place, problem, keys) for problem, keys in _agent_problems(agent)]
     found += [*_shared_indexes(agents), *_sockets(agents)]
     problems = [str(problem) for problem in found if not any(map(problem.rests_on, broken))]
-    problems += [*_folder_problems(config, agents), *_text_model_problems(config, broken)]
+    problems += [*_folder_problems(config, agents), *_text_model_problems(config, broken), *_team_problems(config)]
     return list(dict.fromkeys(problems))
 
 
@@ -148,6 +148,16 @@ def _text_model_problems(config: Config, broken: Sequence[KeyPath]) -> Iterator[
         yield f'memory.llm.model: must name {what} while memory.llm.provider is "{llm.provider}"'
     if llm.max_tokens >= llm.context_size and llm.provider == "local":
         yield f"memory.llm.maxTokens: must be less than memory.llm.contextSize ({llm.context_size})"
+
+
+def _team_problems(config: Config) -> Iterator[str]:
+    """Yield what lacks of a team that is named."""
+    team = config.team
+    for key, value in (("name", team.name), ("person", team.person)):
+        if team.remote is not None and value is None:
+            yield f"team.{key}: must be given with team.remote; memoryctl team join writes both"
+    if team.agent is not None and team.agent not in {agent.id for agent in config.resolved_agents()}:
+        yield f"team.agent: there is no agent {team.agent}"
 
 
 def text_model_notices(config: Config) -> Iterator[str]:

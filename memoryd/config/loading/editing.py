@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from re import Match
 
@@ -24,6 +25,26 @@ def with_value(text: str, key: KeyPath, value: str) -> str:
         name = ".".join(map(str, key))
         raise InvalidRequest(
             f"{name} cannot be written into the configuration", hint=f"write {json.dumps(value)} there"
+        )
+    return edited
+
+
+def without_key(text: str, key: KeyPath) -> str:
+    """Return the text of JSON5 without a key of an object and what stands there; raises as `with_value` does."""
+    tokens = list(_tokens(text, _offsets(text)[key]))
+    depth, end = 0, tokens[-1].end()
+    for token, following in pairwise(tokens[2:]):
+        depth += (token[0] in "{[") - (token[0] in "}]")
+        if depth == 0:
+            end = following.end() if following[0] == "," else token.end()
+            break
+    start = tokens[0].start()
+    edited = text[: len(text[:start].rstrip(" \t\n"))] + text[end:]
+    above = value_at(parse(text, Path("configuration")), key[:-1])
+    left = {name: value for name, value in above.items() if name != key[-1]} if isinstance(above, dict) else None
+    if value_at(parse(edited, Path("configuration")), key[:-1]) != left:
+        raise InvalidRequest(
+            f"{'.'.join(map(str, key))} cannot be taken out of the configuration", hint="delete it there"
         )
     return edited
 

@@ -15,9 +15,11 @@ from msgspec import Struct, field
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
 
@@ -108,6 +110,14 @@ class Book(Struct, frozen=True, dict=True):
     def superseded(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
         """What each memory supersedes, newer to older."""
         return superseded(self.memories.values())
+
+    @cached_property
+    def own(self) -> "Book":
+        """The book of what is said here, without what others of a team share."""
+        if TEAM not in self.scoped:
+            return self
+        sources = (source for memory in self.memories.values() for source in memory.sources)
+        return book_of((one for one in sources if not person_of(one.path)), self.pages.values())
 
     def note_superseded(self, found: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
         """Store what each memory supersedes, if a caller derived it from the book before, which costs far less."""

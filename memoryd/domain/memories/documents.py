@@ -20,7 +20,7 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.recall_filters import WORKSPACE
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
 from memoryd.replies.memories import MemoryStatsReply
@@ -46,8 +46,10 @@ class MemoryDocument(Struct, frozen=True, kw_only=True):
     score: float | None = None
 
 
-def shown_scope(scope: str, agent: str, *, is_alone: bool) -> str:
+def shown_scope(scope: str, agent: str, *, is_alone: bool, team: str = "") -> str:
     """Return how the scope of a memory is told: without one it is the workspace's, or of the one agent that has it."""
+    if scope == TEAM:
+        return f"{TEAM}:{team}"
     return scope or (f"agent:{agent}" if is_alone else WORKSPACE)
 
 

@@ -32,6 +32,7 @@ from memoryd.domain.memories.kinds import (
     written_kind,
 )
 from memoryd.domain.memories.malformed_lines import MalformedLine, nearly, nearly_line
+from memoryd.domain.memories.scopes import TEAM
 
 
 class Provenance(StrEnum):
@@ -221,6 +222,12 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(filter(None, _BETWEEN_VALUES.split(text)))
 
 
+def _scope(text: str) -> str:
+    if text.partition(":")[0].lower() == TEAM:
+        raise ValueError("the scope of a team is that of what is promoted: memoryctl team promote ID")
+    return text
+
+
 def _provenance(text: str) -> Provenance:
     try:
         return Provenance(text.lower())
@@ -247,7 +254,7 @@ _KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "c": ("confidence", _share),
     "i": ("importance", _share),
     "at": ("at", lambda text: "".join(text.split())),
-    "scope": ("scope", str),
+    "scope": ("scope", _scope),
     "supports": ("supports", _ids),
     "contradicts": ("contradicts", _ids),
     "supersedes": ("supersedes", _ids),

@@ -35,6 +35,8 @@ OPINION_LIFT: Final = 0.2
 
 RETELLING_WEIGHT: Final = 0.9
 """Of what memoryd wrote of a session: beside the fact itself, in other words, it is the second best."""
+SHARED_WEIGHT: Final = 0.97
+"""Of what others of a team say: the owner's own line of equal worth stands before it."""
 LAST_SHARE: Final = 0.7
 """Of the worth of the best: what has as much may tell of another time of the same thing."""
 INSIDE_SHARE: Final = 0.5

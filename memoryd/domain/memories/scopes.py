@@ -10,16 +10,18 @@ from msgspec import Struct
 from memoryd.domain.access import Admitted
 
 GLOBAL: Final = "global"
+TEAM: Final = "team"
+"""Of what others of a team share. No line can name it: what is under it lies in the notes of the team."""
 _AGENT: Final = "agent"
 
 
 def scope_admits(scope: str, agent: str, channel: str | None) -> bool:
     """Tell whether a memory of this scope is for an agent that asks in a channel (None: in none).
 
-    No scope is the workspace's, and reaches every agent on it, as `global` does; `agent:ID` reaches that agent, and
-    `agent:ID:CHANNEL` only what it asks in that channel. Anything else reaches no agent.
+    No scope is the workspace's, and reaches every agent on it, as `global` does, and what its team shares. `agent:ID`
+    reaches that agent, and `agent:ID:CHANNEL` only what it asks in that channel. Anything else reaches no agent.
     """
-    return scope in ("", GLOBAL) or _agent_of(scope) in ((agent, ""), (agent, channel))
+    return scope in ("", GLOBAL, TEAM) or _agent_of(scope) in ((agent, ""), (agent, channel))
 
 
 def unnamed_scope(agent: str, channel: str = "", *, is_alone: bool) -> str:
@@ -36,6 +38,11 @@ def unnamed_scope(agent: str, channel: str = "", *, is_alone: bool) -> str:
 def is_scope(text: str) -> bool:
     """Tell whether a text reads as a scope: `global`, `agent:ID` or `agent:ID:CHANNEL`."""
     return text == GLOBAL or _agent_of(text) is not None
+
+
+def is_team(scope: str) -> bool:
+    """Tell whether somebody means what the team shares: `team`, or `team:NAME`."""
+    return scope.partition(":")[0] == TEAM
 
 
 def covers(wider: str, scope: str) -> bool:

@@ -16,12 +16,13 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, home_path, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
-from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING, Lines, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
@@ -243,7 +244,7 @@ class MemorySections(Struct, frozen=True):
 
 def is_daily_log(path: str) -> bool:
     """Tell whether a document is a log of a day: its name under `memory/` begins with a date."""
-    return path.startswith(_LOGS) and date_in_name(path) is not None
+    return home_path(path).startswith(_LOGS) and date_in_name(path) is not None
 
 
 def holds_memories(path: str) -> bool:
@@ -267,6 +268,10 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
         return MemorySections()
     front = front_matter_bytes(data)
     generated = generated_in(data, front)
+    if person_of(path):
+        bullets = _Reader(tabulate(generated.blanked(data)), front, generated, None).read()
+        shared = [replace(one, line=as_shared(one.line)) for one in bullets if isinstance(one, PlacedLine)]
+        return MemorySections(tuple(shared), generated=generated.ranges)
     scoped = scoped_spans(data, default=PAGES.get(path), generated=generated.ranges)
     if not holds_memories(path):
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
@@ -276,6 +281,20 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
     lines = tuple(one for one in found if isinstance(one, PlacedLine))
     misses = [*_doubts(generated), *(one for one in found if isinstance(one, MalformedLine))]
     return MemorySections(lines, tuple(sorted(misses, key=lambda one: one.line)), generated.ranges, scoped)
+
+
+def line_in(text: str, path: str) -> RetainedLine | MalformedLine | None:
+    """Read a bullet of a document with its indented lines: the kind that its page gives, and whose it is."""
+    line = parse_line(text, default_kind=PAGES.get(path))
+    return as_shared(line) if isinstance(line, RetainedLine) and person_of(path) else line
+
+
+def as_shared(line: RetainedLine) -> RetainedLine:
+    """Return what a line says in the notes of a team: whatever it names, it is the team's, and nobody's here.
+
+    Its weight is that of what is imported: it neither outranks what people say here nor is it told in every session.
+    """
+    return replace(line, attributes=replace(line.attributes, scope=TEAM, is_pinned=False, provenance=Provenance.IMPORT))
 
 
 def retain_sections(data: bytes) -> tuple[tuple[int, int], ...]:

@@ -17,12 +17,14 @@ from typing import Final, Protocol, TypeVar
 from msgspec import Struct, field
 
 from memoryd.domain.counters import grouped
+from memoryd.domain.documents import person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
 from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import Kind, MemoryId, Network, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 
 
@@ -59,6 +61,8 @@ class Doubt(StrEnum):
 
     AUTHORITY = "authority"
     """The later one is not by a person, and the earlier is, or is pinned."""
+    PEOPLE = "people"
+    """Two members of a team say it, or one and the owner."""
     UNSURE = "unsure"
     """They may speak of one thing, or of two."""
     STATED = "stated"
@@ -200,7 +204,9 @@ def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
     line = memory.line
     if line.attributes.at or len(line.text) > MAX_CHARS:
         return None, None
-    scope, slot = line.attributes.scope, fact_key(line.text)
+    # what others say of a thing is held against what is said here
+    scope = "" if line.attributes.scope == TEAM else line.attributes.scope
+    slot = fact_key(line.text)
     by_words = scope, line.slugs, rough_words(line.text)
     if slot is None:
         return by_words, None
@@ -251,6 +257,10 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
 
 def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Disagreement:
     newer, older = (one, other) if newness(one) > newness(other) else (other, one)
+    if not _is_one_voice(newer, older):
+        # the owner's word leads
+        doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.PEOPLE
+        return Disagreement(newer.id, older.id, doubt)
     return Disagreement(newer.id, older.id, doubt if _may_supersede(newer, older) else Doubt.AUTHORITY)
 
 
@@ -262,8 +272,22 @@ _RANKS: Final[Mapping[Provenance | None, int]] = {
 }
 
 
+def _voices(memory: Dated) -> frozenset[str]:
+    """Return who states a memory: members of a team, and the empty name for the owner, or an agent."""
+    return frozenset(person_of(source.path) for source in memory.sources)
+
+
+def _is_one_voice(one: Dated, other: Dated) -> bool:
+    return len(_voices(one) | _voices(other)) == 1
+
+
 def _may_supersede(newer: Dated, older: Dated) -> bool:
-    """Tell whether who said the one last is not below who said the other ever, or pinned it."""
+    """Tell whether who said the one last is not below who said the other ever, or pinned it.
+
+    A member of a team speaks for nobody else; the owner says what holds here.
+    """
+    if "" not in _voices(newer) and not _is_one_voice(newer, older):
+        return False
     said = [source.line.attributes for source in older.sources]
     held = max(_RANKS[None] if one.is_pinned else _RANKS[one.provenance] for one in said)
     return _RANKS[newer.sources[0].line.attributes.provenance] >= held
@@ -340,7 +364,7 @@ def _succession(
             is_apart = (is_same_day and newer.recorded in tables) or _are_both_valid(newer, older)
             if is_apart or not differ(value, was):
                 kept.append((older, was))
-            elif _may_supersede(newer, older) and _is_order_known(newer, older) and is_one(value, was, is_same_day):
+            elif _is_succession(newer, older) and is_one(value, was, is_same_day):
                 yield newer.id, older.id
             else:
                 doubted.append(_disagreement(newer, older, Doubt.UNSURE))
@@ -348,6 +372,10 @@ def _succession(
         standing = [*reversed(kept), (newer, value)][-_MAX_STANDING:]
     stand = {one.id for one, _ in standing}
     yield from (one for one in doubted if one.newer in stand and one.older in stand)
+
+
+def _is_succession(newer: Dated, older: Dated) -> bool:
+    return _is_one_voice(newer, older) and _may_supersede(newer, older) and _is_order_known(newer, older)
 
 
 def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:

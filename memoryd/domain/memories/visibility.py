@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.documents import CORE_FILES, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.forgetting import is_of_session
@@ -85,7 +85,7 @@ def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
 
     Of what stands above the part nothing is known: it is the second look, for what was cut before it was known.
     """
-    if not is_of_memories(path) or _SIGN.decode() not in text.lower():
+    if person_of(path) or not is_of_memories(path) or _SIGN.decode() not in text.lower():
         return text
     spans = [one for one in scoped_spans(padded(text), default=PAGES.get(path)) if not visibility.admits(one.scope)]
     if not spans:

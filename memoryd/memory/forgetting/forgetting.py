@@ -9,9 +9,9 @@ What was made of a note that became private goes by the same ways.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 from msgspec import Struct, field
@@ -32,6 +32,7 @@ from memoryd.domain.memories.changes.forgetting import (
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
 from memoryd.memory.forgetting.planning import (
@@ -178,6 +179,14 @@ def _without_private(path: RelativePath, private: Set[RelativePath], text: str) 
     return without_page(without_files(text, path, private), path)
 
 
+class RevokeShared(Protocol):
+    """Takes memories back from a team."""
+
+    async def __call__(self, lines: Sequence[RetainedLine], *, is_dry_run: bool) -> Sequence[str]:
+        """Take back what is shared of them, or look only; return what is to be said of it in sentences."""
+        ...
+
+
 class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Forgets memories of one workspace, one act at a time."""
 
@@ -187,6 +196,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     usage: UsageCache
     stated: StatementHashes
     private: PrivateTraces
+    revoke: RevokeShared | None = None
+    """Takes back what of the memories is shared with a team; None: nothing is."""
     clock: Callable[[], float] = time.time
     _trouble: str = ""
 
@@ -198,7 +209,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def would_forget(self, name: str) -> ForgetReport:
         """Say what would go; raises NotFound, StoreError, NotNow."""
         plan = await self.planner.plan(name)
-        return ForgetReport(plan=plan, stays=await self.planner.stays(plan))
+        shared = await self._revoke(plan, is_dry_run=True)
+        return ForgetReport(plan=plan, stays=[*shared, *await self.planner.stays(plan)])
 
     async def forget(self, name: str, *, is_undoable: bool = False) -> ForgetReport:
         """Forget what is named, when a run of reflect has ended; raises NotFound, Denied, StoreError, NotNow.
@@ -212,6 +224,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             try:
                 # from here on the tombstones know of it
                 await self.stated.drop(one.line.text for one in plan.memories)
+                shared = await self._revoke(plan, is_dry_run=False)
                 report = await self._take_out(plan, keeps_lines=is_undoable)
                 unfinished = await self._follow_up(plan)
                 # it may have been recalled until now
@@ -222,7 +235,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             if not unfinished:
                 await self.tombstones.finish(hashes)
         log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
-        stays = await self.planner.stays(plan)
+        stays = [*shared, *await self.planner.stays(plan)]
         return replace(report, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
 
     async def finish(self) -> None:
@@ -235,12 +248,13 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             pending = await self.tombstones.pending()
             await self.planner.indexes.follow()
             pending_stones = Tombstones((await self.tombstones.all()).key, pending)
-            book = await self.planner.book.now()
+            book = (await self.planner.book.now()).own
             # what was deleted before is in copies alone
             known = {**(await self.planner.copies()).memories, **book.memories}
             plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
             # the lines go last: what is not dropped yet, they tell
             await self.stated.drop(one.line.text for one in plan.memories)
+            await self._revoke(plan, is_dry_run=False)
             await self._take_out(plan, keeps_lines=False)
             # also what no line states any more: rows may name it still
             named = frozenset(one for one in await self.rows.named() if pending_stones.hold_id(one))
@@ -262,6 +276,11 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             else:
                 self._trouble = ""
             await asyncio.sleep(retry_seconds)
+
+    async def _revoke(self, plan: MemoryForgettingPlan, *, is_dry_run: bool) -> Sequence[str]:
+        """Take back what a team has of it, while the notes still say what was meant; return what is to be said."""
+        lines = [source.line for memory in plan.memories for source in memory.sources]
+        return await self.revoke(lines, is_dry_run=is_dry_run) if self.revoke is not None and lines else ()
 
     async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""
@@ -294,7 +313,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         gone = {memory.id for memory in plan.memories}
         telling = [
             one
-            for one in session_memories_with(await self.planner.book.now(), plan.stated_by_sessions)
+            for one in session_memories_with((await self.planner.book.now()).own, plan.stated_by_sessions)
             if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
@@ -305,7 +324,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.planner.indexes.follow()
-        book = await self.planner.book.now()
+        book = (await self.planner.book.now()).own
         # the memories no longer hold it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
@@ -34,7 +34,7 @@ from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
-from memoryd.errors import NotFound, StoreError, StoreUnavailable
+from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.search.ranking import commonness
@@ -198,6 +198,7 @@ class ForgetReport(Struct, frozen=True, kw_only=True):
     stays: Sequence[str] = ()
 
 
+_SHARED: Final = "{}: {} says it too, and shares it with the team"
 COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
@@ -223,8 +224,11 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
         book = await self.book.now()
         try:
-            meant = await self._find_target(book, name)
+            meant = await self._find_target(book.own, name)
         except ValueError as exc:
+            if book is not book.own and (person := _sharing(book, name)):
+                hint = f"{person} alone can take it back; `memoryctl retain` states what holds here"
+                raise InvalidRequest(f"that is what {person} shares with the team", hint=hint) from exc
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
         plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
         return replace(plan, elsewhere=await self._elsewhere(plan))
@@ -237,7 +241,12 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Say in sentences what is out of reach."""
         places = [COPIED] if plan.memories and not plan.citations else []
-        places += [f"{one}: a note of yours says it too; edit that line" for one in plan.elsewhere.prose]
+        places += [_SHARED.format(one, person) for one in plan.elsewhere.prose if (person := person_of(one.path))]
+        places += [
+            f"{one}: a note of yours says it too; edit that line"
+            for one in plan.elsewhere.prose
+            if not person_of(one.path)
+        ]
         places += [
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
             for one in plan.elsewhere.transcripts
@@ -276,7 +285,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        session_memories = session_memories_with(await self.book.now(), plan.stated_by_sessions)
+        session_memories = session_memories_with((await self.book.now()).own, plan.stated_by_sessions)
         cut = [
             Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
         ]
@@ -295,6 +304,14 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             turns |= dict.fromkeys(places[0])
             transcripts |= dict.fromkeys(places[1])
         return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))
+
+
+def _sharing(book: Book, name: str) -> str:
+    """Return who shares what a name means; empty where it means nothing."""
+    with contextlib.suppress(ValueError):
+        for memory in target(book, name).memories:
+            return person_of(memory.sources[0].path)
+    return ""
 
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:

@@ -1,6 +1,7 @@
 """What a recall answers: copies folded, each item with the reasons of its place, and why there is no more."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 
 from msgspec import Struct, field
@@ -10,7 +11,7 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
 from memoryd.domain.memories.recall_order import Boosts
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
@@ -122,13 +123,21 @@ def _says(item: RecalledItem) -> tuple[str, ...]:
         line, event = item.memory.line, item.lead.source.event
         # what others may not see does not speak for what they may
         said = gist(line.text)
-        about = (*item.memory.slugs, line.network, line.attributes.scope, str(event or ""))
+        scope = "" if line.attributes.scope == TEAM else line.attributes.scope
+        about = (*item.memory.slugs, line.network, scope, str(event or ""))
     return (said, *about) if said else ()
 
 
 def _fold_copy(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
-    """Return the newer of two that say the same, with the other as its copy, in the place of the first."""
-    newest, other = sorted((leader, copy), key=lambda one: one.memory.recorded, reverse=True)
+    """Return the newer of two that say the same, with the other as its copy, in the place of the first.
+
+    What is said here stands for what others say.
+    """
+
+    def lead(one: RecalledMemory) -> tuple[bool, date]:
+        return one.memory.line.attributes.scope != TEAM, one.memory.recorded
+
+    newest, other = sorted((leader, copy), key=lead, reverse=True)
     return replace(newest, placed=leader.placed, copies=(*newest.copies, other.memory.id, *other.copies))
 
 

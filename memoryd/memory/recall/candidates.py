@@ -19,6 +19,7 @@ from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
     RETELLING_WEIGHT,
+    SHARED_WEIGHT,
     SPAN_LIFT,
     Boosts,
     RankedCandidate,
@@ -30,6 +31,7 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.unasked.concepts import PART_OF_NAME, Descriptions, words_beside
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message
@@ -105,7 +107,7 @@ class CandidateMemories:
             verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self._asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self._relevance(memory) * (RETELLING_WEIGHT if is_of_session(memory.line) else 1.0),
+            relevance=self._relevance(memory) * _weight(memory),
         )
         return RecalledMemory(
             memory=memory,
@@ -116,6 +118,12 @@ class CandidateMemories:
             superseded_by=versions.newer.get(memory.id, ()),
             doubted_by=versions.doubted.get(memory.id, ()),
         )
+
+
+def _weight(memory: Memory) -> float:
+    if memory.line.attributes.scope == TEAM:
+        return SHARED_WEIGHT
+    return RETELLING_WEIGHT if is_of_session(memory.line) else 1.0
 
 
 def newest_day(sources: Iterable[MemorySource]) -> date | None:

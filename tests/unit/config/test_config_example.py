@@ -106,7 +106,7 @@ def test_values_of_the_reference_arrive() -> None:
 
 def test_schema_knows_the_keys_and_lets_other_programs_be() -> None:
     schema = json_schema()
-    assert set(schema["properties"]) == {"memory", "agents", "models", "http", "limits", "log"}
+    assert set(schema["properties"]) == {"memory", "agents", "models", "team", "http", "limits", "log"}
     shared = {name for name, part in schema["$defs"].items() if part.get("additionalProperties") is True}
     rsclaws = {"AgentMemorySection", "EmbedderSection", "LocalEmbedderSection", "RemoteEmbedderSection"}
     assert shared == {"AgentDefaultsSection", "AgentSection", "ModelsSection", "ProviderSection"} | rsclaws

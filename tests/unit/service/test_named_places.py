@@ -22,6 +22,7 @@ SPELLINGS: tuple[object, ...] = (PROBE, {"file": PROBE}, [PROBE], {"X-Key": {"fi
 REQUIRED = {"id": "one", "path": "/x", "agent": "main"}
 ON: dict[str, Any] = {
     "http": {"enabled": True},
+    "team": {"remote": "git@host.example:acme", "name": "acme", "person": "ana"},
     "memory": {"backend": "qmd", "qmd": {"sessions": {"enabled": True}}},
 }
 """What is off by itself and writes somewhere when it is on."""
@@ -32,6 +33,8 @@ WRITTEN = {
     "local.modelCacheDir": "/tmp/probe/one",
     "sessions.exportDir": "/tmp/probe/one",
     "http.tokenFile": "/tmp/probe",
+    "team.remote": "/tmp/probe/one",
+    "team.checkout": "/tmp/probe/one",
 }
 """Keys that name what is written to, by their ends, and the folder that must stay writable."""
 READ = (
@@ -39,11 +42,11 @@ READ = (
     *("local.modelPath", "rerank.modelPath", "llm.model", "vector.extensionPath", "qmd.command"),
     *("apiKey", "headers"),
 )
-PATTERNS = ("memorySearch.exclude",)
+PATTERNS = ("memorySearch.exclude", "team.share")
 PLAIN = (
     *("name", "memorySearch.model", "embedder.remote.model", "inputType", "queryInputType", "documentInputType"),
     *("queryInstruction", "query_instruction", "documentInstruction", "pattern", "serverName", "searchTool"),
-    *("qa.interests", "match.keyPrefix", "match.rawKeyPrefix", "folders.agent", "providers.baseUrl"),
+    *("qa.interests", "match.keyPrefix", "match.rawKeyPrefix", "folders.agent", "providers.baseUrl", "team.agent"),
 )
 """Texts that may begin as a path does and are none: they cost some hardening and break nothing."""
 KeyWay = tuple[str, ...]

@@ -8,19 +8,21 @@ alone says `supersedes=`, and what holds beside another `beside=`. So a settleme
 undo, and goes with the line that says it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import OF_SESSION, target
 from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, NAMING, Provenance, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.versions import Disagreement
 
 SHOWN = 20
@@ -105,7 +107,9 @@ class MemoryReplacement(Struct, frozen=True):
         """Return the notes in which lines are to be others."""
         touched = [book.memories[one] for one in {self.old, *self.changes} if one in book.memories]
         sources = (source for memory in touched for source in memory.sources)
-        return sorted({source.path for source in sources if self.of(source.line) != source.line})
+        # nothing is marked in what others share, unless it is meant itself, which is refused
+        written = (one for one in sources if self.is_in_place or not person_of(one.path))
+        return sorted({source.path for source in written if self.of(source.line) != source.line})
 
     def in_log(self, text: str, path: RelativePath) -> RetainedText:
         """Return the log of today with the new line at its end; raises NoPlaceError.
@@ -134,7 +138,8 @@ def with_missing_parts(said: RetainedLine, old: Memory, *, is_in_place: bool = F
         entities=said.entities or line.entities,
         attributes=replace(
             own,
-            scope=own.scope or before.scope,
+            # what is said here of something that others share is said here
+            scope=own.scope or ("" if before.scope == TEAM else before.scope),
             importance=before.importance if own.importance is None else own.importance,
             tags=joined(own.tags, tags),
             is_pinned=own.is_pinned or is_pinned(old),
@@ -250,26 +255,30 @@ _SHORTEST = 4
 
 
 class Settlement(Struct, frozen=True):
-    """What is written into the line of a memory: that it holds alone, or beside the other one."""
+    """What is written into the line of a memory: that it supersedes the other one, is superseded, or stands beside."""
 
     memory: MemoryId
     other: ShortId
-    holds_alone: bool
+    key: Literal["supersedes", "superseded", "beside"]
 
     def of(self, line: RetainedLine) -> RetainedLine:
         """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
         said = replace(line.attributes, provenance=by)
-        if self.holds_alone:
-            without = tuple(one for one in said.beside if one != self.other)
-            said = replace(said, supersedes=joined(said.supersedes, [self.other]), beside=without)
-        else:
-            said = replace(said, beside=joined(said.beside, [self.other]))
+        if self.key != "beside":
+            said = replace(said, beside=tuple(one for one in said.beside if one != self.other))
+        said = replace(said, **{self.key: joined(getattr(said, self.key), [self.other])})
         return replace(line, attributes=said)
 
 
-def settlement_of(one: Disagreement, keep: Keep) -> Settlement:
-    """Return what settles a disagreement."""
-    if keep is Keep.OLDER:
-        return Settlement(one.older, short_id(one.newer), holds_alone=True)
-    return Settlement(one.newer, short_id(one.older), holds_alone=keep is Keep.NEWER)
+def settlement_of(one: Disagreement, keep: Keep, own: Container[MemoryId]) -> Settlement:
+    """Return what settles a disagreement; it is written into one of its own lines, never into what others share.
+
+    Raises ValueError where both are others'.
+    """
+    kept, other = (one.older, one.newer) if keep is Keep.OLDER else (one.newer, one.older)
+    if kept in own:
+        return Settlement(kept, short_id(other), "beside" if keep is Keep.BOTH else "supersedes")
+    if other in own:
+        return Settlement(other, short_id(kept), "beside" if keep is Keep.BOTH else "superseded")
+    raise ValueError("both are what others of the team say: they settle it, or state here what holds")

@@ -87,14 +87,14 @@ def test_nobody_sees_what_is_another_agents(lines: list[MemorySource], visibilit
 @pytest.mark.parametrize(
     ("visibility", "seen"),
     [
-        (Visibility("alpha"), {"", "global", "agent:alpha"}),
-        (Visibility("alpha", "cron"), {"", "global", "agent:alpha", "agent:alpha:cron"}),
-        (Visibility("alpha", is_owner=True), {"", "global", "agent:alpha", "agent:alpha:cron", "team"}),
-        (Visibility("beta"), {"", "global", "agent:beta"}),
+        (Visibility("alpha"), {"", "global", "team", "agent:alpha"}),
+        (Visibility("alpha", "cron"), {"", "global", "team", "agent:alpha", "agent:alpha:cron"}),
+        (Visibility("alpha", is_owner=True), {"", "global", "team", "agent:alpha", "agent:alpha:cron", "crew"}),
+        (Visibility("beta"), {"", "global", "team", "agent:beta"}),
     ],
 )
 def test_scope_by_scope(visibility: Visibility, seen: set[str]) -> None:
-    asked = ("", "global", "agent:alpha", "agent:alpha:cron", "agent:beta", " Agent:Beta", "team")
+    asked = ("", "global", "agent:alpha", "agent:alpha:cron", "agent:beta", " Agent:Beta", "team", "crew")
     assert {scope for scope in asked if visibility.admits(scope)} == seen
 
 

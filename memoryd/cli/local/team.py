@@ -1,0 +1,354 @@
+"""memoryctl team: begin a team or join one, share memories and take them back.
+
+`init`, `join` and `leave` work without a daemon, and have one that runs read the configuration again.
+"""
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any, Final, TypedDict
+
+import click
+
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, verb
+from memoryd.cli.local.model_use import write_config
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.config.loading.editing import with_value, without_key
+from memoryd.config.loading.load import load, loaded_of, source_of
+from memoryd.config.loading.raw import ConfigText, parse, read, value_at
+from memoryd.config.paths import config_file, team_dir
+from memoryd.config.team import SERVER, TeamSection
+from memoryd.domain.memories.sharing import TeamPeople
+from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
+from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
+from memoryd.team.carrier import GitCarrier
+from memoryd.team.git import is_on_disk, make_bare
+from memoryd.team.protocol import Carrier, TeamPlace
+from memoryd.team.sharing import carrier_of
+from memoryd.wire import Exit
+
+TAKEN: Final = "{} is in the team already, by another address than {}, by which git knows you"
+TAKEN_HINT: Final = "join by another name; or, if that is you, give git the same address here"
+THERE_IS_ONE: Final = "{} holds team {} already"
+UNSENT: Final = "{} wait to be sent: {}"
+STAYS: Final = (
+    "what you shared stays in the repository: memoryctl team revoke takes a memory back, before you leave",
+    "your name stays in team.json of the repository",
+)
+_SECTION: Final = "team"
+_MEMBERS: Final = "members"
+
+
+class JoinedReply(TypedDict):
+    """What `init`, `join` and `leave` answer."""
+
+    name: str
+    person: str
+    remote: str
+    people: list[str]
+    config: str
+    notes: list[str]
+
+
+git_option = click.option(
+    "--git", "remote", metavar="PATH|URL", help="The repository: a bare one in a folder, or an address."
+)
+person_option = click.option(
+    "--person", metavar="NAME", help="What you are called in citations; on a server that is your login."
+)
+server_argument = argument(
+    "server", required=False, metavar="[SERVER]", help="In the stead of a repository: postgresql://LOGIN@HOST/DATABASE."
+)
+
+
+class TeamGroup(click.Group):
+    """Has the commands of a server, which load its driver, when one is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), _MEMBERS])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != _MEMBERS:
+            return super().get_command(ctx, cmd_name)
+        from memoryd.cli.local.team_server import members_command
+
+        return members_command
+
+
+@click.group("team", cls=TeamGroup)
+def team_command() -> None:
+    """Share memories with the people of a team, by a git repository or a PostgreSQL server."""
+
+
+@team_command.command("init")
+@server_argument
+@git_option
+@click.option("--name", required=True, metavar="NAME", help="What the team is called.")
+@person_option
+@click.option("--member", "members", multiple=True, metavar="LOGIN", help="Who is in it, on a server; may be repeated.")
+@verb
+def init(
+    invocation: Invocation,
+    server: str | None,
+    remote: str | None,
+    name: str,
+    person: str | None,
+    members: tuple[str, ...],
+) -> Exit:
+    """Begin a team, in a repository that is empty (a folder that is not there becomes one) or on a server."""
+    if server is not None:
+        _check_server_alone(server, remote, person)
+        from memoryd.cli.local.team_server import begin_on_server
+
+        return begin_on_server(invocation, server, name, members)
+    remote, person = _git_place(remote, person)
+    section = _planned(invocation, remote, name, person)[2]
+    if is_on_disk(remote):
+        make_bare(Path(remote))
+    return _enter(invocation, remote, person, lambda carrier: _begun(carrier, section))
+
+
+@team_command.command("join")
+@server_argument
+@git_option
+@click.option("--name", metavar="NAME", help="What the team is called, on a server.")
+@person_option
+@verb
+def join(invocation: Invocation, server: str | None, remote: str | None, name: str | None, person: str | None) -> Exit:
+    """Join a team that somebody began."""
+    if server is not None:
+        _check_server_alone(server, remote, person)
+        if name is None:
+            raise click.UsageError("--name says which team of the server")
+        from memoryd.cli.local.team_server import check_server
+
+        return _write_joined(invocation, server, name, check_server(server, name), [])
+    remote, person = _git_place(remote, person)
+    section = _planned(invocation, remote, "team-to-join", person)[2]
+    return _enter(invocation, remote, person, lambda carrier: _joined(carrier, section))
+
+
+def _enter(
+    invocation: Invocation, remote: str, person: str, enter: Callable[[GitCarrier], Coroutine[Any, Any, TeamPeople]]
+) -> Exit:
+    """Enter a team in a folder of its own name, then write the configuration, and have a running daemon take it."""
+    draft = team_dir(".new")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        people = asyncio.run(enter(_carrier(remote, person, draft)))
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return _write_joined(invocation, remote, people.name, person, sorted(people.people))
+
+
+def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
+    if remote is None or person is None:
+        raise click.UsageError("name a repository by --git and yourself by --person, or a server")
+    return _address(remote), person
+
+
+def _check_server_alone(server: str, remote: str | None, person: str | None) -> None:
+    if not server.startswith(SERVER):
+        raise click.UsageError(f"{server} is no server: it begins with postgresql://; a repository is named by --git")
+    if remote is not None or person is not None:
+        raise click.UsageError("on a server you are called as your login, and nothing is named by --git or --person")
+
+
+def _write_joined(invocation: Invocation, remote: str, name: str, person: str, names: list[str]) -> Exit:
+    path, text, section = _planned(invocation, remote, name, person)
+    kept = write_config(invocation, path, text)
+    notes = [f"the file as it was before: {kept}"] if kept else []
+    reply = JoinedReply(
+        name=name, person=section.person or person, remote=remote, people=names, config=str(path), notes=notes
+    )
+    line = f"{styled(name, bold=True)}  you are {reply['person']}{', of ' if names else ''}{', '.join(names)}"
+    return invocation.show(reply, [harmless_line(line)], [*notes, "memoryctl team promote ID shares a memory"])
+
+
+async def _begun(carrier: GitCarrier, section: TeamSection) -> TeamPeople:
+    await _reach(carrier)
+    if (before := await carrier.people_or_none()) is not None:
+        raise InvalidRequest(THERE_IS_ONE.format(section.remote, before.name), hint="memoryctl team join joins it")
+    people = TeamPeople(section.name or "", {}).with_person(section.person or "", await carrier.repository.author())
+    return await _written(carrier, people, f"begin team {people.name}")
+
+
+async def _joined(carrier: GitCarrier, section: TeamSection) -> TeamPeople:
+    mail = await carrier.repository.author()
+    await _reach(carrier)
+    people, person = await carrier.people(), section.person or ""
+    if people.wrote(person, mail):
+        return people
+    if people.people.get(person):
+        raise InvalidRequest(TAKEN.format(person, mail), hint=TAKEN_HINT)
+    return await _written(carrier, people.with_person(person, mail), f"{person} joins")
+
+
+async def _reach(carrier: GitCarrier) -> None:
+    """Exchange; raises NotNow where the repository cannot be reached."""
+    await carrier.open()
+    await carrier.exchange()
+    if carrier.health().offline:
+        raise NotNow(carrier.health().offline, hint="see whether `git ls-remote` reaches it")
+
+
+async def _written(carrier: GitCarrier, people: TeamPeople, why: str) -> TeamPeople:
+    await carrier.found(people, why)
+    await carrier.exchange()
+    health = carrier.health()
+    if health.pending:
+        raise MemorydError(f"the repository was not written: {health.refused or health.offline or health.broken}")
+    return await carrier.people()
+
+
+def _carrier(remote: str, person: str, folder: Path) -> GitCarrier:
+    return GitCarrier(
+        TeamPlace(remote=remote, person=person, checkout=folder / "checkout", is_own=True, notes=folder / "notes")
+    )
+
+
+def _address(remote: str) -> str:
+    """Return a remote as the configuration has it, a folder by its whole path."""
+    if is_on_disk(remote):
+        return str(Path(remote.removeprefix("file://")).expanduser().absolute())
+    return remote
+
+
+def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tuple[Path, str, TeamSection]:
+    """Return the configuration with a team; raises InvalidRequest where there is another one, ConfigError."""
+    now = load().config.team
+    if now.remote is not None and (now.remote, now.person) != (remote, person):
+        raise InvalidRequest(f"you are in team {now.name} already", hint="memoryctl team leave")
+    path, text = _file()
+    for key, value in (("person", person), ("name", name), ("remote", remote)):
+        text = with_value(text, (_SECTION, key), value)
+    if invocation.agent is not None:
+        text = with_value(text, (_SECTION, "agent"), invocation.agent)
+    return path, text, loaded_of(ConfigText(text), path).config.team
+
+
+def _file() -> tuple[Path, str]:
+    source = source_of(None)
+    if source is not None and source.is_symlink():
+        raise InvalidRequest(f"{source} is a link", hint=f"write the section `{_SECTION}` into what it leads to")
+    return source or config_file(), read(source).text if source is not None and source.exists() else ""
+
+
+@team_command.command("leave")
+@click.option("--yes", "is_sure", is_flag=True, help="Leave though something of yours waits to be sent.")
+@verb
+def leave(invocation: Invocation, is_sure: bool) -> Exit:
+    """Leave the team: its memory is removed from this machine; what you shared stays where it is."""
+    section = load().config.team
+    if not section.is_joined:
+        raise Disabled("you are in no team")
+    waits = asyncio.run(_unsent(carrier_of(section)))
+    if waits and not is_sure:
+        raise NotNow(waits, hint="see memoryctl team status; --yes leaves all the same")
+    path, text = _file()
+    if value_at(parse(text, path), (_SECTION,)) is not None:
+        kept = write_config(invocation, path, without_key(text, (_SECTION,)))
+        notes = [f"the file as it was before: {kept}"] if kept else []
+    else:
+        notes = ["the team is not named in the file: unset what names it, such as variables"]
+    shutil.rmtree(section.folder, ignore_errors=True)
+    notes += [*STAYS, *([f"your checkout stays: {section.checkout_folder}"] if section.checkout is not None else [])]
+    reply = JoinedReply(
+        name=section.name or "",
+        person=section.person or "",
+        remote=section.remote or "",
+        people=[],
+        config=str(path),
+        notes=notes,
+    )
+    return invocation.show(reply, [harmless_line(f"you left team {section.name}")], notes)
+
+
+async def _unsent(carrier: Carrier) -> str:
+    """Return what waits to be sent after one more try, and why; empty if nothing does."""
+    await carrier.exchange()
+    health = carrier.health()
+    why = health.offline or health.refused or health.broken
+    return UNSENT.format(count(health.pending, "file"), why) if health.pending else ""
+
+
+@team_command.command("promote")
+@argument(
+    "target", metavar="ID|CITATION", help="The id of a memory or its beginning, or a citation such as memory/x.md#L12."
+)
+@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be shared, and who would read it.")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@verb
+def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) -> Exit:
+    """Share a memory with the team, after showing the line and who will read it."""
+    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
+    if not (is_dry or is_sure or can_ask):
+        raise click.UsageError("nobody can be asked here: say --yes to share it, or --dry-run to see what would go")
+    reply = invocation.memory.promote_memory(target, dry_run=True)
+    if not (is_dry or is_sure or reply["promoted"]):
+        click.echo("\n".join(promoted_lines(reply)))
+        click.confirm("Share it?", abort=True, err=True)
+    if not is_dry:
+        reply = invocation.memory.promote_memory(target)
+    return invocation.show(reply, promoted_lines(reply), reply["notes"])
+
+
+def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
+    """Yield a shared line, whose it is, and who reads it."""
+    state = "shared" if reply["promoted"] else "would be shared"
+    yield f"{styled(harmless_line(reply['citation']), bold=True)}  {reply['id'][:SHORT_ID]}  {state}"
+    yield f"  {harmless(reply['line'])}"
+    readers = harmless_line(", ".join(reply["readers"]))
+    yield f"  by {harmless_line(reply['author'])}, read by {readers} and whoever may read the repository"
+
+
+@team_command.command("revoke")
+@argument(
+    "target", metavar="ID|CITATION", help="The id of a memory of yours, or a citation such as ana:memory/x.md#L12."
+)
+@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be taken back.")
+@verb
+def revoke(invocation: Invocation, target: str, is_dry: bool) -> Exit:
+    """Take a memory of yours back from the team, and say what cannot be reached."""
+    reply = invocation.memory.revoke_memory(target, dry_run=is_dry)
+    return invocation.show(reply, _revoked_lines(reply))
+
+
+def _revoked_lines(reply: TeamRevokeReply) -> Iterator[str]:
+    state = "taken back" if reply["changed"] else "would be taken back"
+    yield from (f"{styled(harmless_line(one), bold=True)}  {state}" for one in reply["revoked"])
+    yield "  out of reach:"
+    yield from (f"  - {harmless_line(one)}" for one in reply["stays"])
+
+
+@team_command.command("sync")
+@verb
+def sync(invocation: Invocation) -> Exit:
+    """Bring in what others shared, and send what waits."""
+    reply = invocation.memory.sync_team()
+    is_well = not (reply["offline"] or reply["published"]["pending"])
+    return invocation.show(reply, _status_lines(reply), code=Exit.DONE if is_well else Exit.ERROR)
+
+
+@team_command.command("status")
+@verb
+def status(invocation: Invocation) -> Exit:
+    """Show who is in the team, what waits to be sent, and what is wrong."""
+    found = [one["team"] for one in invocation.chosen_agents(invocation.memory.status()) if one["team"] is not None]
+    if not found:
+        raise Disabled("you are in no team", hint="memoryctl team init makes one, memoryctl team join joins one")
+    return invocation.show(found[0], _status_lines(found[0]))
+
+
+def _status_lines(reply: TeamReply) -> Iterator[str]:
+    yield harmless_line(f"{reply['name']}  you are {reply['person']}, {reply['remote']}")
+    yield from (f"  {harmless_line(one['name'])}  {count(one['files'], 'file')}" for one in reply["people"])
+    pending = reply["published"]["pending"]
+    waits = f"{count(pending, 'file')} to be sent" if pending else "all is sent"
+    yield f"  {waits}"
+    yield f"  brought in: {minute(reply['fetchedAt']) if reply['fetchedAt'] else 'not yet'}"
+    if reply["offline"]:
+        yield f"  offline: {harmless_line(reply['offline'])}"
+    yield from (f"  ! {harmless_line(one)}" for one in reply["trouble"])

@@ -1,0 +1,304 @@
+"""The git repository as carrier: one's own files are committed here at once, and sent when the remote answers.
+
+What waits to be sent stands between two refs, `base` and `local`. After a fetch it is made again upon what was
+fetched, memory by memory, as one commit: nothing is merged by lines of text, nothing is forced. A kill between any two
+steps leaves refs by which the next exchange does the same again.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+from msgspec.structs import replace
+
+from memoryd.domain.memories.edits import NoPlaceError
+from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
+from memoryd.errors import InvalidRequest, MemorydError, SidecarError
+from memoryd.team.attribution import Attribution
+from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
+from memoryd.team.repository import BASE, LOCAL, REGULAR, TeamRepository, TreeFile, blob_id
+from memoryd.team.view import TeamView, counted
+
+log = structlog.get_logger(__name__)
+
+TRIES: Final = 4
+"""Pushes that may come too late one after the other, before it is left to the next exchange."""
+WHY_MERGED: Final = "share what waited"
+NO_TEAM: Final = "the repository holds no team"
+JOIN_HINT: Final = "memoryctl team init makes one, memoryctl team join joins it"
+NOT_IN: Final = "{} is not in the team by the address {}, by which git knows you"
+NOT_IN_HINT: Final = "use the address that team.json has for you: git config user.email; or memoryctl team join"
+UNMERGED: Final = "what waits cannot be put upon what was fetched: {}"
+
+
+class GitCarrier:
+    """The carrier of one person; see `team/protocol.py`."""
+
+    def __init__(self, place: TeamPlace, *, on_shown: Callable[[], object] = lambda: None) -> None:
+        self.place = place
+        self._on_shown = on_shown
+        self.repository = TeamRepository(place.checkout, is_own=place.is_own)
+        self._view = TeamView(place.notes)
+        self._attribution = Attribution(self.repository)
+        self._health = CarrierHealth()
+        self._files = asyncio.Lock()
+        """For what reads refs of ours and sets them."""
+        self._network = asyncio.Lock()
+        self._is_open = False
+        self._first_waits_since: float | None = None
+
+    def health(self) -> CarrierHealth:
+        """Say how it does."""
+        since = self._first_waits_since
+        behind = 0 if since is None else max(0, int(time.time() - since))
+        return replace(self._health, behind_seconds=behind)
+
+    def digest(self, data: bytes) -> str:
+        """Return the digest that `known` gives for these bytes."""
+        return blob_id(data)
+
+    async def news(self) -> None:
+        """Wait: a repository tells nobody that there is something new."""
+        await asyncio.Event().wait()
+
+    async def known(self) -> Mapping[str, str]:
+        """Return one's own files, each with the digest of its bytes."""
+        async with self._files:
+            tree = await self._tree()
+        return {path: file.blob for path, file in tree.items() if self._is_mine(path, file)}
+
+    async def read(self, paths: Collection[str]) -> Mapping[str, bytes]:
+        """Return the bytes of files of one's own, by path; those that are not there are left out."""
+        async with self._files:
+            tree = await self._tree()
+            blobs = {path: tree[path].blob for path in paths if path in tree and self._is_mine(path, tree[path])}
+            found = await self.repository.blobs(blobs.values())
+        return {path: found[blob] for path, blob in blobs.items()}
+
+    async def members(self) -> Collection[str]:
+        """Return who is in the team."""
+        return sorted((await self.people()).people)
+
+    async def people(self) -> TeamPeople:
+        """Return who is in the team; raises SidecarError where the repository holds none."""
+        async with self._files:
+            return await self._people(await self._tree())
+
+    async def people_or_none(self) -> TeamPeople | None:
+        """Return who is in the team; None where the repository holds none."""
+        async with self._files:
+            tree = await self._tree()
+            return await self._people(tree) if TEAM_FILE in tree else None
+
+    async def open(self) -> None:
+        """Have the repository ready; raises SidecarError where git or a checkout is not as it must be."""
+        async with self._files:
+            await self._opened()
+
+    async def apply(self, changes: SharedChanges) -> None:
+        """Commit changes of one's own files, and show them here; raises InvalidRequest for who is not in the team."""
+        async with self._files:
+            tree = await self._tree()
+            await self._check_author(await self._people(tree))
+            await self._commit(changes)
+            await self._show_what_is_there()
+
+    async def found(self, people: TeamPeople, why: str) -> None:
+        """Write who is in the team."""
+        async with self._files:
+            await self._opened()
+            await self._commit(SharedChanges(put={TEAM_FILE: people.write()}, why=why))
+
+    async def exchange(self) -> None:
+        """Bring in what others shared, and send what was applied; where that fails, `health` says why.
+
+        What was brought in is shown in any case.
+        """
+        async with self._network:
+            broken = ""
+            try:
+                async with self._files:
+                    await self._opened()
+                await self._fetch_and_push()
+            except (MemorydError, OSError) as exc:
+                broken = _sentence(exc)
+            async with self._files:
+                await self._show_what_is_there(broken)
+
+    async def _show_what_is_there(self, broken: str = "") -> None:
+        """Show the files of the team here; what keeps it from that, or did before, is told by `health`."""
+        try:
+            await self._show()
+        except (MemorydError, OSError) as exc:
+            broken = broken or _sentence(exc)
+        self._note(broken=broken)
+
+    async def _fetch_and_push(self) -> None:
+        for _ in range(TRIES):
+            try:
+                fetched = await self.repository.fetch(self.place.remote)
+            except SidecarError as exc:
+                self._note(offline=_sentence(exc))
+                return
+            self._note(offline="", fetched_at=datetime.now(UTC))
+            async with self._files:
+                tip = await self._rebased(fetched)
+            if tip is None or tip == fetched:
+                self._note(refused="")
+                return
+            result = await self.repository.push(self.place.remote, tip)
+            if result.is_behind:
+                continue
+            self._note(offline=result.offline, refused=result.refused)
+            if not result.offline and not result.refused:
+                async with self._files:
+                    await self.repository.set_ref(BASE, tip)
+                self._note(pushed_at=datetime.now(UTC))
+            return
+        self._note(refused="others push all the time; it is tried again")
+
+    async def _rebased(self, fetched: str | None) -> str | None:
+        """Put what waits upon what was fetched; return the commit that is to be sent, None if there is none."""
+        local, base = await self.repository.commit_of(LOCAL), await self.repository.commit_of(BASE)
+        if fetched is None:
+            return local
+        if local is None or await self.repository.is_ancestor(local, fetched):
+            tip = fetched
+        elif await self.repository.is_ancestor(fetched, local):
+            tip = local
+        else:
+            changes = await self._waiting(base, local, fetched)
+            made = None if changes.is_empty else await self._made_upon(fetched, changes)
+            tip = made or fetched
+        # in this order: a kill in between has the same made again, and nothing taken back
+        if tip != local:
+            await self.repository.set_ref(LOCAL, tip)
+        if base != fetched:
+            await self.repository.set_ref(BASE, fetched)
+        return tip
+
+    async def _waiting(self, base: str | None, local: str, fetched: str) -> SharedChanges:
+        """Return what was changed here since the base, as changes of what was fetched; raises SidecarError."""
+        before, ours, theirs = [await self.repository.tree(one) for one in (base, local, fetched)]
+        put, remove = dict[str, bytes](), list[str]()
+        for path in sorted(before.keys() | ours.keys()):
+            was, now = before.get(path), ours.get(path)
+            if was == now or not (path == TEAM_FILE or self._is_path_of_mine(path)):
+                continue
+            texts = [await self._bytes(tree, path) for tree in (before, ours, theirs)]
+            made = self._merged(path, *texts)
+            if made is not None and made != texts[2]:
+                put[path] = made
+            elif made is None and path in theirs:
+                remove.append(path)
+        return SharedChanges(put=put, remove=remove, why=WHY_MERGED)
+
+    def _merged(self, path: str, before: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """Return a file of one's own upon what was fetched, None if it goes; raises SidecarError where nobody can."""
+        if path == TEAM_FILE:
+            return self._merged_team(ours, theirs)
+        place = shared_file(path)
+        if place is None or not place.is_log or theirs is None:
+            return ours
+        texts = [(one or b"").decode("utf-8", "replace") for one in (before, ours, theirs)]
+        try:
+            return merged_log(path, *texts).encode() or None
+        except (NoPlaceError, ValueError) as exc:
+            raise SidecarError(UNMERGED.format(exc)) from exc
+
+    def _merged_team(self, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        if ours is None or theirs is None:
+            return theirs or ours
+        mine = TeamPeople.read(ours).people.get(self.place.person, ())
+        team = TeamPeople.read(theirs)
+        for mail in mine:
+            team = team.with_person(self.place.person, mail)
+        return team.write()
+
+    async def _commit(self, changes: SharedChanges) -> None:
+        local = await self.repository.commit_of(LOCAL)
+        made = await self._made_upon(local, changes)
+        if made is not None:
+            await self.repository.set_ref(LOCAL, made)
+
+    async def _made_upon(self, parent: str | None, changes: SharedChanges) -> str | None:
+        return await self.repository.commit(parent, changes.put, changes.remove, f"memoryd: {changes.why}")
+
+    async def _show(self) -> None:
+        """Show the files of the team here, and count what waits."""
+        local = await self.repository.commit_of(LOCAL)
+        if local is None:
+            return
+        await self._count_waiting(local)
+        tree = await self._tree()
+        people = await self._people(tree)
+        shown = await self._attribution.shown(local, tree, people)
+        if await asyncio.to_thread(self._view.write, shown):
+            self._on_shown()
+        self._note(withheld=shown.withheld, people={**dict.fromkeys(people.people, 0), **counted(shown)})
+
+    async def _count_waiting(self, local: str) -> None:
+        base = await self.repository.commit_of(BASE)
+        if base == local:
+            self._first_waits_since = None
+            self._note(pending=0)
+            return
+        before, ours = await self.repository.tree(base), await self.repository.tree(local)
+        pending = sum(before.get(path) != ours.get(path) for path in before.keys() | ours.keys())
+        self._note(pending=pending)
+        times = await self.repository.times_since(base, local) if pending else []
+        self._first_waits_since = min(times, default=None)
+
+    async def _tree(self) -> Mapping[str, TreeFile]:
+        await self._opened()
+        return await self.repository.tree(await self.repository.commit_of(LOCAL))
+
+    async def _people(self, tree: Mapping[str, TreeFile]) -> TeamPeople:
+        data = await self._bytes(tree, TEAM_FILE)
+        if data is None:
+            raise SidecarError(NO_TEAM, hint=JOIN_HINT)
+        try:
+            return TeamPeople.read(data)
+        except ValueError as exc:
+            raise SidecarError(str(exc), hint="mend it in the repository") from exc
+
+    async def _check_author(self, people: TeamPeople) -> None:
+        mail = await self.repository.author()
+        if not people.wrote(self.place.person, mail):
+            raise InvalidRequest(NOT_IN.format(self.place.person, mail), hint=NOT_IN_HINT)
+
+    async def _bytes(self, tree: Mapping[str, TreeFile], path: str) -> bytes | None:
+        file = tree.get(path)
+        if file is None or file.mode != REGULAR:
+            return None
+        if file.size > MAX_FILE_BYTES:
+            raise SidecarError(f"{path} in the repository of the team is too large")
+        return (await self.repository.blobs([file.blob]))[file.blob]
+
+    async def _opened(self) -> None:
+        if not self._is_open:
+            await self.repository.open()
+            self._is_open = True
+
+    def _is_mine(self, path: str, file: TreeFile) -> bool:
+        return file.mode == REGULAR and self._is_path_of_mine(path)
+
+    def _is_path_of_mine(self, path: str) -> bool:
+        place = shared_file(path)
+        return place is not None and place.person == self.place.person
+
+    def _note(self, **news: object) -> None:
+        before = self._health
+        self._health = replace(before, **news)
+        for name in ("offline", "refused", "broken"):
+            # each once when it begins: a day without a network is one line of the log
+            if (reason := getattr(self._health, name)) and not getattr(before, name):
+                log.info("the team cannot be reached" if name == "offline" else "the team needs a look", reason=reason)
+
+
+def _sentence(exc: Exception) -> str:
+    hint = getattr(exc, "hint", "")
+    return f"{exc}; {hint}" if hint else str(exc)

@@ -1,0 +1,226 @@
+"""The program git as a child process, on one repository: with a deadline, bounded output, and nothing of theirs run.
+
+Whoever may write into a repository must not get a command run here by it. So there is no working tree, and with it no
+filter, no hook, no submodule and no symlink: trees and blobs are read and written as objects. What git would run by
+itself is off by options that stand before those of the repository. Of its owner's configuration name, address,
+signing, credentials and addresses of remotes hold.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from memoryd.domain.expressions import expression
+from memoryd.errors import InvalidRequest, SidecarError
+from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
+
+FLOOR: Final = (2, 30)
+LOCAL_SECONDS: Final = 30.0
+"""What git may take without a network."""
+STDOUT_BYTES: Final = 64 * 1024 * 1024
+"""A git that prints more is killed."""
+GRACE: Final = timedelta(seconds=2)
+MAX_REASON: Final = 300
+"""Signs of what git said that are told."""
+INSTALL: Final = "install git 2.30 or later, such as by `apt install git`"
+IDENTITY: Final = "say who you are: git config --global user.name NAME; git config --global user.email ADDRESS"
+_VERSION: Final = expression(r"git version (?P<major>\d+)\.(?P<minor>\d+)")
+_SETTINGS: Final = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.symlinks=false",
+    "core.attributesFile=/dev/null",
+    "core.alternateRefsCommand=true",
+    "core.quotePath=true",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "push.recurseSubmodules=no",
+    "push.followTags=false",
+    "push.gpgSign=false",
+    "transfer.fsckObjects=true",
+    "transfer.bundleURI=false",
+    "gc.autoDetach=false",
+    "maintenance.autoDetach=false",
+    "log.showSignature=false",
+    "log.mailmap=false",
+    "blame.ignoreRevsFile=",
+    "credential.interactive=false",
+    "user.useConfigOnly=true",
+)
+_ALSO_SEEN: Final = ("XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+_FIXED: Final = {
+    "GIT_ALLOW_PROTOCOL": "file:https:ssh",
+    "GIT_ASKPASS": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_EDITOR": "true",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "SSH_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+}
+RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack"
+"""What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
+
+
+class GitResult(Struct, frozen=True):
+    """What a command ended with."""
+
+    code: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def reason(self) -> str:
+        """What it said was wrong: its last line that says so."""
+        lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
+        told = [line for line in lines if line.startswith(("fatal:", "error:", "remote: error:", "! [", "ssh:"))]
+        return (told or lines or [f"exit status {self.code}"])[-1][:MAX_REASON]
+
+
+def git_environment(outside: Mapping[str, str]) -> dict[str, str]:
+    """Return what git may see of the environment, and what is never asked of a person."""
+    ssh = outside.get("GIT_SSH_COMMAND") or "ssh"
+    return {
+        **allowed_environment(outside, _ALSO_SEEN),
+        **_FIXED,
+        "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes -o ConnectTimeout=10",
+    }
+
+
+def is_on_disk(remote: str) -> bool:
+    """Tell whether a remote is a folder here: git reads what has a colon before any slash as a host."""
+    head = remote.partition("/")[0]
+    return remote.startswith("file://") or ("://" not in remote and ":" not in head)
+
+
+class Git(Struct, frozen=True):
+    """Runs git on the repository in a folder, which need not be there for what needs none."""
+
+    folder: Path
+    on_kill: Callable[[], None] = lambda: None
+    """Told when git was killed in the middle of something."""
+
+    async def run(
+        self, *arguments: str, seconds: float = LOCAL_SECONDS, more: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Return what a command prints; raises SidecarError for one that fails, and as `attempt` does."""
+        result = await self.attempt(*arguments, seconds=seconds, more=more)
+        if result.code != 0:
+            raise SidecarError(f"git {arguments[0]}: {result.reason}")
+        return result.stdout
+
+    async def attempt(
+        self, *arguments: str, seconds: float = LOCAL_SECONDS, more: Mapping[str, str] | None = None
+    ) -> GitResult:
+        """Run a command to its end; raises SidecarError if it cannot be run, prints too much or takes too long.
+
+        `more` is added to its environment. At the deadline its whole process group is killed.
+        """
+        child = Child(self._spec(arguments, more or {}, stdout_limit=STDOUT_BYTES))
+        try:
+            async with asyncio.timeout(seconds):
+                await child.start()
+                code = await child.wait()
+        except TimeoutError as exc:
+            raise SidecarError(f"git {arguments[0]} did not end within {seconds:g} s") from exc
+        finally:
+            await self._end(child)
+        if child.has_overflowed:
+            raise SidecarError(f"git {arguments[0]} printed more than {STDOUT_BYTES} bytes")
+        return GitResult(code, child.stdout, child.stderr)
+
+    async def succeeds(self, *arguments: str) -> bool:
+        """Tell whether a command that is a question ends with yes; raises SidecarError if it cannot be run."""
+        return (await self.attempt(*arguments)).code == 0
+
+    async def blobs(self, ids: Sequence[str], seconds: float = LOCAL_SECONDS) -> dict[str, bytes]:
+        """Return the bytes of blobs by their ids; raises SidecarError where one cannot be had."""
+        if not ids:
+            return {}
+        batch = _Batch(wanted=len(ids))
+        spec = self._spec(("cat-file", "--batch"), {})
+        child = Child(replace(spec, on_output=batch.take, on_exit=batch.is_over.set))
+        try:
+            async with asyncio.timeout(seconds):
+                await child.start()
+                child.write("".join(f"{one}\n" for one in ids).encode())
+                await batch.is_over.wait()
+        except TimeoutError as exc:
+            raise SidecarError(f"git cat-file did not end within {seconds:g} s") from exc
+        finally:
+            await child.stop()
+        if len(batch.found) < len(set(ids)):
+            raise SidecarError("git cat-file: a file of the repository cannot be read")
+        return batch.found
+
+    async def _end(self, child: Child) -> None:
+        was_killed = child.pid is not None and child.returncode is None
+        await child.stop()
+        if was_killed:
+            self.on_kill()
+
+    def _spec(self, arguments: Sequence[str], more: Mapping[str, str], stdout_limit: int = 0) -> ChildSpec:
+        settings = [part for one in _SETTINGS for part in ("-c", one)]
+        return ChildSpec(
+            command=("git", f"--git-dir={self.folder}", *settings, *arguments),
+            environment={**git_environment(os.environ), **more},
+            grace=GRACE,
+            stdout_limit=stdout_limit,
+        )
+
+
+class _Batch(Struct):
+    """Takes apart what `cat-file --batch` prints."""
+
+    wanted: int
+    found: dict[str, bytes] = field(default_factory=dict)
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+    _data: bytearray = field(default_factory=bytearray)
+    _taken: int = 0
+
+    def take(self, data: bytes) -> None:
+        """Take output as it comes."""
+        self._data += data
+        while not self.is_over.is_set() and (end := self._data.find(b"\n")) >= 0:
+            head = self._data[:end].split()
+            if len(head) != 3 or head[1] != b"blob":
+                self.is_over.set()
+                return
+            size = int(head[2])
+            if len(self._data) < end + 1 + size + 1:
+                return
+            self.found[head[0].decode()] = bytes(self._data[end + 1 : end + 1 + size])
+            del self._data[: end + 1 + size + 1]
+            self._taken += 1
+            if self._taken == self.wanted:
+                self.is_over.set()
+
+
+def make_bare(folder: Path) -> None:
+    """Make a bare repository of a folder that is missing or empty; raises InvalidRequest for a working tree."""
+    if (folder / ".git").exists():
+        raise InvalidRequest(f"{folder} has a working tree, and takes no push", hint="name a bare repository")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        folder.mkdir(parents=True, exist_ok=True)
+        asyncio.run(Git(folder).run("init", "--quiet", "--bare", "--template=", "--initial-branch=main"))
+
+
+async def check_git(folder: Path) -> None:
+    """Raise SidecarError where git is missing or too old."""
+    try:
+        told = (await Git(folder).run("version")).decode(errors="replace")
+    except SidecarError as exc:
+        raise SidecarError(str(exc), hint=INSTALL) from exc
+    found = _VERSION.match(told)
+    if found is None or (int(found["major"]), int(found["minor"])) < FLOOR:
+        raise SidecarError(f"{told.strip()[:60]} is too old", hint=INSTALL)

@@ -1,0 +1,420 @@
+"""A PostgreSQL server as carrier: where checkouts are impossible, or rights must hold row by row.
+
+The server holds the files of everybody in one table, and its row security decides who reads and who writes: nobody
+writes as somebody else, for a login has the name of its person. Each member's machine keeps what it may read and
+indexes it like its own notes, so that all of it is ranked by one rule, with or without the server.
+
+One's own files are written here first, durably, and brought to the server when it answers. What it held at the last
+exchange is kept beside them, so that what one person does on two machines is merged memory by memory. Rows are data of
+others: each is looked at before anything of it is written to the disk.
+"""
+
+import asyncio
+import contextlib
+import getpass
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from msgspec.structs import replace
+from psycopg import conninfo, sql
+
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.edits import NoPlaceError
+from memoryd.domain.memories.sharing import (
+    CONFLICT,
+    MAX_FILE_BYTES,
+    MAX_FILES,
+    is_unmerged,
+    log_path,
+    merged_log,
+    note_path,
+    shared_file,
+)
+from memoryd.errors import InvalidRequest, MemorydError, SidecarError
+from memoryd.files.reading import decode
+from memoryd.files.writing import replace_file
+from memoryd.team.attribution import MAX_TOTAL_BYTES, NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
+from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
+from memoryd.team.schema import CHANNEL, MEMBERS, READERS
+from memoryd.team.view import TeamView, counted
+
+CONNECT_SECONDS: Final = 1
+STATEMENT_SECONDS: Final = 30
+EXCHANGE_SECONDS: Final = 60
+TRIES: Final = 4
+"""Of an exchange in which another machine of the same person was faster."""
+BATCH: Final = 200
+"""Files whose bytes are asked for at once."""
+_LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
+JOIN_HINT: Final = "ask who owns the team: memoryctl team members add"
+_LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
+NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
+FASTER: Final = "another machine of yours writes all the time; it is tried again"
+UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
+FOREIGN: Final = "the server calls you {}: share as the person of that name"
+
+_KNOWN: Final = "SELECT path, body FROM memoryd.files WHERE team = %s AND person = %s"
+_OTHERS: Final = """
+SELECT person, path, digest, octet_length(body) FROM memoryd.files WHERE team = %s AND person <> %s
+ORDER BY person, path LIMIT %s
+"""
+_BODIES: Final = """
+SELECT f.person, f.path, f.body FROM memoryd.files f
+JOIN unnest(%s::text[], %s::text[]) AS w (person, path) USING (person, path) WHERE f.team = %s
+"""
+_INSERT: Final = """
+INSERT INTO memoryd.files (team, person, path, digest, body)
+VALUES (%(team)s, %(person)s, %(path)s, %(digest)s, %(body)s)
+ON CONFLICT DO NOTHING
+"""
+_WHERE: Final = "WHERE team = %(team)s AND person = %(person)s AND path = %(path)s AND digest = %(was)s"
+_UPDATE: Final = f"UPDATE memoryd.files SET digest = %(digest)s, body = %(body)s {_WHERE}"
+_DELETE: Final = f"DELETE FROM memoryd.files {_WHERE}"
+
+Key = tuple[str, str]
+"""Person and path."""
+
+
+def connection_options(remote: str) -> dict[str, str]:
+    """Return how a server is reached; raise SidecarError for an address that names a password, or is none.
+
+    Away from this machine its certificate is verified, whatever the address says.
+    """
+    try:
+        found = conninfo.conninfo_to_dict(remote)
+    except psycopg.ProgrammingError as exc:
+        raise SidecarError(f"{remote.split('@')[-1]} is no address of a PostgreSQL server") from exc
+    if found.get("password"):
+        raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
+    hosts = str(found.get("host") or found.get("hostaddr") or os.environ.get("PGHOST", "")).split(",")
+    is_local = all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
+    # what a service file names is not known here; a socket needs no certificate whatever is asked
+    secure = {} if is_local and not found.get("service") else {"sslmode": "verify-full"}
+    options = {key: str(value) for key, value in found.items() if value is not None}
+    return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
+
+
+def login_of(remote: str) -> str:
+    """Return as whom a server is reached; raise as `connection_options` does."""
+    return connection_options(remote).get("user", "") or os.environ.get("PGUSER", "") or getpass.getuser()
+
+
+class OwnFiles:
+    """One's own files on this machine, and as the server had them at the last exchange; all of it blocks."""
+
+    def __init__(self, folder: Path) -> None:
+        self._own, self._sent = folder / "own", folder / "sent"
+
+    def own(self) -> dict[str, bytes]:
+        """Return the files as they are to be, by their paths."""
+        return _files_below(self._own)
+
+    def sent(self) -> dict[str, bytes]:
+        """Return the files as the server had them."""
+        return _files_below(self._sent)
+
+    def change(self, put: Mapping[str, bytes], remove: Collection[str]) -> None:
+        """Change what is to be, durably; raises OSError."""
+        _change(self._own, put, remove)
+
+    def note(self, held: Mapping[str, bytes]) -> None:
+        """Note what the server has now; raises OSError."""
+        before = self.sent()
+        put = {path: data for path, data in held.items() if before.get(path) != data}
+        _change(self._sent, put, before.keys() - held.keys())
+
+
+class PostgresCarrier:
+    """The carrier of one person; see `team/protocol.py`."""
+
+    def __init__(self, place: TeamPlace, team: str, *, on_shown: Callable[[], object] = lambda: None) -> None:
+        self.place = place
+        self.team = team
+        self._on_shown = on_shown
+        self._files = OwnFiles(place.checkout)
+        self._view = TeamView(place.notes)
+        self._health = CarrierHealth()
+        self._held: dict[Key, tuple[bytes, bytes]] | None = None
+        """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
+        self._refusal = ""
+        self._members: Collection[str] = ()
+        self._turn = asyncio.Lock()
+        """For what reads own files and changes them."""
+        self._network = asyncio.Lock()
+        self._waits_since: float | None = None
+
+    def health(self) -> CarrierHealth:
+        """Say how it does."""
+        behind = 0 if self._waits_since is None else max(0, int(time.time() - self._waits_since))
+        return replace(self._health, behind_seconds=behind)
+
+    def digest(self, data: bytes) -> str:
+        """Return the digest that `known` gives for these bytes."""
+        return sha256(data).hexdigest()
+
+    async def known(self) -> Mapping[str, str]:
+        """Return one's own files, each with the digest of its bytes."""
+        async with self._turn:
+            own = await asyncio.to_thread(self._files.own)
+        return {path: self.digest(data) for path, data in own.items()}
+
+    async def read(self, paths: Collection[str]) -> Mapping[str, bytes]:
+        """Return the bytes of files of one's own, by path; those that are not there are left out."""
+        async with self._turn:
+            own = await asyncio.to_thread(self._files.own)
+        return {path: own[path] for path in paths if path in own}
+
+    async def members(self) -> Collection[str]:
+        """Return who may read what the team shares; as of the last exchange where the server is away."""
+        with contextlib.suppress(SidecarError):
+            async with self._connected() as server:
+                self._members = await self._read_members(server)
+        return self._members
+
+    async def apply(self, changes: SharedChanges) -> None:
+        """Change files of one's own on this machine; raises InvalidRequest for who is not in the team, SidecarError."""
+        if self._refusal:
+            raise InvalidRequest(self._refusal, hint=JOIN_HINT)
+        async with self._turn:
+            try:
+                await asyncio.to_thread(self._files.change, changes.put, changes.remove)
+            except OSError as exc:
+                raise SidecarError(f"what is shared cannot be written: {exc.strerror}") from exc
+            await self._count_pending()
+            await self._show()
+
+    async def exchange(self) -> None:
+        """Bring in what others shared, and send what was applied; where that fails, `health` says why."""
+        async with self._network:
+            broken = offline = refused = ""
+            try:
+                async with asyncio.timeout(EXCHANGE_SECONDS), self._connected() as server:
+                    refused = await self._send(server)
+                    await self._fetch(server)
+            except _AwayError as exc:
+                offline = str(exc)
+            except TimeoutError:
+                offline = "the server does not answer"
+            except (MemorydError, OSError) as exc:
+                broken = str(exc)
+            except psycopg.Error as exc:
+                broken = sentence(exc)
+            async with self._turn:
+                await self._count_pending()
+            self._health = replace(self._health, offline=offline, refused=refused, broken=broken)
+
+    async def news(self) -> None:
+        """Return once the server tells that somebody shared something; raises SidecarError where it is away."""
+        try:
+            async with self._connected(is_listening=True) as server:
+                async for _ in server.notifies(stop_after=1):
+                    return
+        except psycopg.Error as exc:
+            raise _AwayError(sentence(exc)) from exc
+
+    @contextlib.asynccontextmanager
+    async def _connected(self, *, is_listening: bool = False) -> AsyncIterator[psycopg.AsyncConnection]:
+        options = connection_options(self.place.remote)
+        try:
+            server = await psycopg.AsyncConnection.connect(**options, autocommit=True)  # type: ignore[arg-type]
+        except psycopg.OperationalError as exc:
+            raise _AwayError(sentence(exc)) from exc
+        async with server:
+            login = server.info.user
+            if login != self.place.person:
+                raise SidecarError(FOREIGN.format(login))
+            await server.execute(f"SET statement_timeout = {0 if is_listening else STATEMENT_SECONDS * 1000}")
+            if is_listening:
+                await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL.format(self.team))))
+            yield server
+
+    async def _read_members(self, server: psycopg.AsyncConnection) -> list[str]:
+        rows = await (await server.execute(MEMBERS, (READERS.format(self.team),))).fetchall()
+        return [name for (name,) in rows]
+
+    async def _send(self, server: psycopg.AsyncConnection) -> str:
+        """Bring one's own files to the server, and here what another machine of the same person did; say what it
+        refuses."""
+        if not await self._may_read(server):
+            # who was taken out of the team is shown nothing of it any more
+            self._held, self._members, self._refusal = {}, (), NO_TEAM.format(self.team)
+            await self._show()
+            raise SidecarError(self._refusal, hint=JOIN_HINT)
+        self._refusal = ""
+        for _ in range(TRIES):
+            rows = await (await server.execute(_KNOWN, (self.team, self.place.person))).fetchall()
+            theirs = {path: bytes(body) for path, body in rows}
+            async with self._turn:
+                before, ours = await asyncio.to_thread(self._files.sent), await asyncio.to_thread(self._files.own)
+                wanted = self._merged(before, ours, theirs)
+            try:
+                await self._write(server, theirs, wanted)
+            except psycopg.errors.InsufficientPrivilege:
+                return "you may read what the team shares, and not share"
+            except _OtherWasFasterError:
+                continue
+            async with self._turn:
+                now = await asyncio.to_thread(self._files.own)
+                # what was applied meanwhile stays, and waits
+                put = {path: data for path, data in wanted.items() if now.get(path) == ours.get(path) != data}
+                gone = [path for path in ours.keys() - wanted.keys() if now.get(path) == ours[path]]
+                await asyncio.to_thread(self._files.change, put, gone)
+                await asyncio.to_thread(self._files.note, wanted)
+            if wanted != theirs:
+                self._health = replace(self._health, pushed_at=datetime.now(UTC))
+            return ""
+        return FASTER
+
+    async def _may_read(self, server: psycopg.AsyncConnection) -> bool:
+        try:
+            found = await server.execute("SELECT 1 FROM memoryd.teams WHERE name = %s", (self.team,))
+        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
+            return False
+        return await found.fetchone() is not None
+
+    async def _write(
+        self, server: psycopg.AsyncConnection, theirs: Mapping[str, bytes], wanted: Mapping[str, bytes]
+    ) -> None:
+        """Make the rows of one's own what is wanted, all or none of them; each only while it is as it was read."""
+        async with server.transaction():
+            for path in sorted(theirs.keys() | wanted.keys()):
+                was, now = theirs.get(path), wanted.get(path)
+                if was == now:
+                    continue
+                values = {"team": self.team, "person": self.place.person, "path": path}
+                values |= {} if was is None else {"was": sha256(was).digest()}  # type: ignore[dict-item]
+                values |= {} if now is None else {"body": now, "digest": sha256(now).digest()}  # type: ignore[dict-item]
+                done = await server.execute(_DELETE if now is None else _INSERT if was is None else _UPDATE, values)
+                if done.rowcount != 1:
+                    raise _OtherWasFasterError
+
+    def _merged(
+        self, before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mapping[str, bytes]
+    ) -> dict[str, bytes]:
+        """Return one's own files with what was done here and elsewhere; raises SidecarError where nobody can."""
+        wanted = dict[str, bytes]()
+        for path in sorted(ours.keys() | theirs.keys()):
+            was, here, there = before.get(path), ours.get(path), theirs.get(path)
+            place = shared_file(path)
+            if was == here:
+                made = there
+            elif was == there or place is None or not place.is_log:
+                made = here
+            else:
+                texts = [(one or b"").decode("utf-8", "replace") for one in (was, here, there)]
+                try:
+                    made = merged_log(path, *texts).encode() or None
+                except (NoPlaceError, ValueError) as exc:
+                    raise SidecarError(UNMERGED.format(exc)) from exc
+            if made is not None:
+                wanted[path] = made
+        return wanted
+
+    async def _fetch(self, server: psycopg.AsyncConnection) -> None:
+        self._members = await self._read_members(server)
+        rows = await (await server.execute(_OTHERS, (self.team, self.place.person, MAX_FILES + 1))).fetchall()
+        if len(rows) > MAX_FILES:
+            raise SidecarError(f"the team shares more than {MAX_FILES:,} files")
+        withheld, seen, total = dict[str, str](), dict[Key, bytes](), 0
+        for person, path, digest, size in rows:
+            place, total = shared_file(path), total + size
+            if place is None or place.person != person:
+                withheld[path] = NO_PLACE
+            elif size > MAX_FILE_BYTES or total > MAX_TOTAL_BYTES:
+                withheld[path] = TOO_LARGE
+            else:
+                seen[person, path] = bytes(digest)
+        self._held = await self._brought(server, seen)
+        await self._show(withheld)
+        self._health = replace(self._health, fetched_at=datetime.now(UTC))
+
+    async def _brought(
+        self, server: psycopg.AsyncConnection, seen: Mapping[Key, bytes]
+    ) -> dict[Key, tuple[bytes, bytes]]:
+        """Return what the server has; bytes that are known are not asked for again."""
+        before = await self._held_files()
+        held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
+        wanted = [key for key in seen if key not in held]
+        for at in range(0, len(wanted), BATCH):
+            part = wanted[at : at + BATCH]
+            asked = [person for person, _ in part], [path for _, path in part], self.team
+            for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
+                if (person, path) in seen:
+                    held[person, path] = (seen[person, path], bytes(body)[: MAX_FILE_BYTES + 1])
+        return held
+
+    async def _held_files(self) -> dict[Key, tuple[bytes, bytes]]:
+        if self._held is None:
+            self._held = await asyncio.to_thread(_shown_before, self.place.notes, self.place.person)
+        return self._held
+
+    async def _show(self, withheld: Mapping[str, str] | None = None) -> None:
+        others, own = await self._held_files(), await asyncio.to_thread(self._files.own)
+        reasons, shown = dict(withheld or {}), dict[str, ShownFile]()
+        for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
+            if why := _why_not_shown(data):
+                reasons[path] = why
+            elif (place := shared_file(path)) is not None:
+                shown[path] = ShownFile(place, data)
+        files = ShownFiles(shown, told(reasons))
+        if await asyncio.to_thread(self._view.write, files):
+            self._on_shown()
+        people = dict.fromkeys(self._members, 0) | dict(counted(files))
+        self._health = replace(self._health, people=people, withheld=files.withheld)
+
+    async def _count_pending(self) -> None:
+        own, sent = await asyncio.to_thread(self._files.own), await asyncio.to_thread(self._files.sent)
+        pending = sum(own.get(path) != sent.get(path) for path in own.keys() | sent.keys())
+        self._waits_since = None if not pending else self._waits_since or time.time()
+        self._health = replace(self._health, pending=pending)
+
+
+class _AwayError(SidecarError):
+    """The server does not answer."""
+
+
+class _OtherWasFasterError(Exception):
+    """The server has something else than was read."""
+
+
+def _why_not_shown(data: bytes) -> str:
+    text, note = decode(data)
+    if len(data) > MAX_FILE_BYTES:
+        return TOO_LARGE
+    return NO_TEXT if note else CONFLICT if is_unmerged(text) else ""
+
+
+def _shown_before(notes: Path, person: str) -> dict[Key, tuple[bytes, bytes]]:
+    """Return what is shown of others, as the server named it."""
+    found = dict[Key, tuple[bytes, bytes]]()
+    for path, data in _files_below(notes).items():
+        name, _, shown = path.partition("/")
+        day = _LOG.fullmatch(shown)
+        place = log_path(name, date.fromisoformat(day["day"])) if day else note_path(name, shown)
+        if name != person and shared_file(place) is not None:
+            found[name, place] = (sha256(data).digest(), data)
+    return found
+
+
+def sentence(exc: psycopg.Error) -> str:
+    """Return what the server or the driver says, on one line and without what is not shown."""
+    return " ".join(str(exc).split())[:300] or type(exc).__name__
+
+
+def _files_below(folder: Path) -> dict[str, bytes]:
+    found = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def _change(folder: Path, put: Mapping[str, bytes], remove: Collection[str]) -> None:
+    for path, data in put.items():
+        (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_file(folder / path, data, is_durable=True)
+    for path in remove:
+        (folder / path).unlink(missing_ok=True)

@@ -1,0 +1,224 @@
+"""Shares memories and notes of one person with a team, by whatever carries them, and keeps both sides up to date.
+
+Nothing is shared by itself but notes whose paths were named. What is shared is written here first, durably, and sent
+when the other side answers; so it works alike with and without a network.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import date
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.config.team import TeamSection
+from memoryd.domain.memories.edits import NoPlaceError
+from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.sections import PlacedLine
+from memoryd.domain.memories.sharing import (
+    lines_of,
+    log_path,
+    note_path,
+    shared_file,
+    why_not_shared,
+    with_promoted,
+    without,
+)
+from memoryd.errors import ConfigError, InvalidRequest, MemorydError
+from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
+
+SOON_SECONDS: Final = 2.0
+"""After the start, before the other side is asked first."""
+SEND_SECONDS: Final = 20.0
+"""How long somebody who shares or takes back waits for it to be sent; it is sent later else."""
+LISTEN_SECONDS: Final = 15.0
+"""Between two tries to be told of news."""
+NEWS_SECONDS: Final = 0.1
+"""In which more than one change is told as one."""
+PROMOTE: Final = "promote a memory"
+REVOKE: Final = "revoke a memory"
+SHARE: Final = "share notes"
+NO_DRIVER: Final = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
+UNSHAREABLE: Final = "{}: it matches team.share, and is not shared: {}"
+
+
+def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda: None) -> Carrier:
+    """Return what carries the memory of a team, by its address; nothing is opened.
+
+    Raises ConfigError where a program library for it is not installed.
+    """
+    place = TeamPlace(
+        remote=section.remote or "",
+        person=section.person or "",
+        checkout=section.checkout_folder,
+        is_own=section.checkout is None,
+        notes=section.notes_folder,
+    )
+    if not section.is_on_server:
+        from memoryd.team.carrier import GitCarrier
+
+        return GitCarrier(place, on_shown=on_shown)
+    try:
+        from memoryd.team.postgres import PostgresCarrier
+    except ImportError as exc:
+        raise ConfigError([NO_DRIVER]) from exc
+    return PostgresCarrier(place, section.name or "", on_shown=on_shown)
+
+
+class SharedNotes(Struct, frozen=True):
+    """The notes that `team.share` names as they are now; None for one that cannot be read at this moment."""
+
+    texts: Mapping[str, str | None]
+    refused: Mapping[str, str]
+    """Why others that it names are not shared, by their paths."""
+
+
+class SharedMemory(Struct, frozen=True):
+    """A memory as it is in a file of one's own."""
+
+    path: str
+    placed: PlacedLine
+
+
+class TeamSharing:
+    """What one person shares. `notes` returns what is to be shared by path, None while nobody knows."""
+
+    def __init__(
+        self, carrier: Carrier, person: str, *, notes: Callable[[], Awaitable[SharedNotes | None]], minutes: int
+    ) -> None:
+        self.carrier = carrier
+        self.person = person
+        self.refused: tuple[str, ...] = ()
+        """Notes that are named and not shared, each with the reason."""
+        self._notes = notes
+        self._minutes = minutes
+        self._turn = asyncio.Lock()
+        """For what plans from the files that there are."""
+        self._wanted = asyncio.Event()
+        self._pause = SEND_SECONDS
+
+    async def memories(self) -> dict[MemoryId, SharedMemory]:
+        """Return the memories that are shared, by their ids; raises SidecarError."""
+        known = await self.carrier.known()
+        logs = await self.carrier.read([path for path in known if _is_log(path)])
+        return {
+            one.line.id: SharedMemory(path, one)
+            for path, data in sorted(logs.items())
+            for one in lines_of(data.decode("utf-8", "replace"), path)
+        }
+
+    async def promote(self, line: RetainedLine, day: date) -> tuple[SharedMemory, bool]:
+        """Share a memory that was recorded on a day; return where it is, and whether that is new.
+
+        Raises InvalidRequest for who is not in the team, or where the log has no place for it, SidecarError.
+        """
+        async with self._turn:
+            if (before := (await self.memories()).get(line.id)) is not None:
+                return before, False
+            path = log_path(self.person, day)
+            text = (await self.carrier.read([path])).get(path, b"").decode("utf-8", "replace")
+            try:
+                made = with_promoted(text, path, [line])
+            except NoPlaceError as exc:
+                raise InvalidRequest(str(exc), hint="mend that file in the repository of the team") from exc
+            await self.carrier.apply(SharedChanges(put={path: made.encode()}, why=f"{PROMOTE} {short_id(line.id)}"))
+            return (await self.memories())[line.id], True
+
+    async def revoke(self, ids: Collection[MemoryId]) -> list[SharedMemory]:
+        """Take memories back, and return those that were shared; raises as `promote` does."""
+        async with self._turn:
+            shared = await self.memories()
+            gone = [shared[one] for one in dict.fromkeys(ids) if one in shared]
+            if not gone:
+                return []
+            paths = sorted({one.path for one in gone})
+            texts = await self.carrier.read(paths)
+            put, remove = dict[str, bytes](), list[str]()
+            for path in paths:
+                try:
+                    left = without(texts[path].decode("utf-8", "replace"), path, set(ids))
+                except NoPlaceError as exc:
+                    raise InvalidRequest(str(exc), hint="take it out of that file in the repository") from exc
+                if left:
+                    put[path] = left.encode()
+                else:
+                    remove.append(path)
+            await self.carrier.apply(SharedChanges(put=put, remove=remove, why=REVOKE))
+            return gone
+
+    async def send(self) -> bool:
+        """Exchange with the other side, but not for long; return whether nothing waits to be sent."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SEND_SECONDS):
+                await self.carrier.exchange()
+        if self.carrier.health().pending:
+            self._wanted.set()
+        return not self.carrier.health().pending
+
+    async def listen(self) -> None:
+        """Bring in at once what the other side tells of, until cancelled."""
+        while self._minutes:
+            try:
+                await self.carrier.news()
+            except (MemorydError, OSError):
+                # what was told meanwhile was not heard
+                await asyncio.sleep(LISTEN_SECONDS)
+            self._pause = NEWS_SECONDS
+            self._wanted.set()
+
+    async def sync(self) -> None:
+        """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
+        try:
+            await self._share_notes()
+        finally:
+            # what others shared comes in all the same
+            await self.carrier.exchange()
+
+    async def run(self) -> None:
+        """Do so soon after the start and at each interval; what could not be done is tried at the next one."""
+        await asyncio.sleep(SOON_SECONDS)
+        while True:
+            if self._minutes:
+                # the carrier tells what is wrong with it
+                with contextlib.suppress(MemorydError, OSError):
+                    await self.sync()
+            self._wanted.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._minutes * 60 or None):
+                    await self._wanted.wait()
+                    await asyncio.sleep(self._pause)
+            # what was shared a moment ago and could not be sent is not tried at once again
+            self._pause = SEND_SECONDS
+
+    async def _share_notes(self) -> None:
+        notes = await self._notes()
+        if notes is None:
+            return
+        async with self._turn:
+            known = {path: digest for path, digest in (await self.carrier.known()).items() if not _is_log(path)}
+            wanted, refused = dict[str, bytes | None](), dict(notes.refused)
+            for path, text in notes.texts.items():
+                if text is not None and (why := why_not_shared(path, text)):
+                    refused[path] = why
+                else:
+                    wanted[note_path(self.person, path)] = None if text is None else text.encode("utf-8", "replace")
+            self.refused = tuple(UNSHAREABLE.format(path, why) for path, why in sorted(refused.items()))
+            put = {
+                path: data
+                for path, data in wanted.items()
+                if data is not None and known.get(path) != self.carrier.digest(data)
+            }
+            changes = SharedChanges(put=put, remove=sorted(known.keys() - wanted.keys()), why=SHARE)
+            if not changes.is_empty:
+                await self.carrier.apply(changes)
+
+    def troubles(self) -> Sequence[str]:
+        """Return what its owner should look at."""
+        return [*self.carrier.health().troubles, *self.refused]
+
+
+def _is_log(path: str) -> bool:
+    place = shared_file(path)
+    return place is not None and place.is_log

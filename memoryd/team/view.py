@@ -1,0 +1,69 @@
+"""The files of a team as they are indexed: a folder for each person, made of the repository and of nothing else.
+
+It can be deleted at any time and is made again. It is written file by file, so that a reader sees each as it was or as
+it is.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from memoryd.errors import SidecarError
+from memoryd.files.writing import remove_drafts, replace_file
+from memoryd.team.attribution import ShownFiles
+
+
+class TeamView:
+    """Keeps one folder equal to what is shown; all of it blocks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, shown: ShownFiles) -> bool:
+        """Write what is other than before, remove what is shown no more, and return whether anything was.
+
+        Raises SidecarError.
+        """
+        wanted = {f"{one.place.person}/{one.place.shown}": one.data for one in shown.files.values()}
+        try:
+            self._make(self.folder)
+            is_other = self._remove_others(wanted)
+            for path, data in wanted.items():
+                is_other |= self._write_one(self.folder / path, data)
+        except OSError as exc:
+            raise SidecarError(f"the notes of the team cannot be written: {exc}") from exc
+        return is_other
+
+    def _write_one(self, path: Path, data: bytes) -> bool:
+        try:
+            if path.read_bytes() == data:
+                return False
+        except (FileNotFoundError, NotADirectoryError):
+            for folder in reversed(path.relative_to(self.folder).parents):
+                self._make(self.folder / folder)
+        replace_file(path, data)
+        return True
+
+    def _make(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _remove_others(self, wanted: Mapping[str, bytes]) -> bool:
+        """Remove files that are not wanted, what stands in the place of a wanted folder, and empty folders."""
+        is_other = False
+        for folder, folders, files in os.walk(self.folder, topdown=False):
+            here = Path(folder)
+            remove_drafts(here)
+            for name in [*files, *(one for one in folders if (here / one).is_symlink())]:
+                path = here / name
+                if str(path.relative_to(self.folder)) not in wanted or path.is_symlink():
+                    path.unlink(missing_ok=True)
+                    is_other = True
+            if here != self.folder and not any(here.iterdir()):
+                here.rmdir()
+        return is_other
+
+
+def counted(shown: ShownFiles) -> Mapping[str, int]:
+    """Return how many files of each person are shown."""
+    return Counter(one.place.person for one in shown.files.values())

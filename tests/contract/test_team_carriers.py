@@ -1,0 +1,134 @@
+"""What every carrier of the memory of a team does, whatever it is made of."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.memories.sharing import log_path, note_path
+from memoryd.errors import InvalidRequest
+from memoryd.team.protocol import Carrier, SharedChanges
+from tests.postgres import Postgres, server_team
+from tests.teams import DAY, Member, line, team
+
+ANAS_LOG = log_path("ana", DAY)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    running = Postgres()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(params=["git", "postgres"])
+async def members(request: pytest.FixtureRequest, tmp_path: Path) -> Sequence[Member]:
+    """Two people of one team, each on a machine of their own."""
+    if request.param == "git":
+        return await team(tmp_path, "ana", "ben")
+    return await server_team(request.getfixturevalue("server"), tmp_path, "ana", "ben")
+
+
+async def test_carrier_holds_what_was_applied(members: Sequence[Member]) -> None:
+    ana: Carrier = members[0].carrier
+    path, data = note_path("ana", "memory/x.md"), "# Gateway 网关\n".encode()
+    await ana.apply(SharedChanges(put={path: data}, why="test"))
+    assert await ana.known() == {path: ana.digest(data)}
+    assert await ana.read([path, "notes/ana/memory/none.md"]) == {path: data}
+    await ana.apply(SharedChanges(remove=[path], why="test"))
+    assert await ana.known() == {}
+
+
+async def test_what_is_applied_is_shown_here_at_once_and_waits_to_be_sent(members: Sequence[Member]) -> None:
+    ana, ben = members
+    await ana.promote("- W @Peter: the key is under the mat")
+    assert ana.seen("ana/memory/2026-11-02.md") == "## Retain\n- W @Peter: the key is under the mat\n"
+    assert ana.carrier.health().pending == 1
+    await ben.exchange()
+    assert ben.all_seen() == set()
+
+
+async def test_what_one_shares_the_other_sees_after_an_exchange(members: Sequence[Member]) -> None:
+    ana, ben = members
+    await ana.promote("- W @Peter: the key is under the mat")
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.seen("ana/memory/2026-11-02.md") == ana.seen("ana/memory/2026-11-02.md")
+    assert ben.carrier.health().people == {"ana": 1, "ben": 0}
+    # it is nothing of ben's
+    assert await ben.carrier.known() == {}
+    assert await ben.carrier.read([ANAS_LOG]) == {}
+
+
+async def test_memory_is_shared_once_and_taken_back_whole(members: Sequence[Member]) -> None:
+    ana, ben = members
+    shared = await ana.promote("- W @Peter: the key is under the mat")
+    _, is_new = await ana.sharing.promote(shared, DAY)
+    assert not is_new
+    await ana.exchange()
+    await ben.exchange()
+    assert [one.path for one in await ana.sharing.revoke([shared.id])] == [ANAS_LOG]
+    assert await ana.sharing.revoke([shared.id]) == []
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.all_seen() == ana.all_seen() == set()
+
+
+async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Member]) -> None:
+    ana, ben = members
+    shared = await ana.promote("- W: ana's")
+    await ana.exchange()
+    await ben.exchange()
+    assert await ben.sharing.revoke([shared.id]) == []
+    assert ben.seen("ana/memory/2026-11-02.md")
+
+
+async def test_both_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
+    ana, ben = members
+    for number in range(3):
+        await ana.promote(f"- W: ana says {number}")
+        await ben.promote(f"- W: ben says {number}")
+    await ana.exchange()
+    await ben.exchange()
+    await ana.exchange()
+    assert ana.all_seen() == ben.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+    assert all(f"ben says {number}" in (ana.seen("ben/memory/2026-11-02.md") or "") for number in range(3))
+
+
+async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Member], tmp_path: Path) -> None:
+    ana, ben = members
+    again = await ana.beside(tmp_path / "laptop", "ana").open()
+    await again.exchange()
+    taken = await ana.promote("- W: to be taken back")
+    await ana.exchange()
+    await again.exchange()
+    await ana.promote("- W: from the desk")
+    await again.promote("- W: from the train")
+    await again.sharing.revoke([taken.id])
+    await ana.exchange()
+    await again.exchange()
+    await ana.exchange()
+    await ben.exchange()
+    texts = ben.seen("ana/memory/2026-11-02.md") or ""
+    assert ("from the desk" in texts, "from the train" in texts, "taken back" in texts) == (True, True, False)
+    assert texts == ana.seen("ana/memory/2026-11-02.md") == again.seen("ana/memory/2026-11-02.md")
+
+
+async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:
+    carl = await members[0].beside(tmp_path / "carl", "carl").open()
+    await carl.carrier.exchange()
+    with pytest.raises(InvalidRequest, match="not in the team"):
+        await carl.sharing.promote(line("- W: hello"), DAY)
+    assert await carl.carrier.known() == {}
+
+
+async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None:
+    ana, _ = members
+    await ana.promote("- W: one")
+    (ana.notes / "ana" / "memory" / "2026-11-02.md").unlink()
+    (ana.notes / "ana" / "stray.md").write_text("nobody shared this")
+    (ana.notes / "ana" / "link.md").symlink_to("/etc/passwd")
+    await ana.exchange()
+    assert ana.all_seen() == {"ana/memory/2026-11-02.md"}
+    assert (ana.notes / "ana" / "memory" / "2026-11-02.md").stat().st_mode & 0o777 == 0o600
+    assert ana.notes.stat().st_mode & 0o777 == 0o700

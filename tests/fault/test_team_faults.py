@@ -1,0 +1,451 @@
+"""Hostile repositories, gits that hang or die, and remotes that refuse: what a team cannot do to its people."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.memories.sharing import log_path
+from memoryd.errors import InvalidRequest, SidecarError
+from memoryd.team import carrier as carriers
+from memoryd.team import repository as repositories
+from memoryd.team.git import Git, git_environment
+from memoryd.team.protocol import SharedChanges
+from memoryd.team.sharing import SharedNotes
+from tests.teams import Member, bare_repository, git, objects_of, team
+from tests.waiting import eventually_async
+
+TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
+ANAS_FILE = "memory/2026-11-02-ana.md"
+SHOWN = "ana/memory/2026-11-02.md"
+
+
+@pytest.fixture
+async def members(tmp_path: Path) -> list[Member]:
+    ana, ben = await team(tmp_path, "ana", "ben")
+    await ana.promote("- W @Peter: the key is under the mat")
+    await ana.exchange()
+    await ben.exchange()
+    return [ana, ben]
+
+
+class Clone:
+    """A working tree of the repository, in which somebody does as they like."""
+
+    def __init__(self, folder: Path, remote: Path | str, who: str = "mallory") -> None:
+        self.folder, self.who = folder, who
+        git(folder.parent, "clone", "--quiet", str(remote), str(folder))
+
+    def push(self, why: str = "mischief", *, force: bool = False) -> None:
+        git(self.folder, "add", "--all", who=self.who)
+        git(self.folder, "commit", "--quiet", "--allow-empty", "-m", why, who=self.who)
+        git(self.folder, "push", "--quiet", *(["--force"] if force else []), "origin", "HEAD:main", who=self.who)
+
+
+@pytest.fixture
+def mallory(members: list[Member], tmp_path: Path) -> Clone:
+    return Clone(tmp_path / "mallory", members[0].git.place.remote)
+
+
+async def test_line_of_somebody_else_is_not_shown_as_a_persons(members: list[Member], mallory: Clone) -> None:
+    _, ben = members
+    log = mallory.folder / ANAS_FILE
+    log.write_text(log.read_text() + "- W @Ana: ana owes mallory a thousand\n")
+    mallory.push()
+    await ben.exchange()
+    assert ben.seen(SHOWN) == "## Retain\n- W @Peter: the key is under the mat\n\n"
+    assert any("1 of its lines were not written by ana" in one for one in ben.carrier.health().withheld)
+
+
+async def test_mailmap_of_the_repository_makes_nobody_somebody_else(members: list[Member], mallory: Clone) -> None:
+    _, ben = members
+    (mallory.folder / ".mailmap").write_text("ana <ana@example.org> <mallory@example.org>\n")
+    log = mallory.folder / ANAS_FILE
+    log.write_text(log.read_text() + "- W @Ana: ana owes mallory a thousand\n")
+    mallory.push()
+    await ben.exchange()
+    assert "thousand" not in (ben.seen(SHOWN) or "")
+
+
+async def test_note_into_which_somebody_else_wrote_is_not_shown(members: list[Member], mallory: Clone) -> None:
+    ana, ben = members
+    await ana.carrier.apply(SharedChanges(put={"notes/ana/memory/x.md": b"# X\n\nall is well\n"}, why="test"))
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.seen("ana/memory/x.md")
+    git(mallory.folder, "pull", "--quiet")
+    (mallory.folder / "notes/ana/memory/x.md").write_text("# X\n\nnothing is well\n")
+    mallory.push()
+    await ben.exchange()
+    assert ben.seen("ana/memory/x.md") is None
+
+
+async def test_stranger_of_no_team_is_not_shown(members: list[Member], mallory: Clone) -> None:
+    (mallory.folder / "memory/2026-11-02-mallory.md").write_text("## Retain\n- W: trust me\n")
+    mallory.push()
+    await members[1].exchange()
+    assert members[1].all_seen() == {SHOWN}
+
+
+async def test_links_modules_and_programs_of_the_repository_are_left_alone(
+    members: list[Member], mallory: Clone, tmp_path: Path
+) -> None:
+    _, ben = members
+    bait = tmp_path / "bait"
+    secret = tmp_path / "secret.md"
+    secret.write_text("the secret of ben's machine")
+    folder = mallory.folder
+    (folder / "memory/2026-11-03-ana.md").symlink_to(secret)
+    (folder / "memory/2026-11-04-ana.md").write_text("## Retain\n- W: runs\n")
+    (folder / "memory/2026-11-04-ana.md").chmod(0o755)
+    (folder / "notes").mkdir()
+    (folder / "notes/ana").symlink_to(tmp_path)
+    (folder / ".gitattributes").write_text("* filter=evil diff=evil text eol=crlf\n")
+    (folder / ".gitmodules").write_text(f'[submodule "m"]\n\tpath = memory/m\n\turl = ext::sh -c "touch {bait}"\n')
+    commit = git(folder, "rev-parse", "HEAD").strip()
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{commit},memory/m")
+    (folder / "memory/m").mkdir()
+    # what ben has in his own configuration for other repositories must not run for this one
+    for key in ("filter.evil.smudge", "filter.evil.clean", "diff.evil.textconv", "diff.evil.command"):
+        git(ben.checkout, "config", key, f"touch {bait}; cat")
+    mallory.push()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN}
+    assert not bait.exists()
+    assert not any("secret of ben" in path.read_text() for path in ben.notes.rglob("*.md"))
+    assert len(ben.carrier.health().withheld) >= 4
+
+
+async def test_hooks_of_a_repository_on_disk_do_not_run(members: list[Member], tmp_path: Path) -> None:
+    ana, _ = members
+    bait, bare = tmp_path / "bait", bare_repository(tmp_path)
+    for folder in (bare, ana.checkout):
+        (folder / "hooks").mkdir(exist_ok=True)
+        for name in (
+            "pre-receive", "update", "post-receive", "post-update", "pre-push", "pre-commit", "reference-transaction",
+            "post-commit", "pre-auto-gc", "proc-receive", "commit-msg", "prepare-commit-msg", "push-to-checkout",
+        ):  # fmt: skip
+            hook = folder / "hooks" / name
+            hook.write_text(f"#!/bin/sh\ntouch {bait}\n")
+            hook.chmod(0o755)
+    git(bare, "config", "core.fsmonitor", f"touch {bait}")
+    git(bare, "config", "core.alternateRefsCommand", f"touch {bait}; true")
+    await ana.promote("- W: another one")
+    await ana.exchange()
+    assert not bait.exists()
+
+
+@pytest.mark.parametrize("remote", ["ext::touch {bait}", "git://127.0.0.1/x", "http://127.0.0.1/x", "-x", "fd::7"])
+async def test_remote_that_would_run_a_program_is_refused(tmp_path: Path, remote: str) -> None:
+    bait = tmp_path / "bait"
+    member = await Member(tmp_path / "ana", remote.format(bait=bait), "ana").open()
+    await member.carrier.exchange()
+    assert member.carrier.health().offline
+    assert not bait.exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["notes/ana/memory/../../../../evil.md", "notes/../evil.md", "notes/ana/memory/.git/x.md", "../evil.md"],
+)
+async def test_path_that_leads_out_reaches_no_disk(members: list[Member], tmp_path: Path, path: str) -> None:
+    """A tree may be made by hand with names that no `git add` takes."""
+    _, ben = members
+    bare = bare_repository(tmp_path)
+    blob = git_input(bare, b"evil\n", "hash-object", "-w", "--stdin")
+    tree = blob
+    for number, part in enumerate(reversed(path.split("/"))):
+        mode = b"100644" if number == 0 else b"40000"
+        raw = mode + b" " + part.encode() + b"\0" + bytes.fromhex(tree)
+        tree = git_input(bare, raw, "hash-object", "-t", "tree", "-w", "--stdin", "--literally")
+    commit = git(bare, "commit-tree", tree, "-p", "main", "-m", "evil").strip()
+    git(bare, "update-ref", "refs/heads/main", commit)
+    before = {str(one) for one in tmp_path.rglob("evil.md")}
+    await ben.carrier.exchange()
+    assert {str(one) for one in tmp_path.rglob("evil.md")} == before == set()
+    assert ben.all_seen() <= {SHOWN}
+
+
+def git_input(folder: Path, data: bytes, *arguments: str) -> str:
+
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], input=data, capture_output=True, check=True, timeout=60
+    )
+    return done.stdout.decode().strip()
+
+
+async def test_large_file_is_withheld_and_the_others_are_shown(members: list[Member], mallory: Clone) -> None:
+    _, ben = members
+    (mallory.folder / "memory/2026-11-05-ana.md").write_text("## Retain\n" + "- W: x\n" * 300_000)
+    mallory.push()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN}
+    assert any("bytes" in one for one in ben.carrier.health().withheld)
+
+
+async def test_repository_of_too_many_files_changes_nothing_that_is_shown(
+    members: list[Member], tmp_path: Path
+) -> None:
+    _, ben = members
+    bare = bare_repository(tmp_path)
+    blob = git_input(bare, b"## Retain\n- W: many\n", "hash-object", "-w", "--stdin")
+    rows = "".join(f"100644 blob {blob}\t{number:06}.md\n" for number in range(100_000))
+    many = git_input(bare, rows.encode(), "mktree")
+    memory = git_input(bare, f"040000 tree {many}\tmemory\n".encode(), "mktree")
+    commit = git(bare, "commit-tree", memory, "-p", "main", "-m", "many").strip()
+    git(bare, "update-ref", "refs/heads/main", commit)
+    await ben.carrier.exchange()
+    assert "100,000 files" in ben.carrier.health().broken
+    assert ben.all_seen() == {SHOWN}
+
+
+async def test_half_merged_log_is_withheld_and_named(members: list[Member], mallory: Clone) -> None:
+    ana, ben = members
+    mallory.who = "ana"
+    log = mallory.folder / ANAS_FILE
+    log.write_text(f"## Retain\n<<<<<<< HEAD\n{log.read_text()}=======\n- W: other\n>>>>>>> theirs\n")
+    mallory.push()
+    await ben.exchange()
+    assert ben.all_seen() == set()
+    assert any("merge" in one for one in ben.carrier.health().withheld)
+    # what ana shares meanwhile waits, and is not pressed into a text that nobody understands
+    await ana.promote("- W: waits")
+    await ana.carrier.exchange()
+    assert "merge" in ana.carrier.health().broken
+    assert ana.carrier.health().pending == 1
+    log.write_text("## Retain\n- W: mended\n")
+    mallory.push()
+    await ana.exchange()
+    await ben.exchange()
+    assert "mended" in (ben.seen(SHOWN) or "")
+    assert "waits" in (ben.seen(SHOWN) or "")
+
+
+async def test_push_that_is_refused_is_named_and_goes_when_it_may(members: list[Member], tmp_path: Path) -> None:
+    ana, ben = members
+    bare = bare_repository(tmp_path)
+    git(bare, "config", "receive.denyNonFastForwards", "true")
+    git(bare, "config", "transfer.hideRefs", "refs/heads/main")
+    await ana.promote("- W: refused")
+    # a branch that may not be written: as of a server that protects it
+    git(bare, "config", "--unset", "transfer.hideRefs")
+    git(bare, "config", "receive.hideRefs", "refs/heads/main")
+    await ana.carrier.exchange()
+    assert ana.carrier.health().refused
+    assert ana.carrier.health().pending == 1
+    assert ana.carrier.health().troubles
+    git(bare, "config", "--unset", "receive.hideRefs")
+    await ana.exchange()
+    await ben.exchange()
+    assert "refused" in (ben.seen(SHOWN) or "")
+
+
+async def test_remote_that_is_away_for_days_costs_one_difference(members: list[Member], tmp_path: Path) -> None:
+    ana, ben = members
+    bare = bare_repository(tmp_path)
+    before = int(git(bare, "rev-list", "--count", "main"))
+    bare.rename(tmp_path / "away.git")
+    for number in range(1, 8):
+        await ana.promote(f"- W: day {number}", date(2026, 11, 2 + number))
+        await ana.carrier.exchange()
+        assert ana.carrier.health().offline
+        assert not ana.carrier.health().troubles
+    assert ana.carrier.health().pending == 7
+    (tmp_path / "away.git").rename(bare)
+    await ben.promote("- W: ben meanwhile")
+    await ben.exchange()
+    await ana.exchange()
+    await ben.exchange()
+    assert len(ben.all_seen()) == 9
+    assert int(git(bare, "rev-list", "--count", "main")) == before + 2
+
+
+async def test_what_was_purged_from_the_history_is_not_shared_again(members: list[Member], tmp_path: Path) -> None:
+    ana, ben = members
+    clone = Clone(tmp_path / "purge", bare_repository(tmp_path), "ana")
+    git(clone.folder, "reset", "--quiet", "--hard", "HEAD~1")
+    clone.push("purged", force=True)
+    await ana.promote("- W: new", date(2026, 11, 9))
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.all_seen() == ana.all_seen() == {"ana/memory/2026-11-09.md"}
+    assert "under the mat" not in git(bare_repository(tmp_path), "log", "-p", "main")
+
+
+async def test_secrets_reach_no_object_of_the_repository(members: list[Member], tmp_path: Path) -> None:
+    ana, _ = members
+    ana.shared = SharedNotes({"memory/keys.md": f"the token is {TOKEN}\n", "memory/fine.md": "# Fine\n"}, {})
+    await ana.sharing.sync()
+    assert ana.carrier.health().pending == 0
+    assert [one for one in ana.sharing.refused if "secret" in one]
+    told = objects_of(bare_repository(tmp_path)) + objects_of(ana.checkout)
+    assert b"# Fine" in told
+    assert TOKEN.encode() not in told
+
+
+async def test_note_that_is_no_longer_shared_goes_from_the_others(members: list[Member]) -> None:
+    ana, ben = members
+    ana.shared = SharedNotes({"memory/a.md": "# A\n", "memory/b.md": "# B\n"}, {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN, "ana/memory/a.md", "ana/memory/b.md"}
+    # one that cannot be read at this moment stays as it was
+    ana.shared = SharedNotes({"memory/a.md": None}, {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN, "ana/memory/a.md"}
+    # while nobody knows which notes there are, nothing is taken back
+    ana.shared = None
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN, "ana/memory/a.md"}
+
+
+def sleeping_ssh(tmp_path: Path) -> Path:
+    program = tmp_path / "ssh"
+    program.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/ssh.pids\nexec sleep 600\n")
+    program.chmod(0o755)
+    return program
+
+
+async def test_git_that_hangs_is_killed_at_its_deadline_and_nothing_is_left(
+    members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, _ = members
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(sleeping_ssh(tmp_path)))
+    monkeypatch.setattr(repositories, "NETWORK_SECONDS", 1.0)
+    member = await Member(tmp_path / "far", "git@host.invalid:acme.git", "ana").open()
+    async with asyncio.timeout(20):
+        await member.carrier.exchange()
+    assert "did not end within 1 s" in member.carrier.health().offline
+    (pid,) = [int(one) for one in (tmp_path / "ssh.pids").read_text().split()]
+    await eventually_async(lambda: not Path(f"/proc/{pid}").exists())
+    # the other side of the house goes on meanwhile
+    await ana.promote("- W: goes on")
+    await ana.exchange()
+
+
+async def test_promoting_does_not_wait_for_an_exchange_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await team(tmp_path, "ana")
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(sleeping_ssh(tmp_path)))
+    monkeypatch.setattr("memoryd.team.sharing.SEND_SECONDS", 1.0)
+    far = Member(tmp_path / "ana", "git@host.invalid:acme.git", "ana")
+    hanging = asyncio.ensure_future(far.carrier.exchange())
+    await eventually_async(lambda: (tmp_path / "ssh.pids").exists())
+    async with asyncio.timeout(15):
+        await far.promote("- W: at once")
+        assert not await far.sharing.send()
+    assert "at once" in (far.seen(SHOWN) or "")
+    assert far.carrier.health().pending == 1
+    hanging.cancel()
+    await asyncio.wait([hanging])
+
+
+@pytest.mark.parametrize("step", range(12))
+async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
+    members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """The git of some step of a promotion or an exchange dies by SIGKILL; the next exchange ends it all the same."""
+    ana, ben = members
+    await ben.promote("- W: ben, so that ana must put hers upon it")
+    await ben.exchange()
+    attempt, count = Git.attempt, 0
+
+    async def killed(self: Git, *arguments: str, **more: object) -> object:
+        nonlocal count
+        count += 1
+        if count == 3 + 2 * step:
+            (tmp_path / "bin").mkdir(exist_ok=True)
+            dying = tmp_path / "bin" / "git"
+            real = shutil.which("git")
+            dying.write_text(f'#!/bin/sh\n"{real}" "$@" & sleep 0.00$((RANDOM % 10)) 2>/dev/null; kill -9 $! $$\n')
+            dying.chmod(0o755)
+            path = os.environ["PATH"]
+            monkeypatch.setenv("PATH", f"{tmp_path}/bin:{path}")
+            try:
+                return await attempt(self, *arguments, **more)  # type: ignore[arg-type]
+            finally:
+                monkeypatch.setenv("PATH", path)
+        return await attempt(self, *arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Git, "attempt", killed)
+    try:
+        await ana.promote("- W: ana, through all of it")
+    except (SidecarError, InvalidRequest):
+        monkeypatch.setattr(Git, "attempt", attempt)
+        ana.git.repository.clear_locks()
+        await ana.promote("- W: ana, through all of it")
+    await ana.carrier.exchange()
+    monkeypatch.setattr(Git, "attempt", attempt)
+    # as the next start does
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
+    await again.exchange()
+    await ben.exchange()
+    texts = (ben.seen(SHOWN) or "").splitlines()
+    assert texts == ["## Retain", "- W @Peter: the key is under the mat", "- W: ana, through all of it"]
+    assert "ben, so that" in (again.seen("ben/memory/2026-11-02.md") or "")
+
+
+async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> None:
+    ana, _ = members
+    lock = ana.checkout / "refs" / "memoryd" / "local.lock"
+    lock.touch()
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
+    await again.promote("- W: goes on")
+    await again.exchange()
+    assert not lock.exists()
+
+
+async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_path: Path) -> None:
+    ana, ben = members
+    own = tmp_path / "own"
+    git(tmp_path, "clone", "--quiet", ana.git.place.remote, str(own))
+    git(own, "config", "user.name", "ana")
+    git(own, "config", "user.email", "ana@example.org")
+    (own / "draft.md").write_text("what ana is writing")
+    (own / ANAS_FILE).write_text("half a sentence")
+    before = git(own, "status", "--porcelain=v2", "--branch")
+    place = carriers.TeamPlace(
+        remote=ana.git.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes"
+    )
+    carrier = carriers.GitCarrier(place)
+    await carrier.exchange()
+    await carrier.apply(
+        SharedChanges(put={log_path("ana", date(2026, 11, 7)): b"## Retain\n- W: shared\n"}, why="test")
+    )
+    await carrier.exchange()
+    assert carrier.health().pending == 0
+    assert git(own, "status", "--porcelain=v2", "--branch") == before
+    assert (own / ANAS_FILE).read_text() == "half a sentence"
+    assert (place.notes / SHOWN).read_text().endswith("under the mat\n")
+    await ben.exchange()
+    assert "shared" in (ben.seen("ana/memory/2026-11-07.md") or "")
+
+
+async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member]) -> None:
+    ana, _ = members
+    git(ana.checkout, "config", "--unset", "user.email")
+    with pytest.raises(InvalidRequest, match="does not know who you are") as caught:
+        await ana.promote("- W: whoever says it")
+    assert "git config --global user.email" in caught.value.hint
+
+
+async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, _ = members
+    monkeypatch.setenv("PATH", "/nonexistent")
+    again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
+    await again.carrier.exchange()
+    assert "install git" in again.carrier.health().broken
+
+
+def test_environment_of_git_holds_no_key_of_ours() -> None:
+    seen = git_environment({"PATH": "/bin", "OPENAI_API_KEY": "x", "GIT_DIR": "/evil", "GIT_CONFIG_COUNT": "1"})
+    assert {"OPENAI_API_KEY", "GIT_DIR", "GIT_CONFIG_COUNT"}.isdisjoint(seen)
+    assert seen["GIT_TERMINAL_PROMPT"] == "0"
+    assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]

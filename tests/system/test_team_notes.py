@@ -1,0 +1,183 @@
+"""What others of a team share, under the real daemon: recalled with who said it, never edited, gone when taken back."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+TEAM = {"remote": "git@host.example:acme/memory.git", "name": "acme", "person": "ben", "intervalMinutes": 0}
+ANA = """# Monday
+
+## Retain
+- W(from=user, c=0.9) @Printer: The office printer is an HP M209.
+- lesson(pin, i=1) @Deploy: Always drain the queue before a deploy.
+- O(scope=agent:main, c=0.9) @Tea: I like the jasmine tea of the corner shop.
+- W @Castle: The castle key hangs behind the green door.
+"""
+OWN = """## Retain
+- W @Printer: The office printer is a Brother HL-2350.
+- W @Cat: The cat of the house is called Miso.
+"""
+
+
+class Member:
+    """Ben's daemon, and the folder in which the notes of the others lie."""
+
+    def __init__(self, home: Path) -> None:
+        workspace = home / "workspace"
+        (workspace / "memory").mkdir(parents=True)
+        (workspace / "memory" / "2026-11-02.md").write_text(OWN)
+        self.daemon = RunningDaemon(home, write_config(home, workspace, None, team=TEAM), workspace)
+        self.notes = self.daemon.state / "teams" / "acme" / "notes"
+        self.share("ana", "memory/2026-11-03.md", ANA)
+        self.share("ben", "memory/2026-11-02.md", "## Retain\n- W @Cat: The cat of the house is called Miso.\n")
+
+    def share(self, person: str, path: str, text: str) -> Path:
+        file = self.notes / person / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def items(self, question: str, **options: Any) -> list[Any]:
+        client = self.daemon.client()
+        client.sync()
+        return list(client.recall(question, k=5, **options)["results"])
+
+    def typed(self, *arguments: str, expected: Exit = Exit.DONE) -> str:
+        done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=self.daemon.env, timeout=60)
+        assert done.returncode == expected, done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def ben(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
+    member = Member(tmp_path_factory.mktemp("ben"))
+    with member.daemon:
+        yield member
+
+
+def test_what_somebody_shares_is_recalled_with_who_said_it(ben: Member) -> None:
+    first = ben.items("where does the castle key hang")[0]
+    assert first["content"] == "The castle key hangs behind the green door."
+    assert (first["person"], first["scope"], first["state"]) == ("ana", "team", "verified")
+    assert first["source"] == "ana:memory/2026-11-03.md#L7"
+    bundle = str(ben.daemon.client().recall("where does the castle key hang", format="bundle")["bundle"])
+    assert "[ana] The castle key hangs behind the green door." in bundle
+    assert 'source="ana:memory/2026-11-03.md#L7"' in bundle
+    assert "ana:memory/2026-11-03.md#L7" in ben.typed("recall", "castle key")
+    [hit] = [one for one in ben.daemon.client().search("castle key")["results"] if one.get("person")]
+    assert hit["path"] == "ana:memory/2026-11-03.md"
+    shown = ben.daemon.client().get("ana:memory/2026-11-03.md", start=7, lines=1)
+    assert shown["text"] == "- W @Castle: The castle key hangs behind the green door.\n"
+    assert ben.daemon.client().verify("ana:memory/2026-11-03.md#L7")["state"] == "verified"
+
+
+def test_ones_own_shared_lines_are_not_read_twice(ben: Member) -> None:
+    found = [one for one in ben.items("what is the cat of the house called") if "Miso" in one["content"]]
+    assert [one.get("person") for one in found] == [None]
+
+
+def test_who_says_otherwise_disagrees_and_the_owner_leads(ben: Member) -> None:
+    contents = [one["content"] for one in ben.items("which printer is in the office")]
+    assert contents[:2] == ["The office printer is a Brother HL-2350.", "The office printer is an HP M209."]
+    [pair] = ben.daemon.client().disagreements()["disagreements"]
+    assert (pair["doubt"], pair["leads"]) == ("authority", pair["older"]["id"])
+
+
+def test_what_others_pin_is_in_no_stable_block_and_their_lessons_are_not(ben: Member) -> None:
+    bundle = str(ben.daemon.client().recall("good morning", format="bundle")["bundle"])
+    assert "drain the queue" not in bundle
+    # it is recalled when it is asked for, and is the team's though it names an agent
+    assert ben.items("what to do before a deploy")[0]["content"] == "Always drain the queue before a deploy."
+    assert ben.items("jasmine tea")[0]["scope"] == "team"
+
+
+def test_a_filter_names_the_team(ben: Member) -> None:
+    assert {one["person"] for one in ben.items("the", scope="team:acme")} == {"ana"}
+    listed = ben.daemon.client().memories(scope="team:acme")["memories"]
+    assert {one["scope"] for one in listed} == {"team:acme"}
+    assert len(listed) == 4
+
+
+@pytest.mark.parametrize("change", ["pin", "forget", "replace in place", "delete", "importance"])
+def test_what_others_share_is_edited_by_nobody_here(ben: Member, change: str) -> None:
+    client = ben.daemon.client()
+    [memory] = [one for one in client.memories(scope="team:acme")["memories"] if "castle" in one["text"]]
+    before = (ben.notes / "ana" / "memory" / "2026-11-03.md").read_bytes()
+    asked = {
+        "pin": lambda: client.pin_memory(memory["id"]),
+        "forget": lambda: client.forget(memory["id"]),
+        "replace in place": lambda: client.replace_memory(memory["id"], "The key is under the mat.", in_place=True),
+        "delete": lambda: client.delete_memory(memory["id"]),
+        "importance": lambda: client.weigh_memory(memory["id"], 0.9),
+    }[change]
+    with pytest.raises((InvalidRequest, Denied, NotFound)) as refused:
+        asked()
+    assert "ana" in str(refused.value)
+    assert (ben.notes / "ana" / "memory" / "2026-11-03.md").read_bytes() == before
+
+
+def test_what_the_owner_says_in_its_stead_holds_here(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    with member.daemon:
+        client = member.daemon.client()
+        client.sync()
+        [memory] = [one for one in client.memories(scope="team:acme")["memories"] if "castle" in one["text"]]
+        reply = client.replace_memory(memory["id"], "The castle key lies under the mat.")
+        assert reply.get("notes", []) == []
+        first, second = member.items("where is the castle key")[:2]
+        assert (first["content"], first.get("person")) == ("The castle key lies under the mat.", None)
+        assert (second["person"], second["supersededBy"]) == ("ana", [first["id"]])
+
+
+def test_nothing_is_stated_for_a_team_by_hand(ben: Member) -> None:
+    with pytest.raises(MemorydError, match="promote"):
+        ben.daemon.client().retain("W(scope=team:acme) @Key: the key is under the mat")
+    with pytest.raises(MemorydError):
+        ben.daemon.client().add_memory("the key is under the mat", scope="team:acme")
+
+
+def test_export_and_reflect_leave_what_others_share_where_it_is(ben: Member) -> None:
+    assert "castle" not in ben.typed("export", "-").lower()
+    ben.daemon.client().reflect("2026-11-01")
+    pages = [path.read_text() for path in (ben.daemon.workspace / "bank").rglob("*.md")]
+    assert any("Miso" in text for text in pages)
+    assert not any("castle" in text.lower() or "HP M209" in text for text in pages)
+
+
+def test_what_is_taken_back_is_gone(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    with member.daemon:
+        assert member.items("castle key")[0]["person"] == "ana"
+        member.share("ana", "memory/2026-11-03.md", ANA.replace("- W @Castle", "- W @Hut").replace("castle", "hut"))
+        assert not any("castle" in one["content"] for one in member.items("castle key"))
+        shutil.rmtree(member.notes / "ana")
+        eventually(lambda: not [one for one in member.items("hut key") if one.get("person")], seconds=30)
+    data = b"".join(path.read_bytes() for path in member.daemon.state.rglob("index.sqlite*"))
+    assert b"green door" not in data
+
+
+def test_settling_writes_ones_own_line_alone(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    with member.daemon:
+        client = member.daemon.client()
+        client.sync()
+        [pair] = client.disagreements()["disagreements"]
+        client.settle_disagreement(pair["id"], "newer")
+        client.sync()
+        assert client.disagreements()["total"] == 0
+        assert member.items("which printer is in the office")[0]["content"] == "The office printer is an HP M209."
+        assert "superseded=" in (member.daemon.workspace / "memory" / "2026-11-02.md").read_text()
+    assert (member.notes / "ana" / "memory" / "2026-11-03.md").read_text() == ANA
+    assert json.loads(member.daemon.config.read_text())["team"]["name"] == "acme"

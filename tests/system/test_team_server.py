@@ -1,0 +1,238 @@
+"""A team on a real PostgreSQL server, with a daemon for each person: what is shared, and who may what."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from memoryd.client.calls import Client
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.postgres import Postgres
+from tests.waiting import eventually
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+KEY = "The castle key hangs behind the green door."
+
+
+class Person:
+    """A person with a daemon of their own; `typed` is what they type."""
+
+    def __init__(self, home: Path, name: str, *lines: str) -> None:
+        self.name = name
+        workspace = home / "workspace"
+        (workspace / "memory").mkdir(parents=True)
+        (workspace / "memory" / "2026-11-02.md").write_text("\n".join(["## Retain", *lines, ""]))
+        self.daemon = RunningDaemon(home, write_config(home, workspace, None), workspace)
+
+    def typed(self, *arguments: str, expected: Exit = Exit.DONE) -> str:
+        done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=self.daemon.env, timeout=90)
+        assert done.returncode == expected, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def told(self, question: str) -> list[Any]:
+        with Client(self.daemon.socket) as client:
+            return [one for one in client.recall(question, k=5)["results"] if one["is"] == "memory"]
+
+    def id_of(self, word: str) -> str:
+        return next(one["id"] for one in self.daemon.client().memories()["memories"] if word in one["text"])
+
+    def team(self) -> Any:
+        return json.loads(self.typed("team", "status", "--json"))
+
+
+class Acme:
+    """Ana and ben in team acme, carl in none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = Postgres()
+        self.ana = Person(folder / "ana", "ana", f"- W(from=user) @Castle: {KEY}", "- W @Wifi: password is hunter2xyz")
+        self.ben = Person(folder / "ben", "ben", "- W @Cat: The cat of the house is called Miso.")
+        self.carl = Person(folder / "carl", "carl")
+        admin = ("team", "init", self.server.remote(), "--name", "acme")
+        self.began = self.ana.typed(*admin, "--member", "ana", "--member", "ben")
+        with self.server.connect() as server:
+            server.execute("CREATE ROLE carl LOGIN")
+        for one in (self.ana, self.ben):
+            one.typed("team", "join", self.server.remote(one.name), "--name", "acme")
+            one.daemon.start()
+
+    def close(self) -> None:
+        for one in (self.ana, self.ben):
+            one.daemon.stop()
+        self.server.stop()
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
+    team = Acme(tmp_path_factory.mktemp("acme"))
+    yield team
+    team.close()
+
+
+def test_what_one_promotes_the_other_recalls_within_moments(acme: Acme) -> None:
+    assert "ana write" in acme.began
+    eventually(lambda: acme.ben.team()["fetchedAt"], seconds=20)
+    shared = acme.ana.typed("team", "promote", acme.ana.id_of("castle"), "--yes")
+    assert "read by ana, ben" in shared
+    eventually(lambda: [one for one in acme.ben.told("where is the castle key") if one.get("person") == "ana"])
+    [found] = [one for one in acme.ben.told("where is the castle key") if one.get("person")]
+    assert (found["content"], found["source"]) == (KEY, "ana:memory/2026-11-02.md#L2")
+    acme.ana.typed("team", "revoke", acme.ana.id_of("castle"))
+    eventually(lambda: not [one for one in acme.ben.told("where is the castle key") if one.get("person")])
+
+
+def test_what_looks_like_a_secret_never_leaves(acme: Acme) -> None:
+    refused = acme.ana.typed("team", "promote", acme.ana.id_of("hunter2"), "--yes", expected=Exit.ERROR)
+    assert "secret" in refused
+    with acme.server.connect() as server:
+        assert all(b"hunter2" not in bytes(body) for (body,) in server.execute("SELECT body FROM memoryd.files"))
+    data = b"".join(path.read_bytes() for path in acme.server.data.rglob("*") if path.is_file())
+    assert b"hunter2" not in data
+
+
+def test_forgetting_takes_back_what_was_shared(acme: Acme) -> None:
+    reply = acme.ben.daemon.client().retain("W @Bike: The bike stands in shed nine.")
+    acme.ben.typed("team", "promote", reply["id"], "--yes")
+    eventually(lambda: [one for one in acme.ana.told("where is the bike") if one.get("person") == "ben"])
+    assert "team acme" in acme.ben.typed("forget", reply["id"], "--yes")
+    eventually(lambda: not [one for one in acme.ana.told("where is the bike") if one.get("person")])
+    with acme.server.connect() as server:
+        bodies = server.execute("SELECT body FROM memoryd.files WHERE person = 'ben'")
+        assert all(b"shed nine" not in bytes(body) for (body,) in bodies)
+
+
+@pytest.fixture
+def shared(acme: Acme) -> Iterator[Acme]:
+    acme.ana.typed("team", "promote", acme.ana.id_of("castle"), "--yes")
+    yield acme
+    acme.ana.typed("team", "revoke", acme.ana.id_of("castle"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "SELECT * FROM memoryd.files",
+        "SELECT count(*) FROM memoryd.teams",
+        "SET ROLE memoryd_read_acme",
+        "SET ROLE ana",
+        "SET SESSION AUTHORIZATION ana",
+        "INSERT INTO memoryd.files VALUES ('acme', 'carl', 'x', sha256('x'), 'x')",
+        "SELECT * FROM pg_catalog.pg_statistic",
+        "GRANT memoryd_read_acme TO carl",
+    ],
+)
+def test_who_is_in_no_team_gets_nothing(shared: Acme, said: str) -> None:
+    with shared.server.connect("carl") as server, pytest.raises(psycopg.Error):
+        server.execute(said)
+
+
+def test_statistics_of_the_server_tell_outsiders_nothing(shared: Acme) -> None:
+    with shared.server.connect() as server:
+        server.execute("ANALYZE memoryd.files")
+    with shared.server.connect("carl") as server:
+        assert server.execute("SELECT * FROM pg_stats WHERE schemaname = 'memoryd'").fetchall() == []
+    joined = ("team", "join", shared.server.remote("carl"), "--name", "acme")
+    assert "not in the team" in shared.carl.typed(*joined, expected=Exit.ERROR)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "INSERT INTO memoryd.files VALUES ('acme', 'ana', 'notes/ana/memory/x.md', sha256('x'), 'x')",
+        "UPDATE memoryd.files SET person = 'ana' WHERE person = 'ben'",
+        "INSERT INTO memoryd.teams VALUES ('other')",
+        "ALTER TABLE memoryd.files DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY read ON memoryd.files",
+        "GRANT memoryd_write_acme TO carl",
+        "TRUNCATE memoryd.files",
+    ],
+)
+def test_nobody_writes_as_somebody_else(shared: Acme, said: str) -> None:
+    with shared.server.connect() as server:
+        server.execute("INSERT INTO memoryd.files VALUES ('acme', 'ben', 'notes/ben/memory/b.md', sha256('b'), 'b')")
+    try:
+        with shared.server.connect("ben") as server, pytest.raises(psycopg.Error):
+            server.execute(said)
+        with shared.server.connect("ben") as server:
+            assert server.execute("DELETE FROM memoryd.files WHERE person = 'ana'").rowcount == 0
+            assert server.execute("UPDATE memoryd.files SET body = 'x' WHERE person = 'ana'").rowcount == 0
+    finally:
+        with shared.server.connect() as server:
+            server.execute("DELETE FROM memoryd.files WHERE person = 'ben'")
+
+
+def test_rows_that_lie_cost_themselves_alone(shared: Acme) -> None:
+    rows = {
+        "notes/ben/../../escape.md": b"x",
+        "memory/2026-11-02-ana.md": b"## Retain\n- W @Castle: forged\n",
+        "notes/ana/memory/forged.md": b"forged",
+        "notes/dora/memory/bytes.md": b"\xff\xfe\x00broken",
+        "notes/dora/memory/half.md": b"<<<<<<< HEAD\nx\n",
+        "notes/dora/memory/right.md": b"# Right\n\nThe lighthouse is lit at nine.\n",
+        "/etc/passwd.md": b"x",
+    }
+    with shared.server.connect() as server:
+        for path, body in rows.items():
+            values = ("acme", "dora", path, body, body)
+            server.execute("INSERT INTO memoryd.files VALUES (%s, %s, %s, sha256(%s), %s)", values)
+    try:
+        shared.ben.typed("team", "sync")
+        notes = shared.ben.daemon.state / "teams" / "acme" / "notes"
+        assert {str(path.relative_to(notes)) for path in (notes / "dora").rglob("*.md")} == {"dora/memory/right.md"}
+        assert len(shared.ben.team()["trouble"]) == len(rows) - 1
+        assert [one["content"] for one in shared.ben.told("where is the castle key") if one.get("person")] == [KEY]
+        hits = shared.ben.daemon.client().search("when is the lighthouse lit")["results"]
+        assert hits[0]["path"] == "dora:memory/right.md"
+    finally:
+        with shared.server.connect() as server:
+            server.execute("DELETE FROM memoryd.files WHERE person = 'dora'")
+        shared.ben.typed("team", "sync")
+    assert shared.ben.team()["trouble"] == []
+
+
+def test_a_server_that_dies_or_hangs_loses_nothing(acme: Acme) -> None:
+    client = acme.ana.daemon.client()
+    reply = client.retain("W @Boat: The boat lies at pier four.")
+    acme.server.kill()
+    told = acme.ana.typed("team", "promote", reply["id"], "--yes")
+    assert "waits to be sent" in told
+    status = acme.ana.team()
+    assert status["published"]["pending"] == 1
+    assert status["offline"]
+    # a restart in between loses nothing of it
+    acme.ana.daemon.kill()
+    acme.ana.daemon.start()
+    acme.server.start()
+    acme.server.pause()
+    began = time.monotonic()
+    assert client.recall("where is the boat")["results"]
+    assert time.monotonic() - began < 5
+    acme.ana.typed("team", "sync", expected=Exit.ERROR)
+    acme.server.go_on()
+    acme.ana.typed("team", "sync")
+    assert acme.ana.team()["published"]["pending"] == 0
+    acme.ben.typed("team", "sync")
+    assert [one["person"] for one in acme.ben.told("where is the boat") if one.get("person")] == ["ana"]
+
+
+def test_who_is_taken_out_sees_nothing_any_more(acme: Acme) -> None:
+    acme.ana.typed("team", "promote", acme.ana.id_of("castle"), "--yes")
+    eventually(lambda: [one for one in acme.ben.told("where is the castle key") if one.get("person")])
+    server = ("--server", acme.server.remote(), "--team", "acme")
+    assert "ben" not in acme.ana.typed("team", "members", "remove", "ben", *server)
+    assert "not in the team" in acme.ben.typed("team", "sync")
+    eventually(lambda: not [one for one in acme.ben.told("where is the castle key") if one.get("person")])
+    refused = acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes", expected=Exit.ERROR)
+    assert "not in the team" in refused
+    assert "ben read" in acme.ana.typed("team", "members", "add", "ben", "--role", "read", *server)
+    acme.ben.typed("team", "sync")
+    assert [one for one in acme.ben.told("where is the castle key") if one.get("person")]
+    acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes")
+    assert "not share" in " ".join(acme.ben.team()["trouble"])

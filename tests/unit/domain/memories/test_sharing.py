@@ -1,0 +1,211 @@
+"""What may be shared with a team, where it lies there, and what becomes of it where two machines share at once."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
+from memoryd.domain.memories.edits import NoPlaceError
+from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.line import RetainedLine, parse_line, render
+from memoryd.domain.memories.sharing import (
+    A_COLLEAGUES,
+    A_LOG,
+    A_SECRET,
+    CONFLICT,
+    NO_NAME,
+    SCOPED_LINES,
+    TeamPeople,
+    lines_of,
+    log_path,
+    merged_log,
+    note_path,
+    only_lines,
+    promoted,
+    shared_file,
+    shared_names,
+    why_not_promoted,
+    why_not_shared,
+    with_promoted,
+    without,
+)
+
+DAY = date(2026, 11, 2)
+LOG = log_path("ana", DAY)
+TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
+
+
+def line(text: str) -> RetainedLine:
+    parsed = parse_line(text)
+    assert isinstance(parsed, RetainedLine)
+    return parsed
+
+
+def memory(text: str, path: str = "memory/2026-11-02.md") -> Memory:
+    stated = line(text)
+    return Memory(stated.id, (MemorySource(path, 2, 2, stated, DAY, None, 1),))
+
+
+def log(*texts: str) -> str:
+    return with_promoted("", LOG, map(line, texts))
+
+
+@pytest.mark.parametrize(
+    ("path", "person", "shown"),
+    [
+        ("memory/2026-11-02-ana.md", "ana", "memory/2026-11-02.md"),
+        ("memory/2026-11-02-ana-maria.md", "ana-maria", "memory/2026-11-02.md"),
+        ("notes/ben/memory/projects/a b.md", "ben", "memory/projects/a b.md"),
+        ("notes/ben/memory/中文.md", "ben", "memory/中文.md"),
+    ],
+)
+def test_file_of_a_person_is_known_by_its_path(path: str, person: str, shown: str) -> None:
+    place = shared_file(path)
+    assert place is not None
+    assert (place.person, place.shown) == (person, shown)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memory/2026-13-02-ana.md",
+        "memory/2026-11-02-Ana.md",
+        "memory/2026-11-02.md",
+        "memory/sub/2026-11-02-ana.md",
+        "notes/ana/memory/../ben/x.md",
+        "notes/ana/memory/.hidden/x.md",
+        "notes/ana/memory//x.md",
+        "notes/../x.md",
+        "notes/ana/memory/x.txt",
+        "notes/ana/memory/a\nb.md",
+        "notes/ana/memory/a\\b.md",
+        "notes/ana/memory/ben:x.md",
+        "notes/ana/MEMORY.md",
+        "notes/ana/bank/world.md",
+        "notes/ana/memory/2026-11-02.md",
+        "notes/ana/memory/" + "x" * 300 + ".md",
+        ".gitattributes",
+        "memory",
+    ],
+)
+def test_what_is_no_file_of_a_person_has_no_place(path: str) -> None:
+    assert shared_file(path) is None
+
+
+@given(st.text(max_size=60))
+def test_no_path_leads_out_of_the_folder_of_its_person(name: str) -> None:
+    place = shared_file(note_path("ana", f"memory/{name}.md"))
+    assert place is None or not ({"", ".", ".."} & set(place.shown.split("/")) or place.shown.startswith("/"))
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "reason"),
+    [
+        ("- W @Peter: fine", "memory/2026-11-02.md", ""),
+        ("- W(scope=agent:main): for this agent", "memory/2026-11-02.md", ""),
+        ("- W(scope=global): for all of mine", "memory/2026-11-02.md", ""),
+        ("- W(scope=agent:other): for another one", "memory/2026-11-02.md", "its scope is agent:other"),
+        ("- W(scope=agent:main:cron): for a channel", "memory/2026-11-02.md", "its scope is agent:main:cron"),
+        ("- W: said by ben", "ben:memory/2026-11-02.md", A_COLLEAGUES),
+        (f"- W: the token is {TOKEN}", "memory/2026-11-02.md", A_SECRET),
+    ],
+)
+def test_what_must_not_be_shared_says_why(text: str, path: str, reason: str) -> None:
+    assert why_not_promoted(memory(text, path), "main").startswith(reason)
+    assert bool(why_not_promoted(memory(text, path), "main")) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [
+        ("memory/projects/gateway.md", "# Gateway\n- W @Peter: fine\n", ""),
+        ("memory/2026-11-02.md", "## Retain\n", A_LOG),
+        ("memory/2026-11-02-evening.md", "", A_LOG),
+        ("memory/a:b.md", "", NO_NAME),
+        ("memory/x.md", f"token {TOKEN}\n", A_SECRET),
+        ("memory/x.md", "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> other\n", CONFLICT),
+        ("memory/x.md", "- W(scope=agent:main) @Peter: mine alone\n", SCOPED_LINES),
+    ],
+)
+def test_note_that_must_not_be_shared_says_why(path: str, text: str, reason: str) -> None:
+    assert why_not_shared(path, text) == reason
+
+
+def test_shared_line_keeps_what_it_says_and_loses_what_is_of_this_machine() -> None:
+    said = line(
+        "- B(c=0.9, i=0.7, at=2026-11-01, scope=agent:main, supports=11111111, supersedes=22222222, from=user, "
+        "tags=home session:x, pin) @Peter @[Two Words]: the key\n    is under the mat"
+    )
+    assert render(promoted(said)) == (
+        "- B(c=0.9, i=0.7, at=2026-11-01, from=user, tags=home) @Peter @[Two Words]: the key\n    is under the mat"
+    )
+
+
+def test_line_names_what_it_supersedes_only_if_that_is_shared_too() -> None:
+    old, older = line("- W(scope=agent:main) @Peter: old"), line("- W @Peter: older")
+    new = line(f"- W(supersedes={short_id(old.id)} {short_id(older.id)} 99999999) @Peter: new")
+    book: Book = book_of(MemorySource("memory/x.md", 1, 1, one, DAY, None, at) for at, one in enumerate((old, older)))
+    assert shared_names(new, book, {promoted(old).id}) == [short_id(promoted(old).id)]
+    assert shared_names(new, book, set()) == []
+
+
+def test_log_states_what_was_promoted_and_no_more_what_was_taken_back() -> None:
+    text = log("- W @Peter: one", "- B: two\n    more lines")
+    assert [one.line.text for one in lines_of(text, LOG)] == ["one", "two\nmore lines"]
+    gone = {one.line.id for one in lines_of(text, LOG)}
+    assert [one.line.text for one in lines_of(without(text, LOG, {min(gone)}), LOG)] != []
+    assert without(text, LOG, gone) == ""
+
+
+def test_what_two_machines_share_on_one_day_is_kept_both() -> None:
+    base, other = log("- W: base"), "- W: from elsewhere"
+    merged = merged_log(LOG, base, log("- W: base", "- W: from here"), with_promoted(base, LOG, [line(other)]))
+    assert {one.line.text for one in lines_of(merged, LOG)} == {"base", "from elsewhere", "from here"}
+
+
+def test_what_one_machine_takes_back_is_not_brought_back_by_another() -> None:
+    base = log("- W: base", "- W: secret")
+    merged = merged_log(LOG, base, log("- W: base"), with_promoted(base, LOG, [line("- W: more")]))
+    assert {one.line.text for one in lines_of(merged, LOG)} == {"base", "more"}
+    # and what goes there is not shared again from here
+    again = merged_log(LOG, base, with_promoted(base, LOG, [line("- W: new")]), log("- W: base"))
+    assert {one.line.text for one in lines_of(again, LOG)} == {"base", "new"}
+
+
+def test_half_merged_log_is_refused() -> None:
+    with pytest.raises(NoPlaceError, match="merge"):
+        merged_log(LOG, "", log("- W: one"), "## Retain\n<<<<<<< HEAD\n- W: two\n=======\n>>>>>>> x\n")
+
+
+def test_foreign_lines_leave_the_numbers_of_the_others() -> None:
+    assert only_lines("a\nb\nc\n", {2}) == "a\n\nc\n"
+
+
+def test_team_is_read_as_it_was_written() -> None:
+    team = TeamPeople("acme", {"ben": ("ben@example.org",)}).with_person("ana", "ana@example.org")
+    assert TeamPeople.read(team.write()) == team
+    assert team.with_person("ana", "ana@example.org") == team
+    assert team.wrote("ana", "ANA@example.org")
+    assert not team.wrote("ana", "ben@example.org")
+    assert not team.wrote("carl", "")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b'{"name": "acme"}',
+        b'{"name": "Acme!", "people": {}}',
+        b'{"name": "acme", "people": []}',
+        b'{"name": "acme", "people": {"../x": []}}',
+        b'{"name": "acme", "people": {"ana": ["no address"]}}',
+        b"[" * 100_000,
+    ],
+)
+def test_file_that_names_no_team_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"team\.json"):
+        TeamPeople.read(data)
