@@ -127,6 +127,21 @@ class CoreEditReply(TypedDict):
     """What is to be known of it."""
 
 
+class LinesReplacedReply(TypedDict):
+    """What came of lines that were corrected."""
+
+    path: str
+    """The note."""
+    changed: bool
+    """Whether anything was written; false: it read so already."""
+    change: int | None
+    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
+    searchable: bool
+    """Whether it can be found by now."""
+    notes: list[str]
+    """What is to be known of it."""
+
+
 class ForgottenMemoryReply(TypedDict):
     """One memory that goes."""
 

@@ -117,9 +117,9 @@ class EntityReply(TypedDict):
     opinionCount: int
     """How many of them are opinions."""
     firstSeen: str | None
-    """The day on which it was first named; null if it never was."""
+    """The day on which a note of a day first named it; null if none does."""
     lastSeen: str | None
-    """The day on which it was named last."""
+    """The day on which one named it last."""
 
 
 class EntitiesReply(TypedDict):
@@ -168,7 +168,7 @@ class EntityShowReply(EntityReply):
     """An entity with what is known of it."""
 
     memories: list[EntityMemoryReply]
-    """The newest first, as many as were asked for; opinions too."""
+    """The newest first, as many as were asked for; opinions too. Those that no note of a day states come last."""
     opinions: list[OpinionReply]
     """The firmest first, as many as were asked for."""
 
@@ -193,6 +193,8 @@ class EntityLinksReply(TypedDict):
     """Of each pair among them that memories name together, most memories first."""
     total: int
     """How many entities it is named with."""
+    next: str | None
+    """The slug behind which there are more; null: these are the last."""
 
 
 class EntityChangeReply(TypedDict):
@@ -297,9 +299,11 @@ class ProposalsReply(TypedDict):
     """Proposals, the oldest first."""
 
     proposals: list[ProposalReply]
-    """Those in the state that was asked for."""
+    """The first of those in the state that was asked for."""
     total: int
     """How many there are in that state."""
+    next: str | None
+    """The id to ask behind for more; null: these are the last."""
 
 
 class DecidedProposalReply(ProposalReply):
@@ -348,9 +352,11 @@ class DisagreementsReply(TypedDict):
     """Disagreements, the newest first."""
 
     disagreements: list[DisagreementReply]
-    """Those that are told."""
+    """The first of them."""
     total: int
     """How many there are."""
+    next: str | None
+    """The name of the pair to ask behind for more; null: these are the last."""
 
 
 class SettledReply(DisagreementReply):

@@ -121,6 +121,8 @@ class RecallItemReply(_Is, TypedDict):
     """The ids of the memories that the lines of a page rest on."""
     scope: NotRequired[str]
     """The scope of a memory that has one; `team`: of what others of the team share."""
+    pinned: NotRequired[bool]
+    """True for a memory that is pinned."""
     person: NotRequired[str]
     """Who of the team said it; absent for what is said here."""
     confidence: NotRequired[float]

@@ -14,7 +14,7 @@ import contextlib
 import getpass
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -38,7 +38,7 @@ from memoryd.domain.memories.sharing import (
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import replace_file, sync_folder
 from memoryd.team.attribution import MAX_TOTAL_BYTES, NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.schema import CHANNEL, MEMBERS, READERS
@@ -59,7 +59,7 @@ FASTER: Final = "another machine of yours writes all the time; it is tried again
 UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
 FOREIGN: Final = "the server calls you {}: share as the person of that name"
 
-_KNOWN: Final = "SELECT path, body FROM memoryd.files WHERE team = %s AND person = %s"
+_KNOWN: Final = "SELECT path, digest FROM memoryd.files WHERE team = %s AND person = %s"
 _OTHERS: Final = """
 SELECT person, path, digest, octet_length(body) FROM memoryd.files WHERE team = %s AND person <> %s
 ORDER BY person, path LIMIT %s
@@ -77,7 +77,7 @@ _WHERE: Final = "WHERE team = %(team)s AND person = %(person)s AND path = %(path
 _UPDATE: Final = f"UPDATE memoryd.files SET digest = %(digest)s, body = %(body)s {_WHERE}"
 _DELETE: Final = f"DELETE FROM memoryd.files {_WHERE}"
 
-Key = tuple[str, str]
+FileKey = tuple[str, str]
 """Person and path."""
 
 
@@ -106,28 +106,50 @@ def login_of(remote: str) -> str:
 
 
 class OwnFiles:
-    """One's own files on this machine, and as the server had them at the last exchange; all of it blocks."""
+    """One's own files on this machine, and as the server had them at the last exchange; all of it blocks.
+
+    What the server had may be older after a loss of power: then the same is merged again.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._own, self._sent = folder / "own", folder / "sent"
+        self._read: dict[Path, dict[str, bytes]] = {}
 
-    def own(self) -> dict[str, bytes]:
+    def own(self) -> Mapping[str, bytes]:
         """Return the files as they are to be, by their paths."""
-        return _files_below(self._own)
+        return dict(self._files(self._own))
 
-    def sent(self) -> dict[str, bytes]:
+    def sent(self) -> Mapping[str, bytes]:
         """Return the files as the server had them."""
-        return _files_below(self._sent)
+        return dict(self._files(self._sent))
 
     def change(self, put: Mapping[str, bytes], remove: Collection[str]) -> None:
         """Change what is to be, durably; raises OSError."""
-        _change(self._own, put, remove)
+        self._change(self._own, put, remove, is_durable=True)
 
     def note(self, held: Mapping[str, bytes]) -> None:
         """Note what the server has now; raises OSError."""
-        before = self.sent()
+        before = self._files(self._sent)
         put = {path: data for path, data in held.items() if before.get(path) != data}
-        _change(self._sent, put, before.keys() - held.keys())
+        self._change(self._sent, put, before.keys() - held.keys(), is_durable=False)
+
+    def _files(self, folder: Path) -> dict[str, bytes]:
+        if folder not in self._read:
+            self._read[folder] = _files_below(folder)
+        return self._read[folder]
+
+    def _change(self, folder: Path, put: Mapping[str, bytes], remove: Collection[str], *, is_durable: bool) -> None:
+        files = self._files(folder)
+        for path, data in put.items():
+            (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(folder / path, data, is_durable=is_durable, syncs_folder=False)
+            files[path] = data
+        for path in list(remove):
+            (folder / path).unlink(missing_ok=True)
+            files.pop(path, None)
+        for one in {(folder / path).parent for path in (*put, *remove)} if is_durable else ():
+            if one.is_dir():
+                sync_folder(one)
 
 
 class PostgresCarrier:
@@ -140,7 +162,7 @@ class PostgresCarrier:
         self._files = OwnFiles(place.checkout)
         self._view = TeamView(place.notes)
         self._health = CarrierHealth()
-        self._held: dict[Key, tuple[bytes, bytes]] | None = None
+        self._held: dict[FileKey, tuple[bytes, bytes]] | None = None
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
         self._members: Collection[str] = ()
@@ -248,11 +270,10 @@ class PostgresCarrier:
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal = ""
         for _ in range(TRIES):
-            rows = await (await server.execute(_KNOWN, (self.team, self.place.person))).fetchall()
-            theirs = {path: bytes(body) for path, body in rows}
+            theirs = await self._theirs(server)
             async with self._turn:
                 before, ours = await asyncio.to_thread(self._files.sent), await asyncio.to_thread(self._files.own)
-                wanted = self._merged(before, ours, theirs)
+                wanted = await asyncio.to_thread(self._merged, before, ours, theirs)
             try:
                 await self._write(server, theirs, wanted)
             except psycopg.errors.InsufficientPrivilege:
@@ -277,6 +298,25 @@ class PostgresCarrier:
         except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
             return False
         return await found.fetchone() is not None
+
+    async def _theirs(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
+        """Return one's own files as the server has them; those that it had before are not asked for again."""
+        async with self._turn:
+            before = await asyncio.to_thread(self._files.sent)
+        known = {sha256(data).digest(): data for data in before.values()}
+        rows = await (await server.execute(_KNOWN, (self.team, self.place.person))).fetchall()
+        found = {path: data for path, digest in rows if (data := known.get(bytes(digest))) is not None}
+        unknown = [(self.place.person, path) for path, _ in rows if path not in found]
+        return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
+
+    async def _bodies(
+        self, server: psycopg.AsyncConnection, keys: Sequence[FileKey]
+    ) -> AsyncIterator[tuple[FileKey, bytes]]:
+        for at in range(0, len(keys), BATCH):
+            part = keys[at : at + BATCH]
+            asked = [person for person, _ in part], [path for _, path in part], self.team
+            for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
+                yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
 
     async def _write(
         self, server: psycopg.AsyncConnection, theirs: Mapping[str, bytes], wanted: Mapping[str, bytes]
@@ -321,7 +361,7 @@ class PostgresCarrier:
         rows = await (await server.execute(_OTHERS, (self.team, self.place.person, MAX_FILES + 1))).fetchall()
         if len(rows) > MAX_FILES:
             raise SidecarError(f"the team shares more than {MAX_FILES:,} files")
-        withheld, seen, total = dict[str, str](), dict[Key, bytes](), 0
+        withheld, seen, total = dict[str, str](), dict[FileKey, bytes](), 0
         for person, path, digest, size in rows:
             place, total = shared_file(path), total + size
             if place is None or place.person != person:
@@ -335,21 +375,17 @@ class PostgresCarrier:
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
 
     async def _brought(
-        self, server: psycopg.AsyncConnection, seen: Mapping[Key, bytes]
-    ) -> dict[Key, tuple[bytes, bytes]]:
+        self, server: psycopg.AsyncConnection, seen: Mapping[FileKey, bytes]
+    ) -> dict[FileKey, tuple[bytes, bytes]]:
         """Return what the server has; bytes that are known are not asked for again."""
         before = await self._held_files()
         held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
-        wanted = [key for key in seen if key not in held]
-        for at in range(0, len(wanted), BATCH):
-            part = wanted[at : at + BATCH]
-            asked = [person for person, _ in part], [path for _, path in part], self.team
-            for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
-                if (person, path) in seen:
-                    held[person, path] = (seen[person, path], bytes(body)[: MAX_FILE_BYTES + 1])
+        async for key, data in self._bodies(server, [key for key in seen if key not in held]):
+            if key in seen:
+                held[key] = (seen[key], data)
         return held
 
-    async def _held_files(self) -> dict[Key, tuple[bytes, bytes]]:
+    async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:
         if self._held is None:
             self._held = await asyncio.to_thread(_shown_before, self.place.notes, self.place.person)
         return self._held
@@ -390,9 +426,9 @@ def _why_not_shown(data: bytes) -> str:
     return NO_TEXT if note else CONFLICT if is_unmerged(text) else ""
 
 
-def _shown_before(notes: Path, person: str) -> dict[Key, tuple[bytes, bytes]]:
+def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]]:
     """Return what is shown of others, as the server named it."""
-    found = dict[Key, tuple[bytes, bytes]]()
+    found = dict[FileKey, tuple[bytes, bytes]]()
     for path, data in _files_below(notes).items():
         name, _, shown = path.partition("/")
         day = _LOG.fullmatch(shown)
@@ -410,11 +446,3 @@ def sentence(exc: psycopg.Error) -> str:
 def _files_below(folder: Path) -> dict[str, bytes]:
     found = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
-
-
-def _change(folder: Path, put: Mapping[str, bytes], remove: Collection[str]) -> None:
-    for path, data in put.items():
-        (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(folder / path, data, is_durable=True)
-    for path in remove:
-        (folder / path).unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """The page Changes, with undo; and forgetting, which first shows what it reaches."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import chain
@@ -58,20 +59,30 @@ async def undo(visit: Visit) -> Redirect:
 
 
 async def forget(visit: Visit) -> View:
-    """Show all that forgetting reaches; nothing is forgotten yet."""
-    targets = visit.all("target")
+    """Show all that forgetting reaches, while nothing is forgotten yet; or the receipt of one that was done."""
+    if (kept := visit.kept_receipt()) is not None:
+        return kept
+    targets, rest = _chosen(visit)
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
-    return View({**await _plan(visit, targets), "targets": targets, "back": visit.back("memories"), "is_done": False})
+    view = {**await _plan(visit, targets), "targets": targets, "rest": rest}
+    return View({**view, "back": visit.back("memories"), "is_done": False})
 
 
-async def forget_now(visit: Visit) -> View:
-    """Forget, and show the receipt; lines of a note only as they were shown."""
-    targets, shown = visit.all("target"), visit.text("shown")
+def _chosen(visit: Visit) -> tuple[list[str], list[str]]:
+    """Return what is to be forgotten at once, and what of the choice is left for the next time."""
+    targets = visit.all("target")
+    return targets[:ROWS], [*targets[ROWS:], *visit.all("rest")]
+
+
+async def forget_now(visit: Visit) -> Redirect:
+    """Forget, and lead to the receipt; lines of a note only as they were shown."""
+    (targets, rest), shown = _chosen(visit), visit.text("shown")
     if shown and shown != (await _plan(visit, targets))["shown"]:
         raise InvalidRequest("the note was changed meanwhile: nothing is forgotten", hint="go back, and look again")
     replies = await _forget(visit, targets, undoable=bool(visit.text("undoable")))
-    return View({**replies, "places": [], "back": visit.back("memories"), "is_done": True})
+    receipt = {"title": "Forgotten", "places": [], "rest": rest, "back": visit.back("memories"), "is_done": True}
+    return visit.keep_receipt("forget", {**replies, **receipt})
 
 
 async def _plan(visit: Visit, targets: Sequence[str]) -> dict[str, Any]:
@@ -98,18 +109,21 @@ async def _lines(visit: Visit, place: str) -> list[tuple[int, str]]:
 
 async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict[str, Any]:
     """Return what came of all targets in one receipt; one that went with another is left out of it."""
+    requests = [visit.request(ForgetRequest, target=target, **options) for target in targets]
+    # one look at the notes is enough for all that are only looked at
+    ahead = await asyncio.gather(*(_reply(visit, one) for one in requests)) if options.get("dryRun") else []
     replies: list[ForgetReply] = []
     failed: list[str] = []
-    for target in targets[:ROWS]:
-        try:
-            request = visit.request(ForgetRequest, target=target, **options)
-            replies.append(await changes.forget(request, visit.admitted, visit.memories))
-        except NotFound as exc:
-            failed.append(str(exc))
-        except MemorydError as exc:
+    for at, request in enumerate(requests):
+        answer = ahead[at] if ahead else await _reply(visit, request)
+        if isinstance(answer, NotFound):
+            failed.append(str(answer))
+        elif isinstance(answer, MemorydError):
             if not replies:
-                raise
-            failed.append(f"{target}: {exc}")
+                raise answer
+            failed.append(f"{request.target}: {answer}")
+        else:
+            replies.append(answer)
     if not replies:
         raise NotFound("; ".join(failed), hint="it may be forgotten already")
     lists: dict[str, list[Any]] = {name: list(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
@@ -120,6 +134,13 @@ async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict
     counts["lineCount"] = sum(parse(one).line_count for one in lists["lines"])
     by_place = _unique(place for reply in replies if not reply["memories"] for place in reply["lines"])
     return {"receipt": {**lists, **counts}, "by_place": by_place, "failed": failed}
+
+
+async def _reply(visit: Visit, request: ForgetRequest) -> ForgetReply | MemorydError:
+    try:
+        return await changes.forget(request, visit.admitted, visit.memories)
+    except MemorydError as exc:
+        return exc
 
 
 def _unique(found: Iterable[Any]) -> list[Any]:
@@ -134,5 +155,5 @@ PAGES: Final = (
     Page(path="changes", title="Changes", handler=listing, who=Who.OWNER),
     Page(path="undo", method="POST", handler=undo, who=Who.OWNER),
     Page(path="forget", title="Forget", under="memories", handler=forget, who=Who.OWNER, deadline=FORGETTING),
-    Page(path="forget", method="POST", title="Forgotten", under="memories", handler=forget_now, who=Who.OWNER),
+    Page(path="forget", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
 )

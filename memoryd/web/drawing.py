@@ -10,6 +10,10 @@ from memoryd.replies.knowledge import EntityLinksReply, OpinionWhyReply
 
 NODES: Final = 60
 """Of one picture of links."""
+LINKS: Final = 120
+"""Between others than the entity itself, those of most memories: more of them are a blot, and a page of many bytes."""
+STEPS: Final = 60
+"""Of one curve, the last ones."""
 WIDTH, HEIGHT, MARGIN = 640, 150, 34
 """Of a curve, in the units of its picture."""
 FEW_RADIUS, MANY_RADIUS = 110.0, 190.0
@@ -44,7 +48,7 @@ class Curve(Struct, frozen=True):
 
 def confidence_curve(opinion: OpinionWhyReply) -> Curve | None:
     """Return the curve of a confidence, 0 to 1, by the days of its evidence; None where nothing moved it."""
-    steps = opinion["steps"]
+    steps = opinion["steps"][-STEPS:]
     if not steps:
         return None
     days = [date.fromisoformat(step["day"]).toordinal() for step in steps]
@@ -97,6 +101,8 @@ class LinkPicture(Struct, frozen=True):
     height: float
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+    left_out: int = 0
+    """Links between others that are not drawn."""
 
 
 class _Circle(Struct, frozen=True):
@@ -122,21 +128,24 @@ def link_picture(reply: EntityLinksReply) -> LinkPicture:
     places = {slug: circle.at(angle) for slug, angle in angles.items()}
     places[own["slug"]] = circle.middle_x, circle.middle_y
     most = max((link["memories"] for link in reply["links"]), default=1)
-    edges = [
-        _edge(
-            places[link["one"]],
-            places[link["other"]],
-            circle,
-            width=max(1.0, _WIDEST * sqrt(link["memories"] / most)),
-            is_own=own["slug"] in (link["one"], link["other"]),
-        )
-        for link in reply["links"]
-    ]
+    beside = [link for link in reply["links"] if own["slug"] not in (link["one"], link["other"])]
+    of_own = [link for link in reply["links"] if own["slug"] in (link["one"], link["other"])]
     return LinkPicture(
         width=2 * circle.middle_x,
         height=2 * circle.middle_y,
         nodes=tuple(_node(one["name"], angles[one["slug"]], circle) for one in others),
-        edges=(*(one for one in edges if not one.is_own), *(one for one in edges if one.is_own)),
+        edges=tuple(
+            _edge(
+                places[link["one"]],
+                places[link["other"]],
+                circle,
+                width=max(1.0, _WIDEST * sqrt(link["memories"] / most)),
+                is_own=is_own,
+            )
+            for is_own, found in ((False, beside[:LINKS]), (True, of_own))
+            for link in found
+        ),
+        left_out=max(0, len(beside) - LINKS),
     )
 
 

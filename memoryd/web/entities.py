@@ -1,6 +1,7 @@
 """The pages of people and things: who and what memories are about, and what is known, thought and named with each."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from memoryd.api.calls import entities as calls
@@ -8,15 +9,16 @@ from memoryd.api.calls import opinions
 from memoryd.api.calls.entities import EntityMergeRequest, EntitySplitRequest
 from memoryd.domain.access import Who
 from memoryd.domain.memories.entities import slug_of
-from memoryd.replies.knowledge import EntityChangeReply, EntityLinksReply, EntityReply
+from memoryd.replies.knowledge import EntityChangeReply, EntityLinksReply, EntityMemoryReply, EntityReply
 from memoryd.web import drawing
-from memoryd.web.pages import Page, Redirect, View, Visit, url_of
+from memoryd.web.pages import Page, Redirect, View, Visit, is_of_day, url_of
 from memoryd.web.session import Notice
 
 SHOWN: Final = 50
 """Entities of one page of the list."""
-MEMORIES: Final = 30
-OPINIONS: Final = 8
+MEMORIES: Final = 25
+OPINIONS: Final = 6
+EVIDENCE: Final = 4
 """Of one entity: the others are a filter of the pages of memories away."""
 
 
@@ -35,7 +37,7 @@ async def entity(visit: Visit) -> View:
     why = await asyncio.gather(
         *(opinions.why(one["id"], visit.admitted, visit.memories) for one in known["opinions"][:OPINIONS])
     )
-    links = await calls.links(name, visit.admitted, visit.memories, drawing.NODES - 1)
+    links = await calls.links(name, visit.admitted, visit.memories, drawing.NODES - 1, visit.text("with"))
     return View(
         {
             "title": known["name"],
@@ -43,11 +45,23 @@ async def entity(visit: Visit) -> View:
             "opinions": [(one, drawing.confidence_curve(one)) for one in why],
             "links": links,
             "with_it": _named_with(links),
+            "is_rest": bool(visit.text("with")),
+            "more": url_of("entity", name=name, **{"with": links["next"]}) if links["next"] else "",
             "picture": drawing.link_picture(links) if len(links["entities"]) > 1 else None,
             "drawing": drawing,
+            "EVIDENCE": EVIDENCE,
             "back": url_of("entity", name=name),
+            "dates": _dates(known["memories"]),
         }
     )
+
+
+def _dates(memories: Sequence[EntityMemoryReply]) -> list[tuple[str, list[EntityMemoryReply]]]:
+    """Return memories by their days, the newest first; those that no note of a day states come last, without one."""
+    by_day: dict[str, list[EntityMemoryReply]] = {}
+    for one in memories:
+        by_day.setdefault(one["day"] if is_of_day(one["source"]) else "", []).append(one)
+    return sorted(by_day.items(), reverse=True)
 
 
 def _named_with(links: EntityLinksReply) -> list[tuple[EntityReply, int]]:

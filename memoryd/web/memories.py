@@ -3,10 +3,11 @@
 from typing import Any, Final
 
 from memoryd.api.calls import memories
+from memoryd.domain.memories.abstracts import shortened
 from memoryd.domain.memories.documents import AHEAD_DAYS
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
-from memoryd.domain.memories.tiers import Tier
+from memoryd.domain.memories.tiers import Tier, TierReason
 from memoryd.errors import InvalidRequest
 from memoryd.web.pages import ROWS, Page, View, Visit
 
@@ -18,6 +19,18 @@ AGES: Final = {
     "-365d": "older than a year",
 }
 """Ages that are chosen by, by what the query says; with a minus those before."""
+TITLE_CHARS: Final = 90
+"""Of the first words of a memory, by which its page is known again."""
+TIERS: Final = {
+    Tier.CORE: "It is in the core: every session begins with it.",
+    Tier.WORKING: "It is in the working tier: at hand when something is asked.",
+    Tier.PERIPHERAL: "It is in the periphery: found when it is asked for, behind what is nearer at hand.",
+}
+REASONS: Final = {
+    TierReason.NEW: "every memory begins there",
+    TierReason.LOW: "it was little used and is not important",
+}
+"""Why a memory is in its tier, where the API says it in words of its own."""
 FILTERS: Final = ("q", "tier", "kind", "entity", "scope", "age", "author", "pinned")
 WIDTH, HEIGHT, MARGIN = 640, 200, 34
 """Of the curve, in the units of its picture."""
@@ -50,6 +63,7 @@ async def listing(visit: Visit) -> View:
             "total": reply["total"],
             "chosen": chosen,
             "is_filtered": any(chosen.values()),
+            "is_narrowed": any(value for name, value in chosen.items() if name != "q"),
             "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
             "ages": AGES,
             "next": {**chosen, "after": reply["next"]} if reply["next"] else None,
@@ -60,7 +74,17 @@ async def listing(visit: Visit) -> View:
 async def memory(visit: Visit) -> View:
     """Show one memory: all that it is, why it is kept so near at hand, and what becomes of it if nobody asks."""
     reply = await memories.why(visit.text("id"), visit.admitted, visit.memories)
-    return View({"title": "Memory", "memory": reply["memory"], "terms": reply["terms"], "curve": curve(reply["ahead"])})
+    known = reply["memory"]
+    return View(
+        {
+            "title": shortened(known["abstract_text"], TITLE_CHARS),
+            "memory": known,
+            "terms": reply["terms"],
+            "curve": curve(reply["ahead"]),
+            "TIERS": TIERS,
+            "REASONS": REASONS,
+        }
+    )
 
 
 def curve(ahead: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import cached_property
+from secrets import token_urlsafe
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
@@ -17,9 +18,11 @@ from memoryd.api.http import sockets
 from memoryd.api.models import Request
 from memoryd.api.problems import why_refused
 from memoryd.domain.access import Admitted, Who
+from memoryd.domain.citations import parse
 from memoryd.domain.expressions import expression
-from memoryd.errors import InvalidRequest
-from memoryd.web.session import Notice, PageSession
+from memoryd.domain.ranking.filters import date_in_name
+from memoryd.errors import InvalidRequest, NotFound
+from memoryd.web.session import Notice, PageSession, Receipt
 
 ROOT: Final = "/web"
 """The path that all of it is below."""
@@ -52,8 +55,8 @@ class Visit(Struct, frozen=True, dict=True):
 
     @cached_property
     def caller(self) -> Caller:
-        """Who asks, as calls of the API take it: one on the port."""
-        return Caller(self.services.gate, sockets.PORT)
+        """Who asks, as calls of the API take it: the owner in person."""
+        return Caller(self.services.gate, sockets.PAGE)
 
     @cached_property
     def admitted(self) -> Admitted:
@@ -93,16 +96,35 @@ class Visit(Struct, frozen=True, dict=True):
         except ValidationError as exc:
             raise InvalidRequest(why_refused(exc), hint="go back, and mend it") from exc
 
+    def keep_receipt(self, page: str, values: Mapping[str, Any]) -> Redirect:
+        """Return the page that shows what was done, which it is to be asked for: to load it again does nothing."""
+        self.session.receipt = Receipt(token_urlsafe(6), values)
+        return Redirect(url_of(page, receipt=self.session.receipt.name))
+
+    def kept_receipt(self) -> View | None:
+        """Return the receipt, where one is asked for; raises NotFound for an older one than the last."""
+        name, kept = self.text("receipt"), self.session.receipt
+        if not name:
+            return None
+        if kept is None or kept.name != name:
+            raise NotFound("this receipt is not kept any more", hint="the page Changes lists what was written")
+        return View(kept.values)
+
     def back(self, otherwise: str) -> str:
         """Return the page that a form says it was on; else another."""
         page = self.text("back")
         return page if _OWN_PAGE.fullmatch(page) else otherwise
 
 
-def url_of(page: str, **fields: object) -> str:
+def url_of(page: str, /, **fields: object) -> str:
     """Return the address of a page, relative to any other; fields of no value are left out."""
     query = urlencode({name: value for name, value in fields.items() if value not in (None, "")})
     return f"{page}?{query}" if query else page
+
+
+def is_of_day(citation: str) -> bool:
+    """Tell whether a place is in a note of a day: of others nobody knows when they were written."""
+    return date_in_name(parse(citation).path) is not None
 
 
 PageHandler = Callable[[Visit], Awaitable[View | Redirect | Response]]

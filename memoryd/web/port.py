@@ -43,17 +43,23 @@ class PagePort:
         self._idle = idle.total_seconds()
         self._listener: LoopbackListener | None = None
         self._is_wanted = asyncio.Event()
+        self._has_closed = asyncio.Event()
         self._clock: asyncio.Timeout | None = None
 
     async def link(self, agent: str | None = None, *, is_kept: bool) -> PageLink:
         """Return a new link, with the port open; raises NotNow where it cannot be."""
         configured = self._configured()
         if configured is None:
+            if self._clock is not None and self._clock.expired():
+                # it closes within the next turns of the loop: a link to it would lead nowhere
+                await self._has_closed.wait()
             if self._listener is None:
                 self._listener = bind_loopback(*self._where)
                 self._is_wanted.set()
         elif not (state := configured.state()).is_open:
             raise NotNow(f"the loopback port is not open: {state.trouble or 'the daemon is starting'}")
+        # the browser that comes by the link waits for no import
+        await asyncio.to_thread(_prepare)
         token = self._sessions.issue(agent, is_kept=is_kept)
         self._note_request()
         return PageLink(f"http://{address_of(*self._where)}{LOGIN}#{token}", *self._where, LINK_SECONDS)
@@ -67,6 +73,7 @@ class PagePort:
                 await self._serve(self._listener)
 
     async def _serve(self, listener: LoopbackListener) -> None:
+        self._has_closed.clear()
         log.info("loopback port opened for the page", address=listener.address)
         try:
             async with asyncio.timeout(None) as self._clock:
@@ -83,6 +90,7 @@ class PagePort:
     def _note_closing(self) -> None:
         # a link that is asked for while the last answers are on their way opens it anew
         self._listener = None
+        self._has_closed.set()
 
     async def _noting(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -96,3 +104,9 @@ class PagePort:
             return
         # the same clock as the sessions'; who is refused does not keep it open
         clock.reschedule(None if self._sessions.is_kept else self._sessions.used_at + self._idle)
+
+
+def _prepare() -> None:
+    from memoryd.web.rendering import prepare
+
+    prepare()

@@ -4,6 +4,7 @@ Text of a note is data: Markdown makes no HTML of its own of it (`html=False`), 
 """
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import files
@@ -14,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from memoryd.web.pages import url_of
+from memoryd.web.pages import is_of_day, url_of
 
 SHOWN_CHARS: Final = 1_200
 """Of one text on a page that lists several."""
@@ -95,6 +96,11 @@ def _days_ago(day: date) -> Markup:
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(day.isoformat(), words)
 
 
+def is_dated(citations: Iterable[str]) -> bool:
+    """Tell whether one of these places is in a note of a day."""
+    return any(map(is_of_day, citations))
+
+
 def size(count: float) -> str:
     """Return a number of bytes for people."""
     for unit in ("B", "kB", "MB"):
@@ -122,8 +128,16 @@ def templates() -> Environment:
         "ago": ago,
         "size": size,
     }
+    environment.tests["dated"] = is_dated
     environment.globals["url"] = url_of
     return environment
+
+
+def prepare() -> None:
+    """Read all templates, which takes longer than any page."""
+    for name in templates().list_templates(extensions=["html"]):
+        templates().get_template(name)
+    _clean(_markdown().render(""))
 
 
 def render(template: str, values: dict[str, Any]) -> str:

@@ -336,6 +336,7 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
         "json": {"text": "the pier was painted in spring"},
     },
     ("POST", "/v1/forget"): {"json": {"target": "lantern", "dryRun": True}},
+    ("POST", "/v1/lines/replace"): {"json": {"citation": "MEMORY.md#L1", "old": "xylophone", "new": "x"}},
     ("GET", "/v1/verify"): {"params": {"citation": "MEMORY.md#L1"}},
     ("GET", "/v1/opinions"): {},
     ("GET", "/v1/opinions/{opinion}"): {"url": "/v1/opinions/00000000"},

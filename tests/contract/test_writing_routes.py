@@ -35,6 +35,7 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/memories/{memory}/importance"): [{"importance": 0.5}],
     ("POST", "/memories/{memory}/replace"): [{"text": "tea"}, {"text": "tea", "inPlace": True}],
     ("POST", "/forget"): [{"target": "lantern"}],
+    ("POST", "/lines/replace"): [{"citation": "MEMORY.md#L1", "old": "lantern", "new": "tea"}],
     ("POST", "/core/append"): [{"text": "- tea"}],
     ("POST", "/core/replace"): [{"old": "lantern", "new": "tea"}],
     ("POST", "/core/insert"): [{"text": "- tea", "after": "# Core"}],

@@ -14,7 +14,7 @@ from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import carrier as carriers
 from memoryd.team import repository as repositories
 from memoryd.team.git import Git, git_environment
-from memoryd.team.protocol import SharedChanges
+from memoryd.team.protocol import SharedChanges, TeamPlace
 from memoryd.team.sharing import SharedNotes
 from tests.teams import Member, bare_repository, git, objects_of, team
 from tests.waiting import eventually_async
@@ -411,9 +411,7 @@ async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_
     (own / "draft.md").write_text("what ana is writing")
     (own / ANAS_FILE).write_text("half a sentence")
     before = git(own, "status", "--porcelain=v2", "--branch")
-    place = carriers.TeamPlace(
-        remote=ana.git.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes"
-    )
+    place = TeamPlace(remote=ana.git.place.remote, person="ana", checkout=own, is_own=False, notes=tmp_path / "notes")
     carrier = carriers.GitCarrier(place)
     await carrier.exchange()
     await carrier.apply(

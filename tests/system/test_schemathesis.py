@@ -65,6 +65,7 @@ CALLS = [
     ("POST", "/v1/sessions/forget"),
     ("POST", "/v1/sessions/remember"),
     ("POST", "/v1/forget"),
+    ("POST", "/v1/lines/replace"),
     ("GET", "/v1/verify"),
     ("POST", "/v1/qa/turns"),
     ("GET", "/v1/qa/sessions"),
@@ -333,6 +334,8 @@ def name_what_there_is(case: Case[Any]) -> None:
             if case.path == "/v1/verify":
                 # no other call takes the citation of a note
                 part["citation"] = KNOWN["target"]
+            if case.path == "/v1/lines/replace":
+                part.update({"citation": "memory/2026-11-18.md#L1", "old": "# Wednesday"})
             if "id" in part:
                 # what is to be taken back is named in one way
                 part.pop("run", None)

@@ -6,13 +6,14 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.read import AgentVerifying
-from memoryd.agents.retained.core import AgentCore
+from memoryd.agents.retained.core import HOLDS_SECRET, AgentCore
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
@@ -21,19 +22,32 @@ from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
+from memoryd.agents.search import is_searchable
 from memoryd.agents.turns.capture import AgentCapture
+from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
+from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.changes.forgetting import with_other_lines
+from memoryd.domain.memories.generated import block_in
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
+from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.journal import Journal, Undoing, stored_hunks
 from memoryd.memory.touches import NO_FILE
 from memoryd.memory.usage import UsageCache
-from memoryd.replies.changes import ChangedLinesReply, ChangeReply, ChangesReply, UndoneReply, UndoReply
+from memoryd.replies.changes import (
+    ChangedLinesReply,
+    ChangeReply,
+    ChangesReply,
+    LinesReplacedReply,
+    UndoneReply,
+    UndoReply,
+)
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
 AGENT: Final = "agent"
@@ -45,6 +59,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
 
     journal: Journal
     usage: UsageCache
+    index: WorkspaceIndex
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
@@ -87,8 +102,35 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
             undone = await undoing.undo(number, is_dry_run=is_dry_run)
+        if any(by and row.path != NO_FILE for row, by in undone):
+            # who asks next finds what was brought back
+            await is_searchable(self.index)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
         return UndoReply(undone=replies, dryRun=is_dry_run)
+
+    async def replace_lines(self, citation: str, old: str, new: str) -> LinesReplacedReply:
+        """Put lines in the place of those cited, where they say `old` still; raises what `Journal.change` does.
+
+        Raises InvalidRequest for what cites no lines of a note, what says anything else by now, and what reflect wrote.
+        """
+        try:
+            place = parse(citation)
+        except ValueError as exc:
+            raise InvalidRequest(str(exc)) from exc
+        if place.start_line is None or is_conversation(place.path):
+            raise InvalidRequest(f"{citation} names no lines of a note", hint="give such as memory/2026-11-20.md#L3")
+        edit = partial(_with_other_lines, place, old, new)
+        made = await self.journal.change(
+            RelativePath(place.path), edit, by=WrittenBy.LINES, why="lines were corrected by their place"
+        )
+        notes = [HOLDS_SECRET if secrets_in(new) else "", made.note]
+        return LinesReplacedReply(
+            path=made.path,
+            changed=made.is_written,
+            change=made.id or None,
+            searchable=not made.is_written or await is_searchable(self.index),
+            notes=list(filter(None, notes)),
+        )
 
     async def _restore_tiers(self, row: ChangeRow, *, is_dry_run: bool) -> int:
         """Take back a change of touches and tiers; return the number of the change that this is, 0 on a dry run."""
@@ -97,6 +139,23 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             return 0
         self.journal.check_writable()
         return await self.usage.undo(row, self.journal.changes)
+
+
+def _with_other_lines(place: Citation, old: str, new: str, text: str | None) -> str:
+    """Return a note with the cited lines corrected; raises InvalidRequest."""
+    before = text or ""
+    after = with_other_lines(before, place.start_line or 1, _lines(old), _lines(new))
+    if after is None:
+        raise InvalidRequest(f"{place} says something else by now: nothing was written", hint="look at it again")
+    if block_in(before) != block_in(after):
+        raise InvalidRequest(
+            f"reflect writes {place}, and would write it again", hint="correct the memory that the line cites"
+        )
+    return after
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").split("\n")
 
 
 def _with_writer(wanted: ChangeFilter, name: str) -> ChangeFilter:

@@ -32,6 +32,7 @@ from memoryd.domain.memories.entity_edits import (
 )
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy, is_belief
 from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.memory.book import MemoryCache
@@ -78,7 +79,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         rest = sorted(one for one in map(place, slugs) if not after or one > place(EntitySlug(after)))
         shown = [slug for _, slug in rest[:limit]]
         return EntitiesReply(
-            entities=[_entity(book, slug, _newest(book, about, slug)) for slug in shown],
+            entities=[_entity(book, slug, _memories(book, about, slug)) for slug in shown],
             total=len(slugs),
             next=shown[-1] if len(rest) > limit else None,
         )
@@ -88,7 +89,8 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         book = await self.book.now()
         about = self._about(book, admitted)
         slug = _meant(book, about, name)
-        memories = _newest(book, about, slug)
+        # of a page without a date nobody knows when its lines were written: they come last
+        memories = sorted(newest_first(_memories(book, about, slug)), key=lambda memory: not _is_dated(memory))
         opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
         return EntityShowReply(
             **_entity(book, slug, memories),
@@ -96,23 +98,32 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
             opinions=firmest_first(list(opinions.values()))[:limit],
         )
 
-    async def links(self, admitted: Admitted, name: str, limit: int) -> EntityLinksReply:
-        """Return those that an entity is named with, and how all of them are named together; raises NotFound."""
+    async def links(self, admitted: Admitted, name: str, limit: int, *, after: str = "") -> EntityLinksReply:
+        """Return those that an entity is named with, behind the slug `after`, and how all of them are named together.
+
+        Raises NotFound.
+        """
         book = await self.book.now()
         about = self._about(book, admitted)
         slug = _meant(book, about, name)
         own = about.get(slug, frozenset())
         near = {other: n for other, memories in about.items() if other != slug and (n := len(own & memories))}
-        shown = [slug, *sorted(near, key=lambda one: (-near[one], one))[:limit]]
+
+        def place(other: EntitySlug) -> tuple[int, EntitySlug]:
+            return -near.get(other, 0), other
+
+        rest = sorted((one for one in near if not after or place(one) > place(EntitySlug(after))), key=place)
+        shown = [slug, *rest[:limit]]
         links = [
             EntityLinkReply(one=one, other=other, memories=n)
             for one, other in combinations(sorted(shown), 2)
             if (n := len(about.get(one, own) & about.get(other, own)))
         ]
         return EntityLinksReply(
-            entities=[_entity(book, one, _newest(book, about, one)) for one in shown],
+            entities=[_entity(book, one, _memories(book, about, one)) for one in shown],
             links=sorted(links, key=lambda link: (-link["memories"], link["one"], link["other"])),
             total=len(near),
+            next=shown[-1] if len(rest) > limit else None,
         )
 
     def _about(self, book: Book, admitted: Admitted) -> _About:
@@ -136,8 +147,8 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         return reply
 
 
-def _newest(book: Book, about: _About, slug: EntitySlug) -> Sequence[Memory]:
-    return newest_first([book.memories[one] for one in about.get(slug, ())])
+def _memories(book: Book, about: _About, slug: EntitySlug) -> Sequence[Memory]:
+    return [book.memories[one] for one in about.get(slug, ())]
 
 
 def _meant(book: Book, about: _About, name: str) -> EntitySlug:
@@ -148,11 +159,12 @@ def _meant(book: Book, about: _About, name: str) -> EntitySlug:
 
 
 def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityReply:
-    """Return an entity with what the memories about it, the newest first, say of it."""
+    """Return an entity with what the memories about it say of it."""
     page = book.pages.get(slug)
     written = Counter(name for one in memories for name in one.line.entities)
     names = Counter({name: count for name, count in written.items() if book.about(name) == slug})
     own = [name for name, _ in names.most_common() if slug_of(name) == slug]
+    days = {source.day for one in memories for source in one.sources if date_in_name(source.path) is not None}
     return EntityReply(
         name=page.name if page else (own or [slug])[0],
         slug=slug,
@@ -160,9 +172,13 @@ def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityR
         page=page.path if page else None,
         memoryCount=len(memories),
         opinionCount=sum(is_belief(one.kind) for one in memories),
-        firstSeen=min(one.first_recorded for one in memories).isoformat() if memories else None,
-        lastSeen=max(one.recorded for one in memories).isoformat() if memories else None,
+        firstSeen=min(days).isoformat() if days else None,
+        lastSeen=max(days).isoformat() if days else None,
     )
+
+
+def _is_dated(memory: Memory) -> bool:
+    return any(date_in_name(source.path) is not None for source in memory.sources)
 
 
 def _memory(memory: Memory) -> EntityMemoryReply:

@@ -166,7 +166,9 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             journal=journal,
             index=memories.index,
         ),
-        changes=AgentChanges(journal=journal, usage=memories.usage, now=owners_time(agent.memory).now),
+        changes=AgentChanges(
+            journal=journal, usage=memories.usage, index=memories.index, now=owners_time(agent.memory).now
+        ),
         reflect=shared.reflect,
         recall=recall,
         documents=documents,

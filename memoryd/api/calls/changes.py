@@ -1,4 +1,4 @@
-"""What is written into a workspace: `/v1/forget` and `/v1/verify`, `/v1/changes` and `/v1/undo`, and `/v1/core`.
+"""What is written into a workspace: `/v1/forget`, `/v1/lines` and `/v1/verify`, `/v1/changes`, `/v1/undo`, `/v1/core`.
 
 The core is the small file that every session sees.
 """
@@ -22,12 +22,13 @@ from memoryd.replies.changes import (
     CoreReply,
     ForgetReply,
     ForgottenMemoryReply,
+    LinesReplacedReply,
     UndoReply,
     VerifyReply,
     WrittenSessionReply,
 )
 from memoryd.store.ledger.changes import ChangeFilter
-from memoryd.wire import CHANGES_MAX, CORE_CHARS_MAX, POSITION_MAX
+from memoryd.wire import CHANGES_MAX, CORE_CHARS_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 
 
 class ForgetRequest(Request):
@@ -85,6 +86,26 @@ def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply
         scope=memory.line.attributes.scope or None,
         citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
     )
+
+
+class LinesReplaceRequest(Request):
+    """Lines of a note, and what they are to say."""
+
+    citation: Annotated[str, Field(min_length=1, max_length=1024)]
+    """Where they are: `memory/2026-11-20.md#L3`, `memory/2026-11-20.md#L3-L4`."""
+    old: Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    """What they say, whole lines: where they say anything else by now, nothing is written."""
+    new: Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    """What they are to say; may be more or fewer lines."""
+    agent: AgentId = None
+
+
+async def replace_lines(
+    request: LinesReplaceRequest, admitted: AdmittedByBody, memories: Memories
+) -> LinesReplacedReply:
+    """Put other lines in the place of lines of a note, for the owner alone; that can be undone."""
+    changes = memories.retained(admitted).changes
+    return await changes.replace_lines(request.citation, request.old, request.new)
 
 
 class UndoRequest(Request):
@@ -224,6 +245,7 @@ def _editable_core(admitted: Admitted, memories: Memories) -> AgentCore:
 
 CALLS: Final = (
     call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
+    call("POST", "/lines/replace", Who.OWNER, replace_lines),
     call("GET", "/verify", Who.SESSION, verify),
     call("GET", "/changes", Who.OWNER, changes),
     call("POST", "/undo", Who.OWNER, undo),

@@ -62,10 +62,14 @@ async def show(
 
 
 async def links(
-    entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
+    entity: QueryEntity,
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    limit: EntityLimit = 50,
+    after: EntitySlugText = "",
 ) -> EntityLinksReply:
     """Tell which entities memories name with one, and which of these with each other."""
-    return await memories.retained(admitted).entities.links(admitted, entity, limit)
+    return await memories.retained(admitted).entities.links(admitted, entity, limit, after=after)
 
 
 async def merge(request: EntityMergeRequest, caller: Asking, memories: Memories) -> EntityChangeReply:

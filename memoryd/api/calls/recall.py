@@ -187,6 +187,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "citation": str(cite(lead.source)),
             "sources": list(map(_source, item.sources)),
             "scope": line.attributes.scope or None,
+            "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
             "confidence": _confidence(item, opinion),
             "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))

@@ -144,6 +144,8 @@ class WrittenBy(StrEnum):
     """A memory that is to be forgotten."""
     ENTITIES = "entities"
     """Entities that a person merged or split."""
+    LINES = "lines"
+    """Lines of a note that its owner corrected by their place."""
     MEMORIES = "memories"
     """A memory that was pinned, weighed or deleted by its id."""
     CAPTURE = "capture"

@@ -23,8 +23,8 @@ from memoryd.domain.memories.changes.forgetting import (
     citing,
     files_cited,
     session_memories_with,
+    with_other_lines,
     without_files,
-    without_lines,
     without_memories,
     without_page,
     without_words_of,
@@ -140,6 +140,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
             await self.rows.blank()
             if why := await self.indexes.follow() or await self.indexes.drop_remains():
                 raise StoreUnavailable(why)
+            await self.rows.drop_pages(frozenset(self.indexes.generated_pages()))
             drop_remembered_texts()
             self._withhold(self._withheld - written)
         return refused
@@ -324,6 +325,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.planner.indexes.follow()
+        await self.rows.drop_pages(frozenset(self.planner.indexes.generated_pages()))
         book = (await self.planner.book.now()).own
         # the memories no longer hold it from here on
         drop_remembered_texts()
@@ -338,5 +340,5 @@ def _without_made(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> 
 
 def _without_stated(path: RelativePath, plan: MemoryForgettingPlan, text: str) -> str | None:
     if plan.place is not None:
-        return without_lines(text, plan.place.start_line or 1, plan.lines)
+        return with_other_lines(text, plan.place.start_line or 1, plan.lines)
     return without_memories(text, path, frozenset(memory.id for memory in plan.memories), plan.traces)

@@ -57,14 +57,38 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    const was = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = was), 1500);
+function showCopying(part) {
+  for (const button of part.querySelectorAll("[data-copy]")) button.hidden = false;
+}
+
+showCopying(document);
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const was = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = was), 1500);
+});
+
+// an answer that takes longer comes in place of the first one, unless somebody is at work on that
+const later = document.querySelector("[data-later]");
+if (later) {
+  const request = new XMLHttpRequest();
+  request.responseType = "document";
+  request.open("GET", later.href);
+  request.addEventListener("load", () => {
+    const answer = document.querySelector("#answer");
+    const whole = request.response?.querySelector("#answer");
+    if (!whole) return;
+    if (answer.contains(document.activeElement) || answer.querySelector(".deeds details[open]")) {
+      later.textContent = "it is here: show all of it";
+      return;
+    }
+    answer.replaceWith(whole);
+    showCopying(whole);
   });
+  request.send();
 }
 
 // one checkbox that ticks all others of its form
@@ -78,14 +102,23 @@ for (const all of document.querySelectorAll("[data-all]")) {
 // live figures: the server sends texts and numbers by the name of the element that shows them
 const live = document.querySelector("[data-events]");
 if (live) {
-  const source = new EventSource(live.dataset.events);
-  source.addEventListener("figures", (event) => {
+  const show = (event) => {
     for (const [name, value] of Object.entries(JSON.parse(event.data))) {
       for (const shown of document.querySelectorAll(`[data-live="${CSS.escape(name)}"]`)) {
         if (shown instanceof HTMLProgressElement) shown.value = value;
         else shown.textContent = value;
       }
     }
-  });
-  addEventListener("pagehide", () => source.close());
+  };
+  // a session has one stream: the page that is looked at takes it
+  let source = null;
+  const follow = () => {
+    source?.close();
+    source = document.hidden ? null : new EventSource(live.dataset.events);
+    source?.addEventListener("figures", show);
+    source?.addEventListener("over", (event) => event.target.close());
+  };
+  follow();
+  document.addEventListener("visibilitychange", follow);
+  addEventListener("pagehide", () => source?.close());
 }

@@ -1,13 +1,18 @@
 """What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
 
+import re
 from typing import Any
 
 import pytest
 
+from memoryd.domain.documents import is_outside
+from memoryd.domain.skips import SkipReason
+from memoryd.web import reasons
 from memoryd.web.ask import snippet_lines
+from memoryd.web.mending import NoteLines, without_edges
 from memoryd.web.rendering import render
 
-FRAME = {"navigation": (), "here": "ask", "title": "Ask", "notice": None, "agents": (), "agent": None}
+FRAME = {"navigation": (), "here": "ask", "title": "Ask", "notice": None, "agents": (), "agent": None, "address": "ask"}
 
 
 def hit(verdict: str) -> dict[str, Any]:
@@ -21,7 +26,7 @@ def hit(verdict: str) -> dict[str, Any]:
         "focus": None,
         "verdict": verdict,
         "flags": (),
-        "explain": {"because": "by meaning"},
+        "explain": {"because": "by meaning", "terms": [], "vectorRank": 1, "decay": 1},
     }
 
 
@@ -36,16 +41,26 @@ def memory(**of: Any) -> dict[str, Any]:
     }
 
 
-def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]]) -> str:
-    whole: dict[str, Any] = {
-        "results": hits,
-        "fallback": None,
-        "reason": "",
+def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: Any) -> str:
+    values: dict[str, Any] = {
+        "question": "pier?",
+        "memories": memories,
+        "hits": hits,
+        "mended": {},
+        "left_out": (),
+        "beyond": (),
         "misses": (),
-        "health": {"complete": True},
+        "is_weak": False,
+        "missing": (),
+        "is_by_words_alone": False,
+        "is_late": False,
+        "later": "",
+        "lines": snippet_lines,
+        "is_outside": is_outside,
+        "reasons": reasons,
+        "back": "ask?q=pier%3F",
     }
-    values = {"memories": memories, "hits": hits, "recalled": {"reason": "", "leftOut": ()}, "found": whole}
-    return render("ask.html", {**FRAME, "question": "pier?", "back": "ask", "lines": snippet_lines, **values})
+    return render("ask.html", {**FRAME, **values, **other})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +80,89 @@ def test_what_is_only_near_is_open_where_nothing_else_was_found(
     assert "Only near" in text
 
 
-def test_memory_of_an_answer_is_not_offered_to_be_pinned() -> None:
-    text = ask(memories=[memory(verdict="weak")], hits=[])
-    assert "Correct" in text
-    assert ">Pin<" not in text, "recall does not say whether it is: its own page does"
+def test_memory_of_an_answer_is_pinned_or_unpinned_there() -> None:
+    plain, pinned = (ask(memories=[memory(verdict="weak", **of)], hits=[]) for of in ({}, {"pinned": True}))
+    assert 'action="pin"' in plain
+    assert 'action="unpin"' in pinned
+
+
+def test_answer_that_is_late_says_so_and_leads_to_all_of_it() -> None:
+    soon = ask(memories=[], hits=[], is_late=True, later="ask?q=pier%3F&whole=yes")
+    assert 'href="ask?q=pier%3F&amp;whole=yes" data-later' in soon
+    late = ask(memories=[], hits=[], is_late=True)
+    assert "data-later" not in late, "what did not come in time is not waited for again by itself"
+    assert "ask again" in late
+
+
+def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> None:
+    of = {"citation": "memory/a.md#L3", "verdict": "weak"}
+    lines = NoteLines("memory/a.md", 3, "- the pier <was> painted")
+    text = ask(memories=[], hits=[{**hit("weak"), **of}], mended={"memory/a.md#L3": lines})
+    assert 'name="old" value="- the pier &lt;was&gt; painted"' in text
+    assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "what is remembered is no line of a list"
+    said = ask(memories=[], hits=[{**hit("weak"), **of, "source": "sessions", "path": "session:a"}])
+    assert "correct-lines" not in said
+    assert 'href="forget-conversation?id=session%3Aa"' in said
+    assert "What was said stays as it was said" in said
+
+
+def test_what_lies_outside_or_with_others_is_not_corrected_here() -> None:
+    of = {"citation": "../a.md#L3", "path": "../a.md"}
+    text = ask(memories=[memory(verdict="weak", person="ana")], hits=[{**hit("weak"), **of}])
+    assert "It lies outside of the workspace" in text
+    assert "said by ana" in text
+    assert not {"Correct", "Forget…"} & set(re.split("[<>]", text))
+
+
+def test_headings_and_blanks_around_lines_are_not_corrected_nor_forgotten_with_them() -> None:
+    found = without_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
+    assert found == NoteLines("a.md", 5, "the pier\n\n# of\nwood")
+    assert found.at == "a.md#L5-L8"
+    assert without_edges(NoteLines("a.md", 1, "# Only\n\n## headings")) is None
+
+
+def because(text: str = "", **of: Any) -> dict[str, Any]:
+    return {"explain": {"terms": [], "vectorRank": None, "decay": 1, "because": text, **of}}
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (because(terms=["pier", "paint"], vectorRank=1), "Has “pier”, “paint”; is the nearest in meaning."),
+        (because(terms=list("abcdefgh")), "Has “a”, “b”, “c”, “d”, “e”, “f” and 2 more of your words."),
+        (because(vectorRank=7, lifts={"entity": 0.2}), "Is near in meaning; it is about whom or what you named."),
+        (because(ageDays=90, decay=0.5), "Counts for less because it is 90 days old."),
+        (because(copies=["a", "b"]), "Stands for 2 more that say the same."),
+        (because("qmd ranks its file 1, with a score of 2"), "Qmd ranks its file 1, with a score of 2."),
+        ({**because(vectorRank=1), "verdict": "none"}, "No nearer to the question than any other note."),
+    ],
+)
+def test_reasons_are_told_in_plain_words(one: dict[str, Any], text: str) -> None:
+    assert reasons.reason(one) == text
+
+
+def test_every_reason_to_leave_out_is_told_without_a_key_of_the_configuration() -> None:
+    for found in SkipReason:
+        if found.stage in ("search", "recall"):
+            text = reasons.left_out(because(found.format("5", "6") if "{:g}" not in found else found.format(0.3)))
+            assert text.endswith(".")
+    told = [reasons.left_out(because(one)) for one in (SkipReason.BEYOND_K, SkipReason.BELOW_MIN_SCORE.format(0.3))]
+    assert told == ["Others answer better.", "Too little of it has to do with the question."]
+
+
+def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
+    arms = {
+        "lexical": {"state": "ok", "reason": None},
+        "vector": {"state": "waiting", "reason": "its model is being loaded"},
+        "memories": {"state": "timeout", "reason": "it did not answer before the deadline"},
+        "pictures": {"state": "off", "reason": "memorySearch.multimodal.enabled is false"},
+    }
+    health = {"arms": arms, "pendingFiles": 1, "pendingEmbeddings": 1200}
+    assert reasons.missing({"health": health}, {"health": health}) == [
+        "Meaning: its model is being loaded.",
+        "1 file is still to be read.",
+        "Of 1,200 texts the meaning is not known yet, only the words.",
+    ]
+    assert reasons.is_late({"health": health})
+    assert not reasons.is_by_words_alone({"health": health})
+    assert reasons.is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from memoryd.replies.knowledge import EntityLinkReply, EntityLinksReply, EntityReply, OpinionStepReply, OpinionWhyReply
-from memoryd.web.drawing import HEIGHT, MARGIN, WIDTH, confidence_curve, link_picture
+from memoryd.web.drawing import HEIGHT, LINKS, MARGIN, STEPS, WIDTH, confidence_curve, link_picture
 
 
 def step(day: str, before: float, after: float) -> OpinionStepReply:
@@ -79,8 +79,25 @@ def links(count: int) -> EntityLinksReply:
     own = [EntityLinkReply(one="0", other=str(number), memories=number) for number in range(1, count + 1)]
     others = [EntityLinkReply(one="1", other=str(number), memories=1) for number in range(2, count + 1)]
     return EntityLinksReply(
-        entities=[entity(number) for number in range(count + 1)], links=[*own, *others], total=count
+        entities=[entity(number) for number in range(count + 1)], links=[*own, *others], total=count, next=None
     )
+
+
+def test_of_many_links_between_others_the_strongest_are_drawn_and_the_rest_is_counted() -> None:
+    found = links(59)
+    more = [
+        EntityLinkReply(one=str(one), other=str(one + by), memories=60 - by) for by in (1, 2, 3) for one in range(2, 57)
+    ]
+    own = [link for link in found["links"] if link["one"] == "0"]
+    picture = link_picture({**found, "links": sorted([*own, *more], key=lambda link: -link["memories"])})
+    assert sum(edge.is_own for edge in picture.edges) == 59
+    assert sum(not edge.is_own for edge in picture.edges) == LINKS == len(more) - picture.left_out
+
+
+def test_of_a_long_opinion_the_last_steps_are_drawn() -> None:
+    curve = confidence_curve(opinion(*(step(f"2026-01-{day % 28 + 1:02}", 0.5, 0.5) for day in range(500))))
+    assert curve is not None
+    assert len(curve.dots) == STEPS
 
 
 def test_all_entities_stand_in_the_picture_and_all_links_have_their_ends() -> None:

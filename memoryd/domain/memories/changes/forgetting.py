@@ -57,15 +57,15 @@ def target(book: Book, name: str) -> ForgetTarget:
 
 def _by_id(book: Book, asked: str) -> tuple[Memory, ...]:
     """Return what is meant by what reads as an id, and may be a word: `cafe`, `2026`, a code."""
-    stating = saying(book, asked)
     try:
         named = book.found(asked)
     except ValueError:
-        if not stating:
+        if not saying(book, asked):
             raise
         return _one_meaning(book, asked)
-    others = [memory for memory in stating if memory.id != named.id]
-    if others and len(asked) < _WHOLE_SHORT_ID:
+    if len(asked) >= _WHOLE_SHORT_ID:
+        return (named,)
+    if others := [memory for memory in saying(book, asked) if memory.id != named.id]:
         raise ValueError(
             f"{asked!r} is the beginning of the id {short_id(named.id)}, and a word of {short_id(others[0].id)}"
             f"{' and others' if len(others) > 1 else ''}: give eight signs of the id, or more of the words"
@@ -251,16 +251,16 @@ def without_files(text: str, path: RelativePath, files: Set[str]) -> str | None:
     return _cut(text, made)
 
 
-def without_lines(text: str, first: int, lines: Sequence[str]) -> str | None:
-    """Return a note without these lines, which began on line `first` (from 1); None if they are not found.
+def with_other_lines(text: str, first: int, lines: Sequence[str], others: Sequence[str] = ()) -> str | None:
+    """Return a note with others in the place of these lines, which began on line `first` (from 1).
 
-    After an edit above them they are taken out where they are now, if they occur once.
+    None if they are not found. After an edit above them they are looked for where they are now, if they occur once.
     """
     now = text.split("\n")
     count = len(lines)
     places = [at for at in range(len(now) - count + 1) if count and now[at : at + count] == list(lines)]
     at = first - 1 if first - 1 in places else places[0] if len(places) == 1 else None
-    return None if at is None else "\n".join([*now[:at], *now[at + count :]])
+    return None if at is None else "\n".join([*now[:at], *others, *now[at + count :]])
 
 
 def without_words(text: str, said: Collection[TextMatcher]) -> str | None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.forgetting import (
     Traces,
-    without_lines,
+    with_other_lines,
     without_memories,
     without_page,
     without_words,
@@ -62,10 +62,10 @@ def test_lines_that_reflect_made_of_it_go_with_what_is_below_them() -> None:
 
 
 def test_lines_are_found_again_where_they_moved() -> None:
-    assert without_lines("new\na\nb\nc\n", 2, ["b"]) == "new\na\nc\n"
-    assert without_lines("a\nb\nb\n", 2, ["b"]) == "a\nb\n"
-    assert without_lines("b\na\nb\n", 2, ["b"]) is None
-    assert without_lines("a\nx\n", 2, ["b"]) is None
+    assert with_other_lines("new\na\nb\nc\n", 2, ["b"]) == "new\na\nc\n"
+    assert with_other_lines("a\nb\nb\n", 2, ["b"]) == "a\nb\n"
+    assert with_other_lines("b\na\nb\n", 2, ["b"]) is None
+    assert with_other_lines("a\nx\n", 2, ["b"]) is None
 
 
 def test_words_are_cut_from_prose() -> None:

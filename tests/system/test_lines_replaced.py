@@ -1,0 +1,83 @@
+"""Lines of a note are corrected by their place under the real daemon: as they were seen, or not at all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memoryd.errors import InvalidRequest, NotNow
+from tests.daemon import RunningDaemon, write_config
+
+NOTE = "# Pier\r\n\r\nThe pier is green.\r\nIt has two lamps.\r\n\r\n- W: the pier is of wood\r\n"
+PAGE = "# Peter\n\nMine.\n\n<!-- memoryd:begin -->\n- lives in Graz\n<!-- memoryd:end -->\n"
+
+
+@pytest.fixture
+def daemon(tmp_path: Any) -> Iterator[RunningDaemon]:
+    workspace = tmp_path / "workspace"
+    for name, text in {
+        "memory/pier.md": NOTE,
+        "bank/entities/Peter.md": PAGE,
+        "memory/private.md": "---\nmemory: false\n---\nThe key is under the pot.\n",
+    }.items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_bytes(text.encode())
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def put(daemon: RunningDaemon, citation: str, old: str, new: str) -> Any:
+    return daemon.client().call("POST", "/lines/replace", {"citation": citation, "old": old, "new": new})
+
+
+def test_lines_are_replaced_with_the_ends_that_the_note_has_and_taken_back(daemon: RunningDaemon) -> None:
+    pier = daemon.workspace / "memory" / "pier.md"
+    said = put(daemon, "memory/pier.md#L3-L4", "The pier is green.\nIt has two lamps.", "The pier is blue.")
+    assert (said["path"], said["changed"], said["searchable"]) == ("memory/pier.md", True, True)
+    assert said["notes"] == []
+    assert "blue" in daemon.client().search("of what colour is the pier")["results"][0]["snippet"]
+    assert pier.read_bytes() == NOTE.replace("green.\r\nIt has two lamps.", "blue.").encode()
+    (change,) = daemon.client().changes(by="lines")["changes"]
+    assert (change["id"], change["why"]) == (said["change"], "lines were corrected by their place")
+    daemon.client().undo(said["change"])
+    assert pier.read_bytes() == NOTE.encode()
+    assert "green" in daemon.client().search("of what colour is the pier")["results"][0]["snippet"]
+
+
+def test_lines_that_moved_are_found_and_others_are_left_alone(daemon: RunningDaemon) -> None:
+    pier = daemon.workspace / "memory" / "pier.md"
+    pier.write_text("# New head\n\nThe pier is green.\n\nThe pier is grey.\n")
+    put(daemon, "memory/pier.md#L5", "The pier is green.", "The pier is blue.")
+    assert pier.read_text() == "# New head\n\nThe pier is blue.\n\nThe pier is grey.\n"
+    for old in ("The pier is green.", "The pier is", "The pier is grey"):
+        with pytest.raises(InvalidRequest, match="says something else by now: nothing was written"):
+            put(daemon, "memory/pier.md#L5", old, "The pier is red.")
+    assert "red" not in pier.read_text()
+
+
+def test_same_again_changes_nothing(daemon: RunningDaemon) -> None:
+    said = put(daemon, "memory/pier.md#L4", "It has two lamps.", "It has two lamps.")
+    assert (said["changed"], said["change"]) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("citation", "old", "new", "why"),
+    [
+        ("memory/pier.md", "# Pier", "# Quay", "names no lines of a note"),
+        ("session:main#Q1", "x", "y", "names no lines of a note"),
+        ("memory/pier.md#L9-L3", "x", "y", "not a line range"),
+        ("memory/none.md#L1", "x", "y", "says something else"),
+        ("../outside.md#L1", "x", "y", "no note of the workspace"),
+        ("memory/private.md#L4", "The key is under the pot.", "It is gone.", "is not written"),
+        ("memory/pier.md#L1", "# Pier", "---\nmemory: false\n---", "would be private"),
+        ("bank/entities/Peter.md#L6", "- lives in Graz", "- lives in Linz", "reflect writes"),
+        ("bank/entities/Peter.md#L5", "<!-- memoryd:begin -->", "mine", "reflect writes"),
+        ("memory/pier.md#L3", "The pier is green.", "<!-- memoryd:begin -->\n<!-- memoryd:end -->", "reflect writes"),
+    ],
+)
+def test_what_may_not_be_replaced_stays(daemon: RunningDaemon, citation: str, old: str, new: str, why: str) -> None:
+    notes = {path: path.read_bytes() for path in daemon.workspace.rglob("*.md")}
+    with pytest.raises((InvalidRequest, NotNow), match=why):
+        put(daemon, citation, old, new)
+    assert {path: path.read_bytes() for path in daemon.workspace.rglob("*.md")} == notes
