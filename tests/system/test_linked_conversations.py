@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import NotNow
-from memoryd.sessions.main_file import STAMPS
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.waiting import eventually
@@ -57,8 +56,7 @@ def test_nothing_is_written_through_a_link(
     with daemon, daemon.client() as client:
         if not is_at_start:
             client.add_turn("Where is the quetzal?", session_key=KEY)
-            # the last of what is written of a turn
-            eventually((workspace / STAMPS).exists)
+            eventually((workspace / "memory/qa-index.json").exists)
             before = link()
         if is_at_start:
             eventually(lambda: f"{linked} is a symbolic link" in qa_trouble(daemon))
