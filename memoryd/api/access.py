@@ -23,6 +23,7 @@ from memoryd.api.http.reload_gate import WAITED
 from memoryd.config.agents import Agent
 from memoryd.domain.access import (
     OWNER,
+    PERSON,
     AccessRules,
     Admitted,
     Binding,
@@ -57,7 +58,7 @@ class AccessPolicy:
         self._agents = list(agents)
         self._default = default
         # a client that has the token of the port is the owner
-        self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, **bindings}
+        self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, sockets.PAGE: PERSON, **bindings}
 
     @classmethod
     def of(cls, agents: Sequence[Agent], *, sockets_of: Sequence[Agent] | None = None) -> "AccessPolicy":

@@ -61,4 +61,4 @@ class MemoryAccessSection(AccessSection):
     """The rules of every backend."""
 
     require_session_key: bool = False
-    """`true`: who asks on the owner's own socket must name a session key too."""
+    """`true`: who asks on the owner's own socket must name a session key too; at the page its link says who asks."""

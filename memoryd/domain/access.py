@@ -121,7 +121,7 @@ class RuleList(Struct, frozen=True):
 
 
 class AccessRules(Struct, frozen=True):
-    """Who may ask: a session passes every list, `requires_key` also binds the owner's own socket."""
+    """Who may ask: a session passes every list, `requires_key` also binds the owner's own socket, but not the page."""
 
     lists: tuple[RuleList, ...] = (RuleList(),)
     requires_key: bool = False
@@ -132,6 +132,8 @@ class Binding(Struct, frozen=True):
 
     agent: str | None = None
     session_key: str | None = None
+    is_person: bool = False
+    """Whether the owner asks in person, by a link; a program that leaves out its key would be taken for the owner."""
 
     @property
     def is_owners(self) -> bool:
@@ -139,6 +141,7 @@ class Binding(Struct, frozen=True):
 
 
 OWNER = Binding()
+PERSON = Binding(is_person=True)
 
 
 class Decision(Struct, frozen=True):
@@ -207,7 +210,8 @@ def decide(rules: AccessRules, binding: Binding, session_key: str | None, agents
             return Decision(read_key(session_key), "this socket is bound to another session key")
         session_key = binding.session_key
     if session_key is None:
-        reason = "memory.scope.requireSessionKey wants a session key" if rules.requires_key else ""
+        is_wanted = rules.requires_key and not binding.is_person
+        reason = "memory.scope.requireSessionKey wants a session key" if is_wanted else ""
         return Decision(None, reason if binding.is_owners else "this socket needs a session key")
     key = read_key(session_key)
     return Decision(key, _why_not(rules, binding, key, agents))

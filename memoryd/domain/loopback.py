@@ -16,6 +16,7 @@ HeaderPairs = Sequence[tuple[bytes, bytes]]
 MAX_TRIES: Final = 10
 TRIES_SECONDS: Final = 60.0
 _BEARER: Final = b"bearer "
+_OWN: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
 class DoorRules(Struct, frozen=True):
@@ -27,8 +28,15 @@ class DoorRules(Struct, frozen=True):
     @classmethod
     def of(cls, port: int, hosts: Sequence[str] = (), origins: Sequence[str] = ()) -> "DoorRules":
         """Return the rules of a port: the names of loopback, and what else is listed."""
-        own = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
+        own = [f"{name}:{port}" for name in _OWN]
         return cls(frozenset([*own, *hosts]), frozenset(origins))
+
+    def of_pages(self) -> "DoorRules":
+        """Return the rules of pages: only under names of loopback, such as that of a tunnel from another port.
+
+        Under any other name the cookie and the notes would cross a network, and nothing says that it is encrypted.
+        """
+        return DoorRules(frozenset(host for host in self.hosts if host.rpartition(":")[0] in _OWN))
 
     def why_not_host(self, headers: HeaderPairs) -> str:
         """Say why a request is not meant for us; empty if it is."""

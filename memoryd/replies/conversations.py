@@ -247,6 +247,8 @@ class SessionsReply(TypedDict):
     """The first of them."""
     total: int
     """How many there are."""
+    next: str | None
+    """The place in the list to ask behind for more; null: these are the last."""
     withheldKeys: int
     """How many session keys are marked "do not remember"; they stand nowhere in plain text."""
     agentsMarks: list[str]

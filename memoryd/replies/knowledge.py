@@ -299,9 +299,11 @@ class ProposalsReply(TypedDict):
     """Proposals, the oldest first."""
 
     proposals: list[ProposalReply]
-    """Those in the state that was asked for."""
+    """The first of those in the state that was asked for."""
     total: int
     """How many there are in that state."""
+    next: str | None
+    """The id to ask behind for more; null: these are the last."""
 
 
 class DecidedProposalReply(ProposalReply):
@@ -350,9 +352,11 @@ class DisagreementsReply(TypedDict):
     """Disagreements, the newest first."""
 
     disagreements: list[DisagreementReply]
-    """Those that are told."""
+    """The first of them."""
     total: int
     """How many there are."""
+    next: str | None
+    """The name of the pair to ask behind for more; null: these are the last."""
 
 
 class SettledReply(DisagreementReply):

@@ -16,7 +16,7 @@ NO_LOGIN: Final = "the server knows no login {}, and you may not make one"
 NEWER: Final = "the server has the tables of a newer memoryd (version {})"
 NO_RIGHT: Final = "your login may not do that: {}"
 
-Connection = psycopg.Connection[tuple[str, ...]]
+ServerConnection = psycopg.Connection[tuple[str, ...]]
 
 
 class MemberRole(StrEnum):
@@ -99,7 +99,7 @@ _OWNERS: Final = f"{MEMBERS.replace('ORDER BY', 'AND a.admin_option ORDER BY')}"
 
 
 @contextlib.contextmanager
-def connected(remote: str) -> Iterator[Connection]:
+def connected(remote: str) -> Iterator[ServerConnection]:
     """Connect for one transaction; raises SidecarError where nobody answers, InvalidRequest for who has no right."""
     try:
         server = psycopg.connect(**connection_options(remote))  # type: ignore[arg-type]
@@ -114,12 +114,12 @@ def connected(remote: str) -> Iterator[Connection]:
         raise SidecarError(sentence(exc)) from exc
 
 
-def _take_out(server: Connection, team: str, person: str) -> None:
+def _take_out(server: ServerConnection, team: str, person: str) -> None:
     for role in (WRITERS.format(team), READERS.format(team)):
         server.execute(sql.SQL("REVOKE {} FROM {} CASCADE").format(sql.Identifier(role), sql.Identifier(person)))
 
 
-def _check_version(server: Connection) -> None:
+def _check_version(server: ServerConnection) -> None:
     if server.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (SCHEMA,)).fetchone() is None:
         return
     found = server.execute("SELECT max(version) FROM memoryd.meta").fetchone()
@@ -127,10 +127,10 @@ def _check_version(server: Connection) -> None:
         raise InvalidRequest(NEWER.format(found[0]), hint="use that memoryd here, too")
 
 
-def _check_team(server: Connection, team: str) -> None:
+def _check_team(server: ServerConnection, team: str) -> None:
     if not _has_role(server, READERS.format(team)):
         raise InvalidRequest(f"the server has no team {team}", hint="memoryctl team init makes it")
 
 
-def _has_role(server: Connection, name: str) -> bool:
+def _has_role(server: ServerConnection, name: str) -> bool:
     return server.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (name,)).fetchone() is not None

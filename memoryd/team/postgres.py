@@ -77,7 +77,7 @@ _WHERE: Final = "WHERE team = %(team)s AND person = %(person)s AND path = %(path
 _UPDATE: Final = f"UPDATE memoryd.files SET digest = %(digest)s, body = %(body)s {_WHERE}"
 _DELETE: Final = f"DELETE FROM memoryd.files {_WHERE}"
 
-Key = tuple[str, str]
+FileKey = tuple[str, str]
 """Person and path."""
 
 
@@ -162,7 +162,7 @@ class PostgresCarrier:
         self._files = OwnFiles(place.checkout)
         self._view = TeamView(place.notes)
         self._health = CarrierHealth()
-        self._held: dict[Key, tuple[bytes, bytes]] | None = None
+        self._held: dict[FileKey, tuple[bytes, bytes]] | None = None
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
         self._members: Collection[str] = ()
@@ -309,7 +309,9 @@ class PostgresCarrier:
         unknown = [(self.place.person, path) for path, _ in rows if path not in found]
         return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
 
-    async def _bodies(self, server: psycopg.AsyncConnection, keys: Sequence[Key]) -> AsyncIterator[tuple[Key, bytes]]:
+    async def _bodies(
+        self, server: psycopg.AsyncConnection, keys: Sequence[FileKey]
+    ) -> AsyncIterator[tuple[FileKey, bytes]]:
         for at in range(0, len(keys), BATCH):
             part = keys[at : at + BATCH]
             asked = [person for person, _ in part], [path for _, path in part], self.team
@@ -359,7 +361,7 @@ class PostgresCarrier:
         rows = await (await server.execute(_OTHERS, (self.team, self.place.person, MAX_FILES + 1))).fetchall()
         if len(rows) > MAX_FILES:
             raise SidecarError(f"the team shares more than {MAX_FILES:,} files")
-        withheld, seen, total = dict[str, str](), dict[Key, bytes](), 0
+        withheld, seen, total = dict[str, str](), dict[FileKey, bytes](), 0
         for person, path, digest, size in rows:
             place, total = shared_file(path), total + size
             if place is None or place.person != person:
@@ -373,8 +375,8 @@ class PostgresCarrier:
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
 
     async def _brought(
-        self, server: psycopg.AsyncConnection, seen: Mapping[Key, bytes]
-    ) -> dict[Key, tuple[bytes, bytes]]:
+        self, server: psycopg.AsyncConnection, seen: Mapping[FileKey, bytes]
+    ) -> dict[FileKey, tuple[bytes, bytes]]:
         """Return what the server has; bytes that are known are not asked for again."""
         before = await self._held_files()
         held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
@@ -383,7 +385,7 @@ class PostgresCarrier:
                 held[key] = (seen[key], data)
         return held
 
-    async def _held_files(self) -> dict[Key, tuple[bytes, bytes]]:
+    async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:
         if self._held is None:
             self._held = await asyncio.to_thread(_shown_before, self.place.notes, self.place.person)
         return self._held
@@ -424,9 +426,9 @@ def _why_not_shown(data: bytes) -> str:
     return NO_TEXT if note else CONFLICT if is_unmerged(text) else ""
 
 
-def _shown_before(notes: Path, person: str) -> dict[Key, tuple[bytes, bytes]]:
+def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]]:
     """Return what is shown of others, as the server named it."""
-    found = dict[Key, tuple[bytes, bytes]]()
+    found = dict[FileKey, tuple[bytes, bytes]]()
     for path, data in _files_below(notes).items():
         name, _, shown = path.partition("/")
         day = _LOG.fullmatch(shown)

@@ -59,7 +59,9 @@ async def undo(visit: Visit) -> Redirect:
 
 
 async def forget(visit: Visit) -> View:
-    """Show all that forgetting reaches; nothing is forgotten yet."""
+    """Show all that forgetting reaches, while nothing is forgotten yet; or the receipt of one that was done."""
+    if (kept := visit.kept_receipt()) is not None:
+        return kept
     targets, rest = _chosen(visit)
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
@@ -73,13 +75,14 @@ def _chosen(visit: Visit) -> tuple[list[str], list[str]]:
     return targets[:ROWS], [*targets[ROWS:], *visit.all("rest")]
 
 
-async def forget_now(visit: Visit) -> View:
-    """Forget, and show the receipt; lines of a note only as they were shown."""
+async def forget_now(visit: Visit) -> Redirect:
+    """Forget, and lead to the receipt; lines of a note only as they were shown."""
     (targets, rest), shown = _chosen(visit), visit.text("shown")
     if shown and shown != (await _plan(visit, targets))["shown"]:
         raise InvalidRequest("the note was changed meanwhile: nothing is forgotten", hint="go back, and look again")
     replies = await _forget(visit, targets, undoable=bool(visit.text("undoable")))
-    return View({**replies, "places": [], "rest": rest, "back": visit.back("memories"), "is_done": True})
+    receipt = {"title": "Forgotten", "places": [], "rest": rest, "back": visit.back("memories"), "is_done": True}
+    return visit.keep_receipt("forget", {**replies, **receipt})
 
 
 async def _plan(visit: Visit, targets: Sequence[str]) -> dict[str, Any]:
@@ -152,5 +155,5 @@ PAGES: Final = (
     Page(path="changes", title="Changes", handler=listing, who=Who.OWNER),
     Page(path="undo", method="POST", handler=undo, who=Who.OWNER),
     Page(path="forget", title="Forget", under="memories", handler=forget, who=Who.OWNER, deadline=FORGETTING),
-    Page(path="forget", method="POST", title="Forgotten", under="memories", handler=forget_now, who=Who.OWNER),
+    Page(path="forget", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
 )

@@ -14,20 +14,18 @@ from memoryd.domain.documents import RelativePath
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 
-ALL: Final = 100_000
-"""Conversations that are looked through for those of one page."""
 LINES: Final = 100
 """Of a transcript on one page."""
 LAST_LINE: Final = 999_999_999
 """That a citation may name."""
-TURNS: Final = 10
-"""Of one page: each has a bundle of parts."""
+TURNS: Final = 6
+"""Of one page: each has a bundle of some ten parts, of 2 kB each where they are long and Chinese."""
 _SAID: Final = {
-    "noise": "Noted as noise for this question.",
-    "wrong": "Noted as wrong. Say what holds now, or forget it.",
+    "noise": "Noted as noise for this question: a note for you, by which nothing is ranked otherwise.",
+    "wrong": "Noted as wrong. It is told as it stands until you say what holds now, or forget it.",
     "": "The judgement is taken back.",
 }
-_WRONG_PLACE: Final = "Noted as wrong. This is where it is written: mend it there."
+_WRONG_PLACE: Final = "Noted as wrong. It is told as it stands until you mend it: this is where it is written."
 
 
 async def told(visit: Visit) -> View:
@@ -59,18 +57,16 @@ async def judge(visit: Visit) -> Redirect:
     await recall.judge(request, visit.admitted, visit.memories)
     to, said = visit.back("told"), _SAID.get(judgement, "")
     if judgement == "wrong":
-        to, said = (url_of("memory", id=memory), said) if memory else (place_of(name), _WRONG_PLACE)
+        # a browser opens what is folded around the field that is named
+        to, said = (f"{url_of('memory', id=memory)}#now-{memory}", said) if memory else (place_of(name), _WRONG_PLACE)
     return Redirect(to, Notice(said))
 
 
 async def conversations(visit: Visit) -> View:
     """Show the conversations, that in which something was said last first."""
-    reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ALL)
-    after, rows = visit.text("after"), reply["sessions"]
-    start = next((at for at, one in enumerate(rows, 1) if one["id"] == after), 0)
-    shown = rows[start : start + ROWS]
-    has_more = start + ROWS < len(rows)
-    return View({"reply": reply, "shown": shown, "next": {"after": shown[-1]["id"]} if has_more else None})
+    after = visit.text("after")
+    reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ROWS, after)
+    return View({"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)})
 
 
 async def conversation(visit: Visit) -> View:
@@ -99,19 +95,22 @@ async def private(visit: Visit) -> Redirect:
     request = visit.request(SessionRememberRequest, session=visit.text("id"), remember=is_remembered)
     await calls.remember(request, visit.admitted, visit.caller, visit.memories)
     said = "It is remembered again." if is_remembered else "It is private: nothing of it is kept from now on, or found."
-    return Redirect("conversations", Notice(said))
+    return Redirect(visit.back("conversations"), Notice(said))
 
 
 async def forget(visit: Visit) -> View:
-    """Show what forgetting a conversation would reach."""
+    """Show what forgetting a conversation would reach, or the receipt of one that was forgotten."""
+    if (kept := visit.kept_receipt()) is not None:
+        return kept
     request = visit.request(SessionForgetRequest, session=visit.text("id"), dryRun=True)
     return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": True})
 
 
-async def forget_now(visit: Visit) -> View:
-    """Forget a conversation, and show the receipt."""
+async def forget_now(visit: Visit) -> Redirect:
+    """Forget a conversation, and lead to the receipt."""
     request = visit.request(SessionForgetRequest, session=visit.text("id"))
-    return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": False})
+    receipt = await calls.forget(request, visit.admitted, visit.memories)
+    return visit.keep_receipt("forget-conversation", {"title": "Forgotten", "receipt": receipt, "is_plan": False})
 
 
 PAGES: Final = (
@@ -128,13 +127,5 @@ PAGES: Final = (
         under="conversations",
         deadline=FORGETTING,
     ),
-    Page(
-        path="forget-conversation",
-        method="POST",
-        title="Forgotten",
-        handler=forget_now,
-        who=Who.OWNER,
-        under="conversations",
-        deadline=FORGETTING,
-    ),
+    Page(path="forget-conversation", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
 )

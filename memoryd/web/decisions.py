@@ -9,12 +9,12 @@ from memoryd.api.calls.reflect import ProposalDecision
 from memoryd.domain.access import Who
 from memoryd.domain.memories.reflect.proposals import ProposalState
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.web.pages import Page, Redirect, View, Visit
+from memoryd.web.pages import Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 from memoryd.wire import PROPOSALS_MAX
 
 SHOWN: Final = 20
-"""Pairs, and proposals: what is decided makes room for the next."""
+"""Of pairs, and of proposals, on one page."""
 DOUBTS: Final = {
     "authority": "The older one has more weight: somebody else said the newer.",
     "people": "Somebody else of the team said the other.",
@@ -30,9 +30,19 @@ _KEPT: Final = {
 
 async def disagreements(visit: Visit) -> View:
     """Show pairs that may contradict, and what reflect proposes."""
-    pairs = await memories.disagreements(visit.admitted, visit.memories, SHOWN)
-    proposed = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, SHOWN)
-    return View({"pairs": pairs, "proposed": proposed, "doubts": DOUBTS, "diff_lines": diff_lines})
+    pair, proposal = visit.text("pair"), visit.text("proposal")
+    pairs = await memories.disagreements(visit.admitted, visit.memories, SHOWN, pair)
+    proposed = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, SHOWN, proposal)
+    return View(
+        {
+            "pairs": pairs,
+            "proposed": proposed,
+            "doubts": DOUBTS,
+            "diff_lines": diff_lines,
+            "place": {"pair": pair, "proposal": proposal},
+            "back": url_of("disagreements", pair=pair, proposal=proposal),
+        }
+    )
 
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str, str]]:
@@ -52,7 +62,7 @@ async def settle(visit: Visit) -> Redirect:
     keep = visit.text("keep")
     request = visit.request(SettleRequest, keep=keep)
     done = await memories.settle(visit.text("pair"), request, visit.caller, visit.memories)
-    return Redirect("disagreements", Notice(_KEPT[keep], tuple(done["changes"])))
+    return Redirect(visit.back("disagreements"), Notice(_KEPT[keep], tuple(done["changes"])))
 
 
 async def decide(visit: Visit) -> Redirect:
@@ -79,7 +89,7 @@ async def decide(visit: Visit) -> Redirect:
         notes += [decided["note"]] if decided["note"] else []
     what = "1 proposal was" if done == 1 else f"{done} proposals were"
     text = " ".join([f"{what} {verdict}ed.", *dict.fromkeys(notes)])
-    return Redirect("disagreements", Notice(text, tuple(changes)))
+    return Redirect(visit.back("disagreements"), Notice(text, tuple(changes)))
 
 
 PAGES: Final = (

@@ -6,11 +6,12 @@ cookie does not reach them (`PageSession`).
 
 from typing import Final
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import header_of
 from memoryd.domain.loopback import DoorRules
-from memoryd.errors import Denied, NotFound, Unauthorized
+from memoryd.errors import Denied, MemorydError, NotFound, Unauthorized
 from memoryd.web.pages import ROOT
 from memoryd.web.session import PageSessions
 
@@ -42,20 +43,32 @@ class PageDoor:
 
     def __init__(self, app: ASGIApp, *, rules: DoorRules, sessions: PageSessions) -> None:
         self._app = app
-        self._rules = rules
+        self._rules = rules.of_pages()
         self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_write = scope["method"] not in ("GET", "HEAD")
+        try:
+            entered = self._entered(scope, is_write=is_write)
+        except (Denied, NotFound) as exc:
+            if is_write:
+                # its body is still to be read, which the layer around does
+                raise
+            await _refusal(exc)(scope, receive, send)
+            return
+        await self._app(entered, receive, send)
+
+    def _entered(self, scope: Scope, *, is_write: bool) -> Scope:
         path: str = scope["path"]
-        is_login = path == LOGIN
-        if why := self._rules.why_not_host(scope["headers"]) or self._rules.why_not_page(
-            scope["headers"], is_write=scope["method"] not in ("GET", "HEAD"), is_entrance=is_login
-        ):
+        headers = scope["headers"]
+        if why := self._rules.why_not_host(headers):
+            raise Denied(f"the request is refused: {why}; the page is shown under 127.0.0.1 and localhost alone")
+        if why := self._rules.why_not_page(headers, is_write=is_write, is_entrance=path == LOGIN):
             raise Denied(f"the request is refused: {why}", hint="open the page by the link of memoryctl web")
         if path in (ROOT, f"{ROOT}/"):
             path = LOGIN
         entered = {**scope, "path": path, SESSION: None}
-        await self._app(entered if path.startswith(_OPEN) else self._with_session(entered, path), receive, send)
+        return entered if path.startswith(_OPEN) else self._with_session(entered, path)
 
     def _with_session(self, scope: Scope, path: str) -> Scope:
         key, slash, page = path.removeprefix(f"{ROOT}/").partition("/")
@@ -66,6 +79,14 @@ class PageDoor:
         except Unauthorized as exc:
             return {**scope, "path": LOGIN, "method": "GET", REFUSED: exc}
         return {**scope, "path": f"{ROOT}/{page or 'ask'}", SESSION: session}
+
+
+def _refusal(problem: MemorydError) -> Response:
+    """Return a page that says why nothing is shown, for a person who looks at it."""
+    from memoryd.web.rendering import render
+
+    # here: most daemons are never asked for a page
+    return Response(render("login.html", {"problem": problem}), problem.http_status, media_type="text/html")
 
 
 def _cookies(scope: Scope) -> list[str]:

@@ -17,7 +17,6 @@ from memoryd.domain.access import Admitted, Who
 from memoryd.errors import MemorydError, NotNow
 from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.web.pages import Page, View, Visit
-from memoryd.web.session import IDLE
 
 QUIET_SECONDS: Final = 5.0
 """How long figures stay as they are while nothing happens."""
@@ -106,7 +105,8 @@ async def _status(visit: Visit) -> StatusReply:
 class FigureStream(Response):
     """Figures as server-sent events: at once, and again when something happened or a while has passed.
 
-    It ends when nobody asked for a page for half an hour: a stream that is open asks for nothing.
+    It ends with its session, which lasts no longer by it, and gives way to the next one of that session; the last
+    event says that there is no use in asking again.
     """
 
     media_type = "text/event-stream"
@@ -117,17 +117,16 @@ class FigureStream(Response):
         self._visit, self._admitted = visit, admitted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        visit, clock = self._visit, asyncio.get_running_loop().time
-        until = None if visit.session.is_kept else clock() + IDLE.total_seconds()
+        visit, session, clock = self._visit, self._visit.session, asyncio.get_running_loop().time
         with visit.memories.follow(self._admitted) as subscription:
+            session.follow(subscription)
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            while until is None or clock() < until:
+            while not session.is_idle(clock()):
                 try:
                     data = json.dumps(figures(await _status(visit)))
                 except MemorydError:
                     break
-                body = f"event: figures\ndata: {data}\n\n".encode()
-                await send({"type": "http.response.body", "body": body, "more_body": True})
+                await send({"type": "http.response.body", "body": _event("figures", data), "more_body": True})
                 try:
                     async with asyncio.timeout(QUIET_SECONDS):
                         if await subscription.next() is None:
@@ -135,7 +134,13 @@ class FigureStream(Response):
                 except TimeoutError:
                     continue
                 await asyncio.sleep(TOGETHER_SECONDS)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        is_last = session.is_over or session.is_idle(clock()) or session.stream is not subscription
+        # without that a browser opens it again, which is right after a reload
+        await send({"type": "http.response.body", "body": _event("over") if is_last else b"", "more_body": False})
+
+
+def _event(name: str, data: str = "") -> bytes:
+    return f"event: {name}\ndata: {data}\n\n".encode()
 
 
 PAGES: Final = (

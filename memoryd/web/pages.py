@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import cached_property
+from secrets import token_urlsafe
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
@@ -20,8 +21,8 @@ from memoryd.domain.access import Admitted, Who
 from memoryd.domain.citations import parse
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.errors import InvalidRequest
-from memoryd.web.session import Notice, PageSession
+from memoryd.errors import InvalidRequest, NotFound
+from memoryd.web.session import Notice, PageSession, Receipt
 
 ROOT: Final = "/web"
 """The path that all of it is below."""
@@ -54,8 +55,8 @@ class Visit(Struct, frozen=True, dict=True):
 
     @cached_property
     def caller(self) -> Caller:
-        """Who asks, as calls of the API take it: one on the port."""
-        return Caller(self.services.gate, sockets.PORT)
+        """Who asks, as calls of the API take it: the owner in person."""
+        return Caller(self.services.gate, sockets.PAGE)
 
     @cached_property
     def admitted(self) -> Admitted:
@@ -94,6 +95,20 @@ class Visit(Struct, frozen=True, dict=True):
             return kind.model_validate({"agent": agent, **fields})
         except ValidationError as exc:
             raise InvalidRequest(why_refused(exc), hint="go back, and mend it") from exc
+
+    def keep_receipt(self, page: str, values: Mapping[str, Any]) -> Redirect:
+        """Return the page that shows what was done, which it is to be asked for: to load it again does nothing."""
+        self.session.receipt = Receipt(token_urlsafe(6), values)
+        return Redirect(url_of(page, receipt=self.session.receipt.name))
+
+    def kept_receipt(self) -> View | None:
+        """Return the receipt, where one is asked for; raises NotFound for an older one than the last."""
+        name, kept = self.text("receipt"), self.session.receipt
+        if not name:
+            return None
+        if kept is None or kept.name != name:
+            raise NotFound("this receipt is not kept any more", hint="the page Changes lists what was written")
+        return View(kept.values)
 
     def back(self, otherwise: str) -> str:
         """Return the page that a form says it was on; else another."""

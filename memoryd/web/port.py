@@ -43,12 +43,16 @@ class PagePort:
         self._idle = idle.total_seconds()
         self._listener: LoopbackListener | None = None
         self._is_wanted = asyncio.Event()
+        self._has_closed = asyncio.Event()
         self._clock: asyncio.Timeout | None = None
 
     async def link(self, agent: str | None = None, *, is_kept: bool) -> PageLink:
         """Return a new link, with the port open; raises NotNow where it cannot be."""
         configured = self._configured()
         if configured is None:
+            if self._clock is not None and self._clock.expired():
+                # it closes within the next turns of the loop: a link to it would lead nowhere
+                await self._has_closed.wait()
             if self._listener is None:
                 self._listener = bind_loopback(*self._where)
                 self._is_wanted.set()
@@ -69,6 +73,7 @@ class PagePort:
                 await self._serve(self._listener)
 
     async def _serve(self, listener: LoopbackListener) -> None:
+        self._has_closed.clear()
         log.info("loopback port opened for the page", address=listener.address)
         try:
             async with asyncio.timeout(None) as self._clock:
@@ -85,6 +90,7 @@ class PagePort:
     def _note_closing(self) -> None:
         # a link that is asked for while the last answers are on their way opens it anew
         self._listener = None
+        self._has_closed.set()
 
     async def _noting(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -1,19 +1,20 @@
 """One-time links to the page, and the sessions that they begin; all of it is forgotten at the end of the daemon."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
+from memoryd.agents.events import Subscription
 from memoryd.errors import Unauthorized
 
 LINK_SECONDS: Final = 60.0
 IDLE: Final = timedelta(minutes=30)
 """How long a session lasts without a request, and the port that was opened for it."""
 MOST: Final = 16
-"""Links, and sessions, at a time: the oldest gives way."""
+"""Links, and sessions, at a time: of links the oldest gives way, of sessions the one that was not used for longest."""
 AGAIN: Final = "memoryctl web makes a new link"
 
 
@@ -24,6 +25,13 @@ class Notice(Struct, frozen=True):
     changes: tuple[int, ...] = ()
     run: str = ""
     is_error: bool = False
+
+
+class Receipt(Struct, frozen=True):
+    """What was done, as its page shows it; by its name it is shown again without being done again."""
+
+    name: str
+    values: Mapping[str, Any]
 
 
 class PageSession(Struct, kw_only=True):
@@ -40,6 +48,27 @@ class PageSession(Struct, kw_only=True):
     agent: str | None = None
     """The agent that is looked at; None: the default one."""
     notice: Notice | None = None
+    receipt: Receipt | None = None
+    """The last one."""
+    is_over: bool = False
+    stream: Subscription | None = None
+    """What its live page follows; one at a time, so that many tabs take no more than one from the other streams."""
+
+    def is_idle(self, now: float) -> bool:
+        """Tell whether nothing was asked for too long."""
+        return not self.is_kept and now - self.seen_at > IDLE.total_seconds()
+
+    def follow(self, stream: Subscription) -> None:
+        """Take a stream in the place of the one before, which ends."""
+        if self.stream is not None:
+            self.stream.close()
+        self.stream = stream
+
+    def end(self) -> None:
+        """Let it in no more, and end what it follows."""
+        self.is_over = True
+        if self.stream is not None:
+            self.stream.close()
 
 
 class _Link(Struct, frozen=True):
@@ -65,7 +94,8 @@ class PageSessions:
         token = secrets.token_urlsafe(32)
         self.used_at = self._clock()
         self._links[token] = _Link(self._clock() + LINK_SECONDS, is_kept, agent)
-        _trim(self._links)
+        if len(self._links) > MOST:
+            del self._links[next(iter(self._links))]
         return token
 
     def begin(self, token: str) -> PageSession:
@@ -81,30 +111,29 @@ class PageSessions:
             agent=link.agent,
         )
         self._sessions[session.key] = session
-        _trim(self._sessions)
+        if len(self._sessions) > MOST:
+            self._sessions.pop(next(iter(self._sessions))).end()
         return session
 
     def find(self, key: str, *given: str) -> PageSession:
         """Return the session of a path and one of these cookies, which lasts on; raises Unauthorized."""
         session = self._sessions.get(key)
-        if session is None or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given):
+        if (
+            session is None
+            or session.is_over
+            or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given)
+        ):
             raise Unauthorized("nobody is in by this address", hint=AGAIN)
-        if not session.is_kept and self._clock() - session.seen_at > IDLE.total_seconds():
-            self.end(session)
+        del self._sessions[key]
+        if session.is_idle(self._clock()):
+            session.end()
             raise Unauthorized("nothing was asked for half an hour", hint=AGAIN)
         session.seen_at = self.used_at = self._clock()
+        # to the end of those that may give way
+        self._sessions[key] = session
         return session
-
-    def end(self, session: PageSession) -> None:
-        """Let it in no more."""
-        self._sessions.pop(session.key, None)
 
     @property
     def is_kept(self) -> bool:
         """Whether a session is to last until the daemon ends."""
-        return any(session.is_kept for session in self._sessions.values())
-
-
-def _trim(held: dict[str, _Link] | dict[str, PageSession]) -> None:
-    while len(held) > MOST:
-        held.pop(next(iter(held)))
+        return any(session.is_kept and not session.is_over for session in self._sessions.values())

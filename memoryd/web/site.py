@@ -4,7 +4,7 @@ Routes and navigation are made of the table. A failure is a page, too, which say
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
@@ -15,13 +15,23 @@ from memoryd.api.access import Services
 from memoryd.api.call import AtReload
 from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
-from memoryd.api.http.sockets import PORT
+from memoryd.api.http.sockets import PAGE
+from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, mending
 from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
 from memoryd.web.pages import ROOT, Page, Redirect, View, Visit, url_of
-from memoryd.web.session import AGAIN, PageSession, PageSessions
+from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
+
+
+async def leave(visit: Visit) -> Response:
+    """End the session, whoever else has its cookie."""
+    visit.session.end()
+    response = RedirectResponse(LOGIN, status_code=303)
+    response.delete_cookie(COOKIE, path=f"{ROOT}/{visit.session.key}/", httponly=True, samesite="strict")
+    return response
+
 
 TABLE: Final = (
     *ask.PAGES,
@@ -32,6 +42,7 @@ TABLE: Final = (
     *conversations.PAGES,
     *changes.PAGES,
     *health.PAGES,
+    Page(path="logout", method="POST", handler=leave),
 )
 
 
@@ -82,7 +93,7 @@ class Site:
                 )
                 return response
         status = 200 if refused is None else refused.http_status
-        return _html("login.html", {"problem": refused, "again": AGAIN}, status)
+        return _html("login.html", {"problem": refused}, status)
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
         """Return the answer of a page; what its handler or template raises is shown on a page as well."""
@@ -91,7 +102,7 @@ class Site:
             if page is None or services is None:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
-            services.gate.admit_call(PORT, page.who)
+            services.gate.admit_call(PAGE, page.who)
             sent = _sent(scope)
             answer = await page.handler(Visit(session, services, sent))
             if isinstance(answer, View):
@@ -101,8 +112,7 @@ class Site:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
-            values = {"message": problems.hide_directories(problem.message), "hint": problem.hint}
-            return self._html("error.html", values, session, None, problem.http_status)
+            return self._html("error.html", _in_words(problem), session, None, problem.http_status)
         if isinstance(answer, Redirect):
             session.notice = answer.notice
             return RedirectResponse(answer.to, status_code=303)
@@ -123,6 +133,33 @@ class Site:
             "address": "",
         }
         return _html(template, {**shared, **values}, status)
+
+
+def _in_words(problem: problems.Problem) -> Mapping[str, str]:
+    """Return what a person reads of a failure: no command, call or directory, and times as the clock on the wall."""
+    hint = problem.hint
+    if not hint or _FOR_PROGRAMS.search(hint):
+        hint = _WHAT_TO_DO.get(problem.code, _LATER)
+    message = _STAMP.sub(lambda found: _local(found[0]), problems.hide_directories(problem.message))
+    return {name: f"{text[:1].upper()}{text[1:].rstrip('.')}." for name, text in (("message", message), ("hint", hint))}
+
+
+def _local(stamp: str) -> str:
+    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+_FOR_PROGRAMS: Final = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
+_STAMP: Final = expression(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)(?!\w)")
+_LATER: Final = "try again in a moment; the page Health tells how all parts are"
+_WHAT_TO_DO: Final = {
+    ErrorCode.INVALID_REQUEST: "go back, and change what you sent",
+    ErrorCode.TOO_LARGE: "go back, and send less",
+    ErrorCode.NOT_FOUND: "it may have been changed, moved or forgotten meanwhile: look for it again",
+    ErrorCode.UNKNOWN_AGENT: "choose another agent",
+    ErrorCode.DISABLED: "your configuration turns it off",
+    ErrorCode.DENIED: "your configuration says who may do that",
+}
+"""Where the hint is for programs, and for who types commands."""
 
 
 def _sent(scope: Scope) -> Mapping[str, str]:

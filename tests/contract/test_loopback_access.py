@@ -44,6 +44,9 @@ def test_owner_of_the_token_may_ask_all_but_what_is_final(opened: OpenPort, row:
     elif row.path == "/v1/sessions/start":
         # the key that it is asked with is another agent's
         assert code == "denied"
+    elif row.path == "/v1/team/sync":
+        # there is no team
+        assert code == "disabled"
     else:
         assert code in ("ok", "not_found", "invalid_request"), "it is let in"
 
@@ -56,7 +59,8 @@ def test_events_are_streamed_to_the_owner_of_the_token(opened: OpenPort) -> None
 
 def test_what_is_final_is_answered_on_the_socket_alone() -> None:
     final = {row.path for row in TABLE if row.served is Served.SOCKET}
-    assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload", "/v1/page"}
+    shared = {"/v1/team/promote", "/v1/team/revoke"}
+    assert final == {"/v1/forget", "/v1/sessions/forget", "/v1/reload", "/v1/page", *shared}
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from memoryd.client import Client
 from memoryd.config.limits import USUAL_PORT
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
+from tests.daemon import bring_strangers
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.loopback import free_port
 from tests.waiting import SECONDS, eventually
@@ -181,6 +182,7 @@ def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
         (home / "work" / "notes" / "MEMORY.md").write_text("# Work\n\n- The release checklist lies in the handbook.\n")
         (home / "work" / "handbook").mkdir()
         (home / "run").mkdir(mode=0o700)
+        bring_strangers(home / ".cache")
         desk = Desk(
             home,
             {

@@ -38,7 +38,7 @@ async def answers(number: int) -> bool:
 
 async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_again() -> None:
     number = free_port()
-    port = port_of(number, idle=0.3)
+    port = port_of(number, idle=1.5)
     running = asyncio.ensure_future(port.run())
     try:
         assert not await answers(number)
@@ -47,6 +47,21 @@ async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_agai
             assert link.url.startswith(f"http://127.0.0.1:{number}/web/login#")
             assert await answers(number)
             await eventually_async(lambda: _is_free(number))
+    finally:
+        running.cancel()
+
+
+async def test_link_that_is_asked_for_as_the_port_closes_leads_in() -> None:
+    number = free_port()
+    port = port_of(number, idle=1.5)
+    running = asyncio.ensure_future(port.run())
+    try:
+        await port.link(is_kept=False)
+        assert await answers(number)
+        while port._clock is None or not port._clock.expired():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        await port.link(is_kept=False)
+        assert await answers(number)
     finally:
         running.cancel()
 

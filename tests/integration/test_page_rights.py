@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
+from starlette.responses import Response
 from starlette.types import Message
 
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.access import AccessPolicy, Services
 from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.body import DECODED
-from memoryd.domain.access import AccessRules
+from memoryd.domain.access import AccessRules, Admitted
+from memoryd.errors import Denied
 from memoryd.web.door import SESSION
 from memoryd.web.pages import Page, View, Visit
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.web.site import TABLE, Site
 
-OF_NO_MEMORY = {"health", "doctor", "agent"}
-"""Pages about the daemon, and the choice of whose memory is shown next."""
+OF_NO_MEMORY = {"health", "doctor", "agent", "logout"}
+"""Pages about the daemon and the session, and the choice of whose memory is shown next."""
 FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), "1")
 """What pages may ask for, so that none stops before it asks who may."""
 
@@ -29,11 +31,20 @@ def _daemon() -> DaemonState:
     raise AssertionError("no page of the memory asks for it")
 
 
-async def _asked(page: Page, table: Sequence[Page] = TABLE, *, requires_key: bool) -> tuple[int, bytes]:
+class Closed(AccessPolicy):
+    """The policy of a time when nobody may see the memory."""
+
+    def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
+        raise Denied("nobody is let in")
+
+
+async def _asked(
+    page: Page, table: Sequence[Page] = TABLE, policy: type[AccessPolicy] = AccessPolicy, *, requires_key: bool = False
+) -> tuple[int, bytes]:
     """Return the status and the body of a page."""
-    policy = AccessPolicy(rules=AccessRules(requires_key=requires_key), agents=["main"], bindings={}, default="main")
+    gate = policy(rules=AccessRules(requires_key=requires_key), agents=["main"], bindings={}, default="main")
     # to reach the memories would be an error of another kind
-    services = Services(policy, cast("AgentMemories", None), _daemon)
+    services = Services(gate, cast("AgentMemories", None), _daemon)
     session = PageSession(key="k", secret="s", is_kept=False, seen_at=0.0)
     scope: dict[str, Any] = {
         "type": "http",
@@ -58,9 +69,18 @@ async def _asked(page: Page, table: Sequence[Page] = TABLE, *, requires_key: boo
 
 @pytest.mark.parametrize("page", [page for page in TABLE if page.path not in OF_NO_MEMORY], ids=lambda page: page.path)
 async def test_page_is_refused_where_nobody_may_ask(page: Page) -> None:
-    status, body = await _asked(page, requires_key=True)
+    status, body = await _asked(page, policy=Closed)
     assert status == 403
-    assert b"requireSessionKey" in body
+    assert b"Nobody is let in." in body
+
+
+async def test_owner_who_came_by_the_link_needs_no_session_key() -> None:
+    async def shows(visit: Visit) -> Response:
+        assert visit.admitted.is_owner
+        return Response("let in")
+
+    page = Page(path="ask", handler=shows)
+    assert await _asked(page, [page], requires_key=True) == (200, b"let in")
 
 
 async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
@@ -68,6 +88,6 @@ async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
         return View({})
 
     page = Page(path="memory", handler=of_nothing)
-    status, body = await _asked(page, [page], requires_key=False)
+    status, body = await _asked(page, [page])
     assert status == 500
     assert b"That was not done" in body

@@ -85,6 +85,43 @@ async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
     assert DRINK in (await rows.some("main", 10))[-1].parts
 
 
+async def test_turn_that_holds_the_stable_block_stays_as_long_as_one_that_has_it(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(told, "TURNS_MAX", 3)
+    rows = ToldRows(ledger, "/ws")
+    for seq in range(1, 8):
+        await rows.put([turn(seq)])
+    kept = await rows.some("main", 10)
+    assert [(one.seq, one.stable_since) for one in kept] == [(7, 1), (6, 1), (5, 1), (1, 1)]
+    assert CORE in kept[-1].parts
+    await rows.put([turn(8, etag="e2"), turn(9, etag="e2"), turn(10, etag="e2")])
+    assert [one.seq for one in await rows.some("main", 10)] == [10, 9, 8], "it goes with the last that had it"
+
+
+async def test_pages_that_are_there_no_more_are_named_no_more(ledger: Ledger) -> None:
+    names = [f"bank/entities/{name}" for name in ("Wen.md", "wen.md#L1-L3", "old-name.md", "bram.md", "bram.md#L4")]
+    rows = ToldRows(ledger, "/ws")
+    parts = tuple(ToldPart(name=name, tokens=1, is_told=True) for name in [*names, "bank/world.md"])
+    await rows.put([replace(turn(1), parts=parts)])
+    await ForgottenRows(ledger, "/ws").drop_pages({"bank/entities/bram.md"})
+    left = [part.name for part in (await rows.some("main", 1))[0].parts]
+    assert left == ["bank/entities/bram.md", "bank/entities/bram.md#L4", "bank/world.md"]
+    assert b"old-name" not in ledger.path.read_bytes()
+
+
+async def test_conversation_that_is_forgotten_is_named_in_no_other(ledger: Ledger) -> None:
+    rows = ToldRows(ledger, "/ws")
+    names = ("session:ann", "session:ann#Q1-Q2", "session:anna#Q1", "sessions/main/ann.jsonl#L3")
+    await rows.put([replace(turn(1), parts=tuple(ToldPart(name=name, tokens=1, is_told=True) for name in names))])
+    await told.drop_cited(ledger, "another", "session:ann")
+    assert len((await rows.some("main", 1))[0].parts) == 4
+    await told.drop_cited(ledger, "main", "session:ann")
+    await told.drop_cited(ledger, "main", "sessions/main/ann.jsonl")
+    assert [part.name for part in (await rows.some("main", 1))[0].parts] == ["session:anna#Q1"]
+    assert b"ann.jsonl" not in ledger.path.read_bytes()
+
+
 async def test_what_is_forgotten_is_named_no_more(ledger: Ledger) -> None:
     rows = ToldRows(ledger, "/ws")
     await rows.put([turn(1), turn(1, session="s2")])

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.loopback import PATIENCE, OpenPort, free_port, open_port
-from tests.page import PageClient
+from tests.page import OURS, PageClient
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -273,3 +273,22 @@ def test_page_and_calls_share_the_port_and_each_has_its_own_key(opened: OpenPort
         assert httpx.get(f"{opened.url}{page.base}/ask", headers=_bearer(opened.token)).status_code == 401
         assert httpx.get(f"{opened.url}/v1/health", headers={"Cookie": f"memoryd={page.cookie}"}).status_code == 401
     assert opened.ask("GET", "/v1/health").status_code == 200
+
+
+def test_page_is_shown_under_no_name_of_a_network(tmp_path: Path) -> None:
+    """By plain HTTP its cookie would go to whoever the name leads to; a tunnel from another port is no network."""
+    names: dict[str, object] = {"allowedHosts": ["memory.internal:80", "localhost:9999"]}
+    with open_port(tmp_path, http=names) as opened:
+        headers = {**_bearer(opened.token), "Host": "memory.internal:80"}
+        assert httpx.get(f"{opened.url}/v1/health", headers=headers).status_code == 200
+        with opened.daemon.client() as client:
+            token = client.open_page()["url"].partition("#")[2]
+
+        def come_in(host: str) -> httpx.Response:
+            return httpx.post(f"{opened.url}/web/login", data={"token": token}, headers={**OURS, "Host": host})
+
+        refused = come_in("memory.internal:80")
+        assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+        shown = httpx.get(f"{opened.url}/web/login", headers={"Host": "memory.internal:80"})
+        assert (shown.status_code, "under 127.0.0.1 and localhost alone" in shown.text) == (403, True)
+        assert come_in("localhost:9999").status_code == 303, "the link is good"

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from html.parser import HTMLParser
 
 import httpx
@@ -12,6 +13,7 @@ import pytest
 
 from memoryd.errors import NotFound
 from memoryd.web.door import HEADERS
+from memoryd.web.rendering import render
 from tests.page import HOSTILE, OURS, TURNED, OpenPage, PageClient, open_page, text_of
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -61,6 +63,16 @@ def test_wrong_token_lets_nobody_in(opened: OpenPage) -> None:
         assert client.get("ask").status_code == 401
 
 
+def test_link_that_another_page_uses_lets_nobody_in_and_stays_good(opened: OpenPage) -> None:
+    link = opened.link()
+    token = {"token": link.partition("#")[2]}
+    for headers in (FOREIGN, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}, {}):
+        refused = httpx.post(f"{opened.url}/web/login", data=token, headers=headers)
+        assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+    with PageClient(opened.url, link=link) as client:
+        assert client.get("ask").status_code == 200
+
+
 def test_cookie_lets_in_by_its_own_path_alone(opened: OpenPage, page: PageClient) -> None:
     with opened.enter() as other:
         other.cookie = page.cookie
@@ -87,7 +99,10 @@ def test_write_that_does_not_come_from_the_page_is_refused(page: PageClient, hea
 
 def test_page_that_another_asks_for_is_refused_and_one_without_a_browser_is_not(page: PageClient) -> None:
     assert page.get("ask", headers=FOREIGN).status_code == 403
-    assert page.get("ask", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    refused = page.get("ask", headers={"Sec-Fetch-Site": "cross-site"})
+    assert refused.status_code == 403
+    assert "it comes from another page" in refused.text
+    assert refused.headers["content-type"].startswith("text/html"), "a person looks at it"
     assert page.get("ask", headers={}).status_code == 200
     assert page.post("agent", headers={"Origin": page.http.base_url.copy_with(path="").__str__()}).status_code == 200
 
@@ -201,6 +216,20 @@ def test_several_are_forgotten_at_once_with_one_receipt(opened: OpenPage, page: 
     assert "is forgotten already" in text_of(page.post("forget", target=targets)).replace("may be", "is")
 
 
+def test_receipt_is_shown_again_without_forgetting_again(opened: OpenPage, page: PageClient) -> None:
+    target = id_of(opened, "box number 53 ")
+    done = page.post("forget", target=target, follow=False)
+    assert done.status_code == 303
+    shown = [page.get(done.headers["location"]) for _ in range(2)]
+    assert text_of(shown[0]) == text_of(shown[1])
+    assert "<title>Forgotten" in shown[0].text
+    assert "Lines of notes 1" in text_of(shown[0])
+    assert "box number 53 " not in shown[0].text
+    page.post("forget", target=id_of(opened, "box number 54 "))
+    late = page.get(done.headers["location"])
+    assert (late.status_code, "The page Changes lists" in late.text) == (404, True)
+
+
 def test_pin_is_set_and_taken_away(opened: OpenPage, page: PageClient) -> None:
     one = id_of(opened, "box number 9 ")
     assert "Pinned" in page.post("pin", id=one, back="memories?pinned=yes").text
@@ -311,6 +340,28 @@ def test_events_carry_the_figures_of_health(page: PageClient) -> None:
         assert '"main.state": "up to date"' in next(lines)
 
 
+def test_stream_ends_with_its_session_and_one_session_has_one(opened: OpenPage) -> None:
+    with opened.enter() as mine, opened.enter() as other, ExitStack() as streams:
+
+        def stream(of: PageClient) -> Iterator[str]:
+            asked = of.http.stream("GET", f"{of.base}/events", headers=of._headers(OURS))
+            lines = streams.enter_context(asked).iter_lines()
+            assert next(lines) == "event: figures"
+            return lines
+
+        # more than there may be streams of all
+        many = [stream(mine) for _ in range(40)]
+        alive = stream(other)
+        assert all("event: over" in lines for lines in many[:-1]), "each but the last gave way"
+        assert mine.post("logout", follow=False).headers["location"] == "/web/login"
+        assert "event: over" in many[-1]
+        assert mine.get("ask").status_code == 401
+        assert other.get("ask").status_code == 200
+        assert other.post("logout", headers=FOREIGN).status_code == 403
+        assert other.get("ask").status_code == 200
+        assert '"main.state"' in next(alive)
+
+
 def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) -> None:
     program = [sys.executable, "-c", "from memoryd.cli.main import main; main()", "web"]
     environment = {**opened.daemon.env, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
@@ -323,12 +374,54 @@ def test_memoryctl_prints_the_link_and_the_way_from_elsewhere(opened: OpenPage) 
     assert (reply["port"], reply["expiresSeconds"]) == (opened.port, 60)
 
 
+def test_health_has_a_row_for_each_part(opened: OpenPage, page: PageClient) -> None:
+    copy = opened.daemon.workspace / "memory" / "x.sync-conflict-20260101-120000-ABCDEFG.md"
+    copy.write_text("# Copy\n\nA second opinion.\n")
+    try:
+        eventually(lambda: f"Conflicts on disk memory/{copy.name}" in text_of(page.get("health")))
+        text = text_of(page.get("health"))
+    finally:
+        copy.unlink()
+    for row in (
+        f"Workspace {opened.daemon.workspace} ",
+        f"Folders {opened.daemon.workspace}/memory ok",
+        "Looked at disk just now , watched by events",
+        "Embedder none",
+        "Search builtin",
+        "Sizes index ",
+        "Left out 0 files",
+        "files to read",
+        "passages to embed",
+        "messages to capture",
+        "Found by words only.",
+        "Version ",
+        "Up ",
+        "Memory ",
+        f"Socket {opened.daemon.socket} ",
+        "Port open for this page alone",
+    ):
+        assert row in text, (row, text)
+    eventually(lambda: "Conflicts on disk none" in text_of(page.get("health")))
+
+
 def test_doctor_is_asked(page: PageClient) -> None:
     answer = page.post("doctor")
     text = text_of(answer)
-    assert re.search(r'<h3 class="dim">[^<]*: off', answer.text)
+    assert "<td>off</td>" in answer.text
     assert "What doctor says" in text
     assert "checks" in text
+    is_well = not re.search(r'<h3 class="(wrong|warn)">', answer.text)
+    assert ("Nothing is wrong." in text) == is_well
+
+
+@pytest.mark.parametrize(
+    ("states", "is_well"), [(["ok"], True), (["ok", "off"], True), (["off", "look"], False), (["wrong"], False)]
+)
+def test_what_is_off_is_not_wrong(states: list[str], is_well: bool) -> None:
+    checks = [{"part": one, "state": one, "message": "m", "hint": "", "fix": ""} for one in states]
+    shared: dict[str, object] = {"navigation": [], "here": "", "title": "", "notice": None, "agents": [], "agent": None}
+    text = render("doctor.html", {**shared, "checks": checks})
+    assert ("Nothing is wrong." in text) == is_well
 
 
 def test_socket_answers_no_page(opened: OpenPage) -> None:

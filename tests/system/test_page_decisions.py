@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,12 +91,14 @@ def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened:
         page.post("judge", judgement="", **given)
         assert judged() == [None]
         wrong = page.post("judge", judgement="wrong", follow=False, **given)
-        assert wrong.headers["location"] == f"memory?id={part['id']}", "where it can be corrected"
+        assert wrong.headers["location"] == f"memory?id={part['id']}#now-{part['id']}", "where it can be corrected"
+        assert f'id="now-{part["id"]}"' in page.get(wrong.headers["location"]).text
         passage = next(one for told in client.told()["turns"] for one in told["parts"] if one["id"] is None)
         number = next(told["number"] for told in client.told()["turns"] if passage in told["parts"])
         written = page.post("judge", judgement="wrong", number=number, name=passage["name"])
-        assert "mend it there" in written.text
-    assert page.post("judge", judgement="noise", number=turn["number"], name="nothing").status_code == 404
+        assert "where it is written" in written.text
+    missing = page.post("judge", judgement="noise", number=turn["number"], name="nothing")
+    assert (missing.status_code, "/v1/" in missing.text) == (404, False)
     assert page.post("judge", judgement="nonsense", **given).status_code == 400
 
 
@@ -193,6 +196,18 @@ def test_transcript_is_read_by_pages_of_its_lines(page: PageClient) -> None:
     assert lines == [str(number) for number in range(150)]
 
 
+def test_list_of_conversations_goes_on_where_it_was_though_others_come(opened: OpenPage, page: PageClient) -> None:
+    first = page.get("conversations").text
+    link = re.search(r'rel="next" href="([^"]+)"', first)
+    assert link is not None
+    rest = page.get(link[1].replace("&amp;", "&")).text
+    with opened.daemon.client() as client:
+        # the last of the first page is now the first of all
+        client.add_turn("Once more?", session="old-7", timestamp="2026-11-01T23:00:00")
+    assert page.get(link[1].replace("&amp;", "&")).text.count("<article") == rest.count("<article")
+    assert page.get("conversations?after=x").status_code == 400
+
+
 def test_conversation_is_forgotten_after_what_goes_was_shown(opened: OpenPage, page: PageClient) -> None:
     plan = page.get("forget-conversation", id="session:old-4", sure="yes")
     assert "cannot be undone" in plan.text
@@ -225,6 +240,27 @@ def test_hostile_names_and_questions_stay_text(page: PageClient, path: str) -> N
     assert not [name for _, given in tags for name in given if name.startswith("on") or name == "style"]
     assert RLO not in answer.text
     assert answer.text.count("<article") == answer.text.count("</article>")
+
+
+def test_pairs_and_proposals_are_paged_without_a_gap(tmp_path: Path) -> None:
+    said = "".join(
+        f"- W @Thing{n}: The kettle of house {n} is a Bosch {n}.\n"
+        f"- W(from=agent) @Thing{n}: The kettle of house {n} is a Philips {n}.\n"
+        for n in range(25)
+    )
+    with open_page(tmp_path, {"memory/2026-11-10.md": f"## Retain\n{said}"}) as running, running.enter() as page:
+        pages = list(walk(page, "disagreements"))
+        found = [re.findall(r'name="pair" value="([\w-]+)"', text) for text in pages]
+        assert [len(one) for one in found] == [20, 5]
+        assert len(set(found[0] + found[1])) == 25
+        link = re.search(r'rel="next" href="([^"]+)"', pages[0])
+        assert link is not None
+        # the one behind which the second page begins is decided on the first
+        second = link[1].replace("&amp;", "&")
+        answer = page.post("settle", pair=found[0][-1], keep="both", back=second)
+        assert "Both hold" in answer.text
+        assert set(found[1]) <= set(re.findall(r'name="pair" value="([\w-]+)"', page.get(second).text))
+        assert "The first disagreements" in page.get(second).text
 
 
 @pytest.mark.parametrize("path", ["told?before=x", "conversation?id=nothing", "conversation?id=session:none", "entity"])

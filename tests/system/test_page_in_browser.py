@@ -55,10 +55,12 @@ READ = (
     f"conversation?id=session:{SESSION}",
     "changes",
     "health",
+    "open?at=memory/2026-11-10.md%23L3-L5",
+    "forget?target=memory/2026-11-10.md%23L3",
 )
 """What can be read; more pages than these have tests of their own."""
-SHOWN = {("ask?q=stove", "light"): "page-ask-light.png", ("health", "dark"): "page-health-dark.png"}
-"""What the documentation shows of it."""
+SHOWN = {("ask?q=stove", "light"): ("page-ask-light.png", 700), ("health", "dark"): ("page-health-dark.png", 655)}
+"""What the documentation shows of it, so many pixels from the top: below stands where this machine has its files."""
 
 
 class Watched:
@@ -118,7 +120,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPage]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
+def browser(starter_model: Path) -> "Iterator[Browser]":
+    """A browser; the model is fetched before, for the loop that a browser is driven by lets no other one run."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -154,6 +157,9 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     answer.get_by_role("button", name="Replace it").click()
     page.get_by_text("Corrected").wait_for()
     page.locator("article .text", has_text="takes the bus to work").first.wait_for()
+    with watched.opened.daemon.client() as client:
+        told = [one["content"] for one in client.recall("how does Bram go to work")["results"]]
+        assert next(one for one in told if one.startswith("takes")) == "takes the bus to work", "agents are told so"
     page.get_by_role("status").get_by_role("button", name="Undo").click()
     page.get_by_text("Taken back").wait_for()
 
@@ -163,6 +169,9 @@ def test_person_asks_mends_forgets_and_takes_it_back(watched: Watched) -> None:
     page.get_by_text("keeps the spare key under the pot").wait_for()
     page.get_by_role("button", name="Forget").click()
     page.get_by_role("heading", name="Forgotten").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="Forgotten").wait_for()
+    assert "memory/2026-11-10.md" in page.locator("dl.rows").inner_text()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Taken back").wait_for()
     watched.go("memories?q=spare+key")
@@ -187,6 +196,16 @@ def test_person_accepts_a_proposal_settles_a_disagreement_and_marks_noise(watche
     told = page.locator("li", has_text="repaired by Tilde").first
     told.get_by_role("button", name="This was noise").click()
     page.get_by_text("Noted as noise").wait_for()
+
+    page.locator("li", has_text="repaired by Tilde").first.get_by_role("button", name="This is wrong").click()
+    page.get_by_text("Noted as wrong").wait_for()
+    form = page.get_by_label("What holds now")
+    assert form.is_visible(), "it is open"
+    form.fill("the stove in the cabin was repaired by Ilse")
+    page.get_by_role("button", name="Replace it").click()
+    page.get_by_text("Corrected").wait_for()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    page.get_by_role("status").get_by_text("Taken back").wait_for()
 
 
 def test_keys_alone_are_enough(watched: Watched) -> None:
@@ -224,6 +243,33 @@ def test_health_follows_what_happens(watched: Watched) -> None:
     assert page.wait_for_function(seen, arg=before)
 
 
+def test_progress_moves_while_notes_become_findable_by_meaning(
+    browser: "Browser", tmp_path: Path, starter_model: Path
+) -> None:
+    """What the page shows is noted by the page itself: nobody loads it again."""
+    note_all = """() => {
+        const shown = document.querySelector("progress");
+        window.seen = [shown.value];
+        new MutationObserver(() => window.seen.push(shown.value)).observe(shown, { attributes: true });
+    }"""
+    notes = {f"memory/{n}.md": f"# Note {n}\n\nOn day {n} the {n}. boat came into the harbour.\n" for n in range(20)}
+    with open_page(tmp_path, notes, starter_model) as opened:
+        for watched in session(browser, opened):
+            page = watched.enter()
+            watched.go("health")
+            page.wait_for_function("() => document.querySelector('progress').value === 100")
+            page.evaluate(note_all)
+            for n in range(200):
+                text = f"# Later {n}\n\nThe {n}. train went into the valley, where {n} people waited for it.\n"
+                (opened.daemon.workspace / "memory" / f"later-{n}.md").write_text(text)
+            whole = """() => Number(document.querySelector("[data-live='main.files']").textContent) >= 220
+                && document.querySelector("progress").value === 100"""
+            page.wait_for_function(whole, timeout=60_000)
+            seen = page.evaluate("window.seen")
+            assert len({one for one in seen if one < 100}) >= 2, seen
+            assert page.locator("h2").first.inner_text().casefold() == "up to date"
+
+
 def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
     browser: "Browser", opened: OpenPage
 ) -> None:
@@ -239,8 +285,14 @@ def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (path, scheme)
                 found = Axe().run(page).response["violations"]
                 assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (path, scheme)
+                links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
+                boxes = [link.bounding_box() for link in links]
+                assert len(boxes) == 8
+                assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= size["width"] for box in boxes), path
                 if PICTURES and (path, scheme) in SHOWN:
-                    page.screenshot(path=Path(PICTURES) / SHOWN[path, scheme])
+                    name, height = SHOWN[path, scheme]
+                    clip = {"x": 0, "y": 0, "width": size["width"], "height": height}
+                    page.screenshot(path=Path(PICTURES) / name, clip=clip)  # type: ignore[arg-type]  # a rectangle
 
 
 def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) -> None:
@@ -252,6 +304,7 @@ def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) 
         for path in READ:
             watched.go(path)
             assert page.locator("h1").count() == 1
+            assert page.get_by_text("That was not done").count() == 0, path
         watched.go("ask?q=stove")
         page.get_by_text("the stove in the cabin was repaired by Tilde").first.wait_for()
 
@@ -315,6 +368,22 @@ def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
                 held[0].continue_()
                 page.get_by_role("link", name="show all of it").wait_for()
                 assert field.input_value() == "somebody is at work"
+
+
+def test_who_logs_out_is_out(watched: Watched) -> None:
+    page = watched.enter()
+    with page.expect_response("**/events"):
+        watched.go("health")
+    cookies = watched.context.cookies(page.url)
+    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("heading", name="Come in").wait_for()
+    assert cookies
+    assert watched.context.cookies(f"{watched.opened.url}{cookies[0]['path']}health") == []
+    # whoever kept the cookie is out as well
+    watched.context.add_cookies(cookies)  # type: ignore[arg-type]  # the same cookies
+    page.goto(f"{watched.opened.url}{cookies[0]['path']}health")
+    page.get_by_text("nobody is in by this address").wait_for()
+    watched.forgive()
 
 
 def test_page_of_another_port_gets_no_cookie_and_writes_nothing(watched: Watched) -> None:

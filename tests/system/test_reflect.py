@@ -127,6 +127,22 @@ def test_second_run_changes_nothing(daemon: RunningDaemon) -> None:
     assert client.proposals(None) == queue
 
 
+def test_proposals_are_told_one_by_one_also_behind_one_that_was_decided(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    client.reflect(SINCE)
+    names = [one["id"] for one in client.proposals("open")["proposals"]]
+    assert len(names) > 2
+    walked, after = list[str](), ""
+    while after is not None:
+        reply = client.call("GET", f"/proposals?state=open&limit=1&after={after}")
+        walked += [one["id"] for one in reply["proposals"]]
+        after = reply["next"]
+    assert walked == names
+    client.reject_proposal(names[0])
+    behind = client.call("GET", f"/proposals?state=open&limit=1&after={names[0]}")
+    assert [one["id"] for one in behind["proposals"]] == names[1:2]
+
+
 def test_lines_below_the_markers_of_their_own_page_are_cited_where_they_stand_after_the_run(tmp_path: Path) -> None:
     below = "- O @Wren: Wren is the best machine.\n- O @Wren: Wren is too loud.\n"
     notes = NOTES | {"bank/opinions.md": f"# Opinions\n\n<!-- memoryd:begin -->\n<!-- memoryd:end -->\n\n{below}"}

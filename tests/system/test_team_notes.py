@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,15 +115,15 @@ def test_what_others_share_is_edited_by_nobody_here(ben: Member, change: str) ->
     client = ben.daemon.client()
     [memory] = [one for one in client.memories(scope="team:acme")["memories"] if "castle" in one["text"]]
     before = (ben.notes / "ana" / "memory" / "2026-11-03.md").read_bytes()
-    asked = {
+    changes: dict[str, Callable[[], object]] = {
         "pin": lambda: client.pin_memory(memory["id"]),
         "forget": lambda: client.forget(memory["id"]),
         "replace in place": lambda: client.replace_memory(memory["id"], "The key is under the mat.", in_place=True),
         "delete": lambda: client.delete_memory(memory["id"]),
         "importance": lambda: client.weigh_memory(memory["id"], 0.9),
-    }[change]
+    }
     with pytest.raises((InvalidRequest, Denied, NotFound)) as refused:
-        asked()
+        changes[change]()
     assert "ana" in str(refused.value)
     assert (ben.notes / "ana" / "memory" / "2026-11-03.md").read_bytes() == before
 

@@ -37,6 +37,7 @@ from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.conversations import SessionForgetReply
 from memoryd.sessions.qa_store import ForgottenFiles
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.told import drop_cited
 
 log = structlog.get_logger(__name__)
 
@@ -277,6 +278,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
 
     async def _forget_made(self, receipt: SessionForgetReply, path: RelativePath) -> None:
         receipt["rows"] += await self.index.purge(path)
+        await drop_cited(self.ledger, self.agent.id, path)
         if holds_turns(path):
             # after the files: who adds an answer to a session that is gone takes it back
             receipt["heldAnswers"] += await self.ledger.forget_session(self.agent.id, session_of(path))

@@ -61,7 +61,7 @@ class ConversationList(Struct, frozen=True):
             for one, is_archived in await self.qa.all()
         ]
         listed += await self._transcripts(indexed)
-        return [reply for _, reply in sorted(listed, key=lambda one: one[0], reverse=True)]
+        return [reply for _, reply in sorted(listed, key=lambda one: (one[0], one[1]["id"]), reverse=True)]
 
     async def transcripts(self) -> Mapping[RelativePath, TranscriptFile]:
         """Return all transcripts on disk; of two of one name the first, as the index has it."""

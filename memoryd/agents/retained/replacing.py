@@ -31,7 +31,7 @@ from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
-from memoryd.domain.memories.versions import Disagreement
+from memoryd.domain.memories.versions import Disagreement, newness
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.memory.retaining import LineEditing
 from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
@@ -174,10 +174,16 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
     documents: AgentDocuments
     editing: LineEditing
 
-    async def all(self, admitted: Admitted, limit: int) -> DisagreementsReply:
-        """Return the pairs as the disk has them now, the newest first; raises StoreError."""
+    async def all(self, admitted: Admitted, limit: int, after: str = "") -> DisagreementsReply:
+        """Return the pairs as the disk has them now, the newest first, behind a named one; raises StoreError."""
         book, pairs = await self._disagreements(admitted)
-        return DisagreementsReply(disagreements=[_pair(one, book) for one in pairs[:limit]], total=len(pairs))
+        start = _start_behind(after, pairs, book) if after else 0
+        shown, has_more = pairs[start : start + limit], start + limit < len(pairs)
+        return DisagreementsReply(
+            disagreements=[_pair(one, book) for one in shown],
+            total=len(pairs),
+            next=pair_name(shown[-1]) if has_more else None,
+        )
 
     async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledReply:
         """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
@@ -196,6 +202,16 @@ class AgentDisagreements(Struct, frozen=True, kw_only=True):
         book, recall = await self.documents.now(), self.documents.recall
         filters = RecallFilters(visibility=recall.visibility(admitted))
         return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
+
+
+def _start_behind(name: str, pairs: Sequence[Disagreement], book: Book) -> int:
+    """Return which pair comes behind one that may be settled by now: then others of its day may come again."""
+    settled = next((one for one in book.memories.values() if one.id.startswith(name.partition("-")[0])), None)
+    for at, pair in enumerate(pairs):
+        if pair_name(pair) == name:
+            return at + 1
+    places = (at for at, one in enumerate(pairs) if settled and newness(book.memories[one.newer]) <= newness(settled))
+    return next(places, len(pairs) if settled else 0)
 
 
 def _find_pair(name: str, found: Sequence[Disagreement]) -> Disagreement:

@@ -4,6 +4,7 @@ A session begins; its conversation is listed, read, forgotten, or not remembered
 """
 
 import time
+from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -27,6 +28,7 @@ from memoryd.replies.conversations import (
     QaStatsReply,
     QaTopicsReply,
     QaTurnReply,
+    SessionEntryReply,
     SessionForgetReply,
     SessionLinesReply,
     SessionRememberReply,
@@ -109,6 +111,8 @@ class QaMarkRequest(Request):
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
 Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
 Word = Annotated[str, Field(max_length=512, description="only turns in which this stands")]
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+Behind = Annotated[str, Field(max_length=2048, description="only those behind this place, `next` of the reply before")]
 Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="how many at most")]
 
 
@@ -286,17 +290,44 @@ async def start(
     )
 
 
-async def listing(admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50) -> SessionsReply:
+async def listing(
+    admitted: AdmittedByQuery, caller: Asking, memories: Memories, limit: Limit = 50, after: Behind = ""
+) -> SessionsReply:
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     conversations = memories.conversations(admitted)
     entries = await conversations.all()
+    place = _read_place(after) if after else None
+    rest = [one for one in entries if place is None or _place(one) < place]
     marks = await conversations.marked_by_agent() if caller.binding.is_owners else []
     return SessionsReply(
-        sessions=entries[:limit],
+        sessions=rest[:limit],
         total=len(entries),
+        next=_named_place(rest[limit - 1]) if len(rest) > limit else None,
         withheldKeys=await conversations.withheld_keys(),
         agentsMarks=[*map(rfc3339, marks)],
     )
+
+
+def _place(entry: SessionEntryReply) -> tuple[datetime, str]:
+    """Return where an entry stands in the list, which goes down from the last word said."""
+    return _last_word(entry["lastActivity"] or ""), entry["id"]
+
+
+def _named_place(entry: SessionEntryReply) -> str:
+    return f"{entry['lastActivity'] or ''} {entry['id']}"
+
+
+def _read_place(named: str) -> tuple[datetime, str]:
+    at, _, name = named.partition(" ")
+    try:
+        return _last_word(at), name
+    except ValueError as exc:
+        raise InvalidRequest("after is no place in the list", hint="give `next` of the reply before") from exc
+
+
+def _last_word(at: str) -> datetime:
+    found = datetime.fromisoformat(at) if at else _NEVER
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 async def lines(

@@ -288,11 +288,14 @@ class SettleRequest(Request):
 PairName = Annotated[
     str, Field(max_length=64, description="the disagreement, by its id or that of one of its memories")
 ]
+BehindPair = Annotated[str, Field(max_length=64, description="only those behind the pair of this name")]
 
 
-async def disagreements(admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100) -> DisagreementsReply:
+async def disagreements(
+    admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: BehindPair = ""
+) -> DisagreementsReply:
     """List memories that may contradict each other."""
-    return await memories.retained(admitted).disagreements.all(admitted, limit)
+    return await memories.retained(admitted).disagreements.all(admitted, limit, after)
 
 
 async def settle(disagreement: PairName, request: SettleRequest, caller: Asking, memories: Memories) -> SettledReply:

@@ -10,7 +10,7 @@ from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.memories.reflect.proposals import Proposal, ProposalState
+from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalState
 from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
@@ -42,6 +42,7 @@ class ProposalDecision(Request):
 ProposalName = Annotated[str, Field(max_length=64, description="the proposal, by its id or the beginning of it")]
 StateParameter = Annotated[ProposalState | None, Field(description="only those in this state; all if absent")]
 ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how many at most")]
+BehindProposal = Annotated[str, Field(max_length=64, description="only those behind the one of this id")]
 
 
 async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: Memories) -> ReflectReply:
@@ -51,12 +52,24 @@ async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: M
 
 
 async def proposals(
-    admitted: AdmittedByQuery, memories: Memories, state: StateParameter = None, limit: ProposalLimit = 100
+    admitted: AdmittedByQuery,
+    memories: Memories,
+    state: StateParameter = None,
+    limit: ProposalLimit = 100,
+    after: BehindProposal = "",
 ) -> ProposalsReply:
     """List changes that wait for the owner, or that were decided."""
     use = memories.retained(admitted).reflect
-    rows = await use.proposals.all(state)
-    return ProposalsReply(proposals=[_proposal_reply(row, use.zone) for row in rows[:limit]], total=len(rows))
+    # of all states: the one to go on behind may be decided by now
+    rows = await use.proposals.all()
+    places = {row.id: place for place, row in enumerate(rows)}
+    wanted = [row for row in rows if state in (None, row.state)]
+    rest = [row for row in wanted if places[row.id] > places.get(ProposalId(after), -1)]
+    return ProposalsReply(
+        proposals=[_proposal_reply(row, use.zone) for row in rest[:limit]],
+        total=len(wanted),
+        next=rest[limit - 1].id if len(rest) > limit else None,
+    )
 
 
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:

@@ -31,6 +31,9 @@ OWNER = "owner"
 PORT = "http"
 """Name of the loopback port, on which the owner asks who has the token."""
 
+PAGE = "page"
+"""Name of the page on that port, at which the owner asks in person."""
+
 BACKLOG = 128
 _FIRST_PASSED_FD = 3
 _PROBE_SECONDS = 1.0

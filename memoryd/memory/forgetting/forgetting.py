@@ -140,6 +140,7 @@ class PrivateTraces(Struct, kw_only=True, eq=False):
             await self.rows.blank()
             if why := await self.indexes.follow() or await self.indexes.drop_remains():
                 raise StoreUnavailable(why)
+            await self.rows.drop_pages(frozenset(self.indexes.generated_pages()))
             drop_remembered_texts()
             self._withhold(self._withheld - written)
         return refused
@@ -324,6 +325,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _follow_up(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.planner.indexes.follow()
+        await self.rows.drop_pages(frozenset(self.planner.indexes.generated_pages()))
         book = (await self.planner.book.now()).own
         # the memories no longer hold it from here on
         drop_remembered_texts()

@@ -18,7 +18,6 @@ from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgo
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import SqlValue, WorkspaceRows, erases
-from memoryd.store.ledger.told import DROP_TOLD
 
 RETENTION_SECONDS: Final = 90 * 86_400
 MAX_ROWS: Final = CHANGES_MAX
@@ -214,8 +213,7 @@ class ChangeLog(WorkspaceRows):
         """Drop all rows of the pages below a folder that forgetting removed last: their paths are names."""
         removed = await self._ledger.read(lambda db: db.execute(_GONE_PAGES, (self._workspace, folder)).fetchall())
         if removed:
-            for statement in (_DROP_PATH, DROP_TOLD):
-                await self._erase_each(statement, [(self._workspace, *row) for row in removed])
+            await self._erase_each(_DROP_PATH, [(self._workspace, *row) for row in removed])
 
 
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:

@@ -3,7 +3,7 @@
 No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
-from collections.abc import Collection, Set
+from collections.abc import Collection, Container, Set
 from typing import Final
 
 import apsw
@@ -17,7 +17,7 @@ from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
-from memoryd.store.ledger.told import DROP_TOLD
+from memoryd.store.ledger.told import DROP_TOLD, ToldRows
 
 _OF_MEMORIES: Final = (
     ("first_seen", "memory"),
@@ -47,6 +47,7 @@ class ForgottenRows(WorkspaceRows):
     def __init__(self, ledger: Ledger, workspace: str) -> None:
         super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
+        self._told = ToldRows(ledger, workspace)
 
     async def purge(self, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
         """Delete what names these memories, or tells what is forgotten; no byte of it is left in file, log or copies.
@@ -78,6 +79,10 @@ class ForgottenRows(WorkspaceRows):
         """
         await self._changes.blank()
         await self._changes.drop_pages(ENTITY_PAGES)
+
+    async def drop_pages(self, kept: Container[str]) -> None:
+        """Name no page of an entity that is not there any more, under whatever name it was told."""
+        await self._told.drop_pages(ENTITY_PAGES, kept)
 
     @erases
     def _purge(self, db: apsw.Connection, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:

@@ -1,6 +1,6 @@
 """What was put before agents for the questions of a workspace, and what its owner thinks of that; no word of it."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 import apsw
@@ -9,10 +9,11 @@ from msgspec import Struct
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.store.database_file import reads, writes
-from memoryd.store.ledger.ledger import WorkspaceRows
+from memoryd.store.ledger.ledger import Ledger, WorkspaceRows
 
 TURNS_MAX: Final = 2_000
-"""Of a workspace; the latest stay, and those of which the owner judged something."""
+"""Of a workspace; the latest stay, those of which the owner judged something, and those with the stable block of one
+that stays."""
 
 _PUT_TURN: Final = """
 INSERT OR IGNORE INTO told_turns
@@ -27,6 +28,11 @@ _BOUND: Final = """
 DELETE FROM told_turns WHERE workspace = ?1
 AND id <= (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
 AND NOT EXISTS (SELECT 1 FROM told_parts WHERE turn = told_turns.id AND judgement <> '')
+AND (stable_since <> seq OR NOT EXISTS (
+    SELECT 1 FROM told_turns AS later WHERE later.workspace = ?1 AND later.agent = told_turns.agent
+    AND later.session = told_turns.session AND later.seq > told_turns.seq AND later.stable_since = told_turns.seq
+    AND later.id > (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+))
 """
 _TURNS: Final = """
 SELECT id, agent, session, seq, verdict, etag, stable_tokens, recalled_tokens, sequence_tokens, at, stable_since
@@ -43,7 +49,14 @@ AND turn IN (SELECT id FROM told_turns WHERE workspace = ?4 AND agent = ?5)
 DROP_TOLD: Final = """
 DELETE FROM told_parts WHERE name = ?2 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
 """
-"""Takes out what has a name: a memory that is forgotten, or a page that went with it."""
+"""Takes out what has a name: that of a memory that is forgotten."""
+_NAMES: Final = """
+SELECT DISTINCT name FROM told_parts WHERE name >= ?2 AND name < ?2 || char(0x10ffff)
+AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
+"""
+_CITED: Final = "agent = ?1 AND told_turns.id = turn AND (name = ?2 OR name >= ?2 || '#' AND name < ?2 || '$')"
+_COUNT_CITED: Final = f"SELECT count(*) FROM told_parts, told_turns WHERE {_CITED}"
+_DROP_CITED: Final = f"DELETE FROM told_parts WHERE EXISTS (SELECT 1 FROM told_turns WHERE {_CITED})"
 
 
 class ToldPart(Struct, frozen=True, kw_only=True):
@@ -112,6 +125,25 @@ class ToldRows(WorkspaceRows):
         """Keep what the owner thinks of a part of a turn; return whether there is such a part."""
         db.execute(_JUDGE, (judgement or "", number, name, self._workspace, agent))
         return db.changes() > 0
+
+    async def drop_pages(self, folder: str, kept: Container[str]) -> None:
+        """Take out the documents below a folder that are not among those kept, also by older names, and their passages.
+
+        No byte of their names is left.
+        """
+        names = await self._ledger.read(lambda db: db.execute(_NAMES, (self._workspace, folder)).fetchall())
+        gone = [(self._workspace, name) for (name,) in names if str(name).partition("#")[0] not in kept]
+        if gone:
+            await self._erase_each(DROP_TOLD, gone)
+
+
+async def drop_cited(ledger: Ledger, agent: str, path: str) -> None:
+    """Take a conversation that is forgotten, and its parts, out of what an agent was told in others.
+
+    No byte of its name is left. Raises StoreError, Denied where nothing may be written.
+    """
+    if await ledger.read(lambda db: db.execute(_COUNT_CITED, (agent, path)).get):
+        await ledger.erase(lambda db: db.execute(_DROP_CITED, (agent, path)).fetchall())
 
 
 _TurnValues = tuple[int, str, str, int, str, str, int, int, int, float, int]

@@ -102,14 +102,23 @@ for (const all of document.querySelectorAll("[data-all]")) {
 // live figures: the server sends texts and numbers by the name of the element that shows them
 const live = document.querySelector("[data-events]");
 if (live) {
-  const source = new EventSource(live.dataset.events);
-  source.addEventListener("figures", (event) => {
+  const show = (event) => {
     for (const [name, value] of Object.entries(JSON.parse(event.data))) {
       for (const shown of document.querySelectorAll(`[data-live="${CSS.escape(name)}"]`)) {
         if (shown instanceof HTMLProgressElement) shown.value = value;
         else shown.textContent = value;
       }
     }
-  });
-  addEventListener("pagehide", () => source.close());
+  };
+  // a session has one stream: the page that is looked at takes it
+  let source = null;
+  const follow = () => {
+    source?.close();
+    source = document.hidden ? null : new EventSource(live.dataset.events);
+    source?.addEventListener("figures", show);
+    source?.addEventListener("over", (event) => event.target.close());
+  };
+  follow();
+  document.addEventListener("visibilitychange", follow);
+  addEventListener("pagehide", () => source?.close());
 }

@@ -18,7 +18,10 @@ NAMES = list(COMMANDS)
 def with_those_below(command: click.Command) -> Iterator[click.Command]:
     yield command
     if isinstance(command, click.Group):
-        for below in command.commands.values():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
             yield from with_those_below(below)
 
 

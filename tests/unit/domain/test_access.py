@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.access import (
     OWNER,
+    PERSON,
     AccessRules,
     Action,
     Binding,
@@ -101,6 +102,8 @@ def test_channel_and_chat_type_are_read_from_the_key(text: str, channel: str | N
         (OWNER, AccessRules(), None, True),
         (OWNER, AccessRules(requires_key=True), None, False),
         (OWNER, AccessRules(requires_key=True), DIRECT, True),
+        (PERSON, AccessRules(requires_key=True), None, True),
+        (PERSON, AccessRules(), GROUP, False),
         (OWNER, AccessRules(), DIRECT, True),
         (OWNER, AccessRules(), GROUP, False),
         (OWNER, EVERYBODY, GROUP, True),

@@ -116,3 +116,9 @@ def test_page_is_read_and_written_by_itself_and_entered_from_anywhere(
     assert (RULES.why_not_page(given, is_write=True, is_entrance=False) == "") is writes
     assert (RULES.why_not_page(given, is_write=True, is_entrance=True) == "") is writes
     assert (RULES.why_not_page(given, is_write=False, is_entrance=True) == "") is enters
+
+
+def test_pages_are_shown_under_names_of_loopback_alone() -> None:
+    rules = DoorRules.of(18790, ["memory.internal:18790", "localhost:9999", "localhost.evil.com:1"]).of_pages()
+    shown = ["127.0.0.1:18790", "localhost:18790", "[::1]:18790", "localhost:9999"]
+    assert rules.hosts == set(shown)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memoryd.agents.events import EventBus
 from memoryd.errors import Unauthorized
 from memoryd.web.door import _cookies
 from memoryd.web.session import IDLE, LINK_SECONDS, MOST, PageSessions
@@ -62,9 +63,25 @@ def test_session_begins_with_the_agent_that_was_named() -> None:
     assert [sessions.begin(sessions.issue(name, is_kept=False)).agent for name in (None, "work")] == [None, "work"]
 
 
-def test_oldest_session_gives_way() -> None:
+def test_session_that_was_not_used_for_longest_gives_way() -> None:
     sessions = PageSessions(FakeClock())
-    begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(MOST + 1)]
+    begun = [sessions.begin(sessions.issue(is_kept=False)) for _ in range(MOST)]
+    assert sessions.find(begun[0].key, begun[0].secret)
+    sessions.begin(sessions.issue(is_kept=False))
     with pytest.raises(Unauthorized):
-        sessions.find(begun[0].key, begun[0].secret)
-    assert sessions.find(begun[1].key, begun[1].secret)
+        sessions.find(begun[1].key, begun[1].secret)
+    assert sessions.find(begun[0].key, begun[0].secret), "it asked a moment ago"
+
+
+async def test_session_follows_one_stream_and_none_after_its_end() -> None:
+    sessions, bus = PageSessions(FakeClock()), EventBus()
+    session = sessions.begin(sessions.issue(is_kept=True))
+    with bus.subscribe() as first, bus.subscribe() as second:
+        session.follow(first)
+        session.follow(second)
+        assert await first.next() is None
+        session.end()
+        assert await second.next() is None
+    assert not sessions.is_kept
+    with pytest.raises(Unauthorized):
+        sessions.find(session.key, session.secret)

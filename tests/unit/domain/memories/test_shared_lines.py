@@ -10,7 +10,8 @@ from memoryd.domain.documents import RelativePath, home_path, is_outside, person
 from memoryd.domain.memories.book import Memory, MemorySource, book_of
 from memoryd.domain.memories.changes.replacing import Keep, settlement_of
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import MalformedLine, RetainedLine, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.malformed_lines import MalformedLine
 from memoryd.domain.memories.sections import line_in, memory_sections
 from memoryd.domain.memories.versions import Disagreement, Doubt, KnownVersions
 from memoryd.domain.text.lines import padded

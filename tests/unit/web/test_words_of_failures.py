@@ -1,0 +1,34 @@
+"""A failure on a page says what a person can do: no command, no call, no directory, and no time of another zone."""
+
+import time
+
+import pytest
+
+from memoryd.api.problems import Problem
+from memoryd.web.site import _in_words
+from memoryd.wire import ErrorCode
+
+
+def test_hints_for_programs_become_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    for hint in (
+        "GET /v1/told lists what was",
+        "memoryctl disagreements lists all of them",
+        "ask on the owner's socket",
+    ):
+        said = _in_words(Problem(ErrorCode.NOT_FOUND, 404, "there is none in /home/ann/notes/a.md", hint))
+        assert said["message"] == "There is none in …/a.md."
+        assert said["hint"] == "It may have been changed, moved or forgotten meanwhile: look for it again."
+    kept = _in_words(Problem(ErrorCode.DENIED, 403, "nothing is written", "set memory.readOnly: false"))
+    assert kept["hint"] == "Set memory.readOnly: false."
+    assert _in_words(Problem(ErrorCode.UNAVAILABLE, 503, "not now"))["hint"].startswith("Try again")
+
+
+def test_times_are_those_of_the_clock_on_the_wall(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        said = _in_words(Problem(ErrorCode.UNAVAILABLE, 503, "away since 2026-11-28T20:15:30.5Z, it seems"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert said["message"] == "Away since 2026-11-29 05:15, it seems."
