@@ -10,7 +10,7 @@ from psycopg import sql
 
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team.postgres import connection_options, sentence
-from memoryd.team.schema import POLICIES, SCHEMA, TABLES, VERSION
+from memoryd.team.schema import FUNCTIONS, SCHEMA, TABLES, VERSION
 
 NO_LOGIN: Final = "the server knows no login {}, and you may not make one"
 NEWER: Final = "the server has the tables of a newer memoryd (version {})"
@@ -33,11 +33,8 @@ def begin(remote: str, team: str) -> None:
     with connected(remote) as server:
         _check_version(server)
         server.execute(TABLES)
+        server.execute(FUNCTIONS)
         server.execute("INSERT INTO memoryd.meta VALUES (%s) ON CONFLICT DO NOTHING", (VERSION,))
-        for table, name, says in POLICIES:
-            place = sql.Identifier(SCHEMA, table)
-            server.execute(sql.SQL("DROP POLICY IF EXISTS {} ON {}").format(sql.Identifier(name), place))
-            server.execute(sql.SQL("CREATE POLICY {} ON {} " + says).format(sql.Identifier(name), place))
         server.execute("INSERT INTO memoryd.teams (name) VALUES (%s) ON CONFLICT DO NOTHING", (team,))
 
 
@@ -54,9 +51,7 @@ def set_role(remote: str, team: str, person: str, role: MemberRole) -> bool:
                 server.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(person)))
             except psycopg.errors.InsufficientPrivilege as exc:
                 raise InvalidRequest(NO_LOGIN.format(person), hint=f"CREATE ROLE {person} LOGIN") from exc
-        done = server.execute(_SET, (team, person, role.value))
-        if done.rowcount != 1:
-            raise InvalidRequest(NOT_OWNER.format(team), hint=OWNER_HINT)
+        server.execute("SELECT memoryd.enrol(%s, %s, %s)", (team, person, role.value))
         return is_new
 
 
@@ -67,32 +62,16 @@ def remove(remote: str, team: str, person: str, *, with_files: bool) -> int:
     """
     with connected(remote) as server:
         _check_team(server, team)
-        files = 0
-        if with_files:
-            files = server.execute("DELETE FROM memoryd.files WHERE team = %s AND person = %s", (team, person)).rowcount
-        server.execute("DELETE FROM memoryd.members WHERE team = %s AND person = %s", (team, person))
-        tables = ("members", "files") if with_files else ("members",)
-        for table in tables:
-            left = f"SELECT 1 FROM memoryd.{table} WHERE team = %s AND person = %s"
-            if server.execute(left, (team, person)).fetchone() is not None:
-                raise InvalidRequest(NOT_OWNER.format(team), hint=OWNER_HINT)
-        return files
+        row = server.execute("SELECT memoryd.dismiss(%s, %s, %s)", (team, person, with_files)).fetchone()
+        return int(row[0]) if row is not None else 0
 
 
 def roles(remote: str, team: str) -> dict[str, MemberRole]:
     """Return who is in a team, and as what; raises SidecarError, InvalidRequest."""
     with connected(remote) as server:
         _check_team(server, team)
-        rows = server.execute("SELECT person, role FROM memoryd.members WHERE team = %s ORDER BY person", (team,))
+        rows = server.execute("SELECT * FROM memoryd.people(%s)", (team,))
         return {person: MemberRole(role) for person, role in rows}
-
-
-_SET: Final = """
-INSERT INTO memoryd.members (team, person, role) VALUES (%s, %s, %s)
-ON CONFLICT (team, person) DO UPDATE SET role = excluded.role
-"""
-NOT_OWNER: Final = "only who owns team {} says who is in it"
-OWNER_HINT: Final = "ask one of its owners, or who looks after the server"
 
 
 @contextlib.contextmanager
@@ -122,8 +101,9 @@ def _check_version(server: ServerConnection) -> None:
 def _check_team(server: ServerConnection, team: str) -> None:
     try:
         with server.transaction():
-            found = server.execute("SELECT 1 FROM memoryd.teams WHERE name = %s", (team,)).fetchone()
-    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
-        found = None
-    if found is None:
+            found = server.execute("SELECT memoryd.rules() OR memoryd.may(%s, 'owner', 'write', 'read')", (team,))
+            is_there = (found.fetchone() or (False,))[0]
+    except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName, psycopg.errors.InsufficientPrivilege):
+        is_there = False
+    if not is_there:
         raise InvalidRequest(f"the server has no team {team} that you are in", hint="memoryctl team init makes one")

@@ -47,6 +47,8 @@ from memoryd.team.view import TeamView, counted
 CONNECT_SECONDS: Final = 1
 STATEMENT_SECONDS: Final = 30
 EXCHANGE_SECONDS: Final = 60
+ASK_SECONDS: Final = 3
+"""For what somebody waits for, and is known from before."""
 TRIES: Final = 4
 """Of an exchange in which another machine of the same person was faster."""
 BATCH: Final = 20
@@ -65,27 +67,11 @@ FASTER: Final = "another machine of yours writes all the time; it is tried again
 UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
 FOREIGN: Final = "the server calls you {}: share as the person of that name"
 
-_KNOWN: Final = "SELECT path, digest FROM memoryd.files WHERE team = %s AND person = %s"
-_OTHERS: Final = """
-SELECT person, path, digest, size FROM (
-    SELECT person, path, digest, octet_length(body) AS size,
-        row_number() OVER (PARTITION BY person ORDER BY path) AS place
-    FROM memoryd.files WHERE team = %s AND person <> %s
-) AS numbered WHERE place <= %s ORDER BY person, path LIMIT %s
-"""
-_MEMBERS: Final = "SELECT person, role FROM memoryd.members WHERE team = %s ORDER BY person"
-_BODIES: Final = """
-SELECT f.person, f.path, f.body FROM memoryd.files f
-JOIN unnest(%s::text[], %s::text[]) AS w (person, path) USING (person, path) WHERE f.team = %s
-"""
-_INSERT: Final = """
-INSERT INTO memoryd.files (team, person, path, digest, body)
-VALUES (%(team)s, %(person)s, %(path)s, %(digest)s, %(body)s)
-ON CONFLICT DO NOTHING
-"""
-_WHERE: Final = "WHERE team = %(team)s AND person = %(person)s AND path = %(path)s AND digest = %(was)s"
-_UPDATE: Final = f"UPDATE memoryd.files SET digest = %(digest)s, body = %(body)s {_WHERE}"
-_DELETE: Final = f"DELETE FROM memoryd.files {_WHERE}"
+_STANDING: Final = "SELECT channel, generation, role FROM memoryd.standing(%s)"
+_PEOPLE: Final = "SELECT person FROM memoryd.people(%s)"
+_LISTED: Final = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s)"
+_BODIES: Final = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
+_PUT: Final = "SELECT memoryd.put(%s, %s, %s, %s)"
 
 FileKey = tuple[str, str]
 """Person and path."""
@@ -225,8 +211,8 @@ class PostgresCarrier:
 
     async def members(self) -> Collection[str]:
         """Return who may read what the team shares; as of the last exchange where the server is away."""
-        with contextlib.suppress(SidecarError):
-            async with self._connected() as server:
+        with contextlib.suppress(SidecarError, TimeoutError, psycopg.Error):
+            async with asyncio.timeout(ASK_SECONDS), self._connected() as server:
                 self._members = await self._read_members(server)
         return self._members
 
@@ -250,7 +236,11 @@ class PostgresCarrier:
             broken = offline = refused = ""
             try:
                 async with asyncio.timeout(EXCHANGE_SECONDS), self._connected() as server:
-                    refused = await self._send(server)
+                    try:
+                        refused = await self._send(server)
+                    except psycopg.Error as exc:
+                        # what others shared comes in all the same
+                        refused = sentence(exc)
                     await self._fetch(server)
             except _AwayError as exc:
                 offline = str(exc)
@@ -296,9 +286,7 @@ class PostgresCarrier:
             yield server
 
     async def _read_members(self, server: psycopg.AsyncConnection) -> list[str]:
-        rows = await (await server.execute(_MEMBERS, (self.team,))).fetchall()
-        self._is_reader = any(person == self.place.person and role == "read" for person, role in rows)
-        return [person for person, _ in rows]
+        return [person for (person,) in await (await server.execute(_PEOPLE, (self.team,))).fetchall()]
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
         """Bring one's own files to the server, and here what another machine of the same person did; say what it
@@ -309,7 +297,7 @@ class PostgresCarrier:
             self._held, self._members, self._refusal = {}, (), NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
-        self._refusal = ""
+        self._refusal, self._is_reader = "", state.role == "read"
         if state.generation < self._files.generation():
             # it was restored from an older copy: what it lacks was not taken back
             async with self._turn:
@@ -340,8 +328,8 @@ class PostgresCarrier:
     async def _state(self, server: psycopg.AsyncConnection) -> "_TeamState | None":
         """Return how the team stands on the server; None for who is not in it."""
         try:
-            found = await server.execute("SELECT channel, generation FROM memoryd.teams WHERE name = %s", (self.team,))
-        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
+            found = await server.execute(_STANDING, (self.team,))
+        except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName):
             return None
         row = await found.fetchone()
         return None if row is None else _TeamState(*row)
@@ -351,9 +339,9 @@ class PostgresCarrier:
         async with self._turn:
             before = await asyncio.to_thread(self._files.sent)
         known = {sha256(data).digest(): data for data in before.values()}
-        rows = await (await server.execute(_KNOWN, (self.team, self.place.person))).fetchall()
+        listed = await (await server.execute(_LISTED, (self.team, 0))).fetchall()
         # a server may lie: nothing leads out of the folder of one's own files
-        rows = [(path, bytes(digest)) for path, digest in rows if self._is_mine(path)]
+        rows = [(path, bytes(digest)) for _, path, digest, _ in listed if self._is_mine(path)]
         found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
         unknown = [(self.place.person, path) for path, _ in rows if path not in found]
         return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
@@ -367,7 +355,7 @@ class PostgresCarrier:
     ) -> AsyncIterator[tuple[FileKey, bytes]]:
         for at in range(0, len(keys), BATCH):
             part = keys[at : at + BATCH]
-            asked = [person for person, _ in part], [path for _, path in part], self.team
+            asked = self.team, [person for person, _ in part], [path for _, path in part]
             for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
                 yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
 
@@ -380,11 +368,9 @@ class PostgresCarrier:
                 was, now = theirs.get(path), wanted.get(path)
                 if was == now:
                     continue
-                values = {"team": self.team, "person": self.place.person, "path": path}
-                values |= {} if was is None else {"was": sha256(was).digest()}  # type: ignore[dict-item]
-                values |= {} if now is None else {"body": now, "digest": sha256(now).digest()}  # type: ignore[dict-item]
-                done = await server.execute(_DELETE if now is None else _INSERT if was is None else _UPDATE, values)
-                if done.rowcount != 1:
+                asked = (self.team, path, None if was is None else sha256(was).digest(), now)
+                done = await (await server.execute(_PUT, asked)).fetchone()
+                if done != (True,):
                     raise _OtherWasFasterError
 
     def _merged(
@@ -412,12 +398,13 @@ class PostgresCarrier:
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
         state = await self._state(server)
         self._members = await self._read_members(server)
-        asked = (self.team, self.place.person, PERSON_FILES + 1, MAX_FILES)
-        rows = await (await server.execute(_OTHERS, asked)).fetchall()
+        rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
         withheld, seen = dict[str, str](), dict[FileKey, bytes]()
         held, count = Counter[str](), Counter[str]()
-        for person, path, digest, size in rows:
+        for person, path, digest, size in rows[:MAX_FILES]:
             place = shared_file(path)
+            if person == self.place.person:
+                continue
             if place is None or place.person != person:
                 withheld[path] = NO_PLACE
             elif size > MAX_FILE_BYTES:
@@ -478,6 +465,7 @@ class _TeamState(NamedTuple):
 
     channel: str
     generation: int
+    role: str
 
 
 class _AwayError(SidecarError):

@@ -177,6 +177,20 @@ def test_what_is_taken_back_is_gone(tmp_path: Path) -> None:
     assert b"green door" not in data
 
 
+def test_index_is_whole_after_a_restart_and_a_reload(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    with member.daemon:
+        assert member.items("castle key")[0]["person"] == "ana"
+    with member.daemon:
+        member.daemon.client().reload()
+        assert member.items("castle key")[0]["person"] == "ana"
+        assert "index" not in {
+            one["part"] for agent in member.daemon.client().status()["agents"] for one in agent["degraded"]
+        }
+    assert "damaged" not in member.daemon.log.read_text()
+    assert "do not state" not in member.typed("doctor", "--section", "index")
+
+
 def test_settling_writes_ones_own_line_alone(tmp_path: Path) -> None:
     member = Member(tmp_path)
     with member.daemon:
