@@ -20,6 +20,8 @@ SESSION: Final = "memoryd.page_session"
 """The key of the ASGI scope for the session of a request that passed the door; None of one for a way in."""
 REFUSED: Final = "memoryd.page_refused"
 """The key of the ASGI scope for why there is no session."""
+AGENT: Final = "memoryd.page_agent"
+"""The key of the ASGI scope for the agent that the path names, so that each tab keeps its own; empty: none is named."""
 LOGIN: Final = f"{ROOT}/login"
 STATIC: Final = f"{ROOT}/static/"
 _OPEN: Final = (LOGIN, STATIC)
@@ -36,7 +38,7 @@ HEADERS: Final = {
 
 
 class PageDoor:
-    """Lets requests for pages through to `app`, each with its session in the scope and without the key in its path.
+    """Lets requests for pages through to `app`, each with its session in the scope and without key and agent in its path.
 
     Raises Denied for what comes from elsewhere. A request that nobody is in by goes on as one for the login.
     """
@@ -71,14 +73,15 @@ class PageDoor:
         return entered if path.startswith(_OPEN) else self._with_session(entered, path)
 
     def _with_session(self, scope: Scope, path: str) -> Scope:
-        key, slash, page = path.removeprefix(f"{ROOT}/").partition("/")
+        key, slash, rest = path.removeprefix(f"{ROOT}/").partition("/")
+        agent, _, page = rest.partition("/")
         if not slash:
             raise NotFound("there is no such page")
         try:
             session = self._sessions.find(key, *_cookies(scope))
         except Unauthorized as exc:
             return {**scope, "path": LOGIN, "method": "GET", REFUSED: exc}
-        return {**scope, "path": f"{ROOT}/{page or 'ask'}", SESSION: session}
+        return {**scope, "path": f"{ROOT}/{page}", SESSION: session, AGENT: agent}
 
 
 def _refusal(problem: MemorydError) -> Response:

@@ -51,6 +51,8 @@ class Visit(Struct, frozen=True, dict=True):
 
     session: PageSession
     services: Services
+    agent: str
+    """The agent whose memory is looked at, as the path names it."""
     sent: Mapping[str, str]
 
     @cached_property
@@ -61,7 +63,7 @@ class Visit(Struct, frozen=True, dict=True):
     @cached_property
     def admitted(self) -> Admitted:
         """The owner of the agent that is looked at, if the access rules let in; raises Denied, UnknownAgent."""
-        return self.caller.admit(self.session.agent, None)
+        return self.caller.admit(self.agent, None)
 
     @property
     def memories(self) -> AgentMemories:
@@ -145,5 +147,5 @@ class Page(Struct, frozen=True, kw_only=True):
 
     @property
     def full_path(self) -> str:
-        """The path as the layers of the port see it, without a session's key."""
+        """The path as the layers of the port see it, without a session's key and agent."""
         return f"{ROOT}/{self.path}"

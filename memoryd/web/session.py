@@ -46,7 +46,7 @@ class PageSession(Struct, kw_only=True):
     seen_at: float
     """When it last asked, in seconds of the clock."""
     agent: str | None = None
-    """The agent that is looked at; None: the default one."""
+    """The agent that is shown first; None: the default one."""
     notice: Notice | None = None
     receipt: Receipt | None = None
     """The last one."""

@@ -16,10 +16,11 @@ from memoryd.api.call import AtReload
 from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PAGE
+from memoryd.domain.access import folded_id
 from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, mending
-from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
+from memoryd.web.door import AGENT, COOKIE, LOGIN, REFUSED, SESSION, STATIC
 from memoryd.web.pages import ROOT, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
@@ -87,7 +88,7 @@ class Site:
             except MemorydError as exc:
                 refused = exc
             else:
-                response = RedirectResponse(f"{ROOT}/{session.key}/ask", status_code=303)
+                response = RedirectResponse(f"{ROOT}/{session.key}/", status_code=303)
                 response.set_cookie(
                     COOKIE, session.secret, path=f"{ROOT}/{session.key}/", httponly=True, samesite="strict"
                 )
@@ -97,29 +98,39 @@ class Site:
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
         """Return the answer of a page; what its handler or template raises is shown on a page as well."""
+        agent = folded_id(scope[AGENT])
         try:
             page, services = self._pages.get((scope["method"], scope["path"])), self._services()
+            if services is not None and scope["path"] == f"{ROOT}/":
+                first = agent or session.agent or services.gate.default
+                return RedirectResponse(f"{ROOT}/{session.key}/{first}/ask", status_code=303)
             if page is None or services is None:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
             services.gate.admit_call(PAGE, page.who)
             sent = _sent(scope)
-            answer = await page.handler(Visit(session, services, sent))
+            answer = await page.handler(Visit(session, services, agent, sent))
             if isinstance(answer, View):
                 address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
-                return self._html(f"{page.path}.html", {"address": address, **answer.values}, session, page)
+                return self._html(f"{page.path}.html", {"address": address, **answer.values}, session, agent, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
-            return self._html("error.html", _in_words(problem), session, None, problem.http_status)
+            return self._html("error.html", _in_words(problem), session, agent, None, problem.http_status)
         if isinstance(answer, Redirect):
             session.notice = answer.notice
             return RedirectResponse(answer.to, status_code=303)
         return answer
 
     def _html(
-        self, template: str, values: Mapping[str, Any], session: PageSession, page: Page | None, status: int = 200
+        self,
+        template: str,
+        values: Mapping[str, Any],
+        session: PageSession,
+        agent: str,
+        page: Page | None,
+        status: int = 200,
     ) -> Response:
         notice, session.notice = session.notice, None
         services = self._services()
@@ -129,7 +140,7 @@ class Site:
             "title": "Not done" if page is None else page.title,
             "notice": notice,
             "agents": [] if services is None else services.gate.agents,
-            "agent": session.agent,
+            "agent": agent,
             "address": "",
         }
         return _html(template, {**shared, **values}, status)

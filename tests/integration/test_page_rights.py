@@ -16,7 +16,7 @@ from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.body import DECODED
 from memoryd.domain.access import AccessRules, Admitted
 from memoryd.errors import Denied
-from memoryd.web.door import SESSION
+from memoryd.web.door import AGENT, SESSION
 from memoryd.web.pages import Page, View, Visit
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.web.site import TABLE, Site
@@ -53,6 +53,7 @@ async def _asked(
         "query_string": "&".join(f"{name}={value}" for name, value in FIELDS.items()).encode(),
         "headers": [],
         SESSION: session,
+        AGENT: "main",
         DECODED: FIELDS,
     }
     sent: list[Message] = []

@@ -1,0 +1,58 @@
+"""Several tabs of one session at the page: each keeps its agent, what it showed, and what it did."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.page import OpenPage, PageClient, open_page, text_of
+from tests.system.test_page_answers import forms_of
+
+RETAIN = "## Retain\n"
+NOTES = {"memory/2026-11-10.md": f"{RETAIN}- W @Tilde: the stove is green\n- W @Bram: the boat is red\n"}
+
+
+@pytest.fixture
+def opened(tmp_path: Any) -> Iterator[OpenPage]:
+    """Two agents, each with notes of its own; the second is the default one."""
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    (other / "memory" / "2026-11-10.md").write_text(f"{RETAIN}- W @Wen: the harbour is frozen\n")
+    search = {"provider": "none", "sync": {"deleteGraceMs": 100}}
+    agents = {
+        "defaults": {"workspace": str(tmp_path / "workspace"), "memorySearch": search},
+        "list": [{"id": "first"}, {"id": "second", "workspace": str(other), "default": True}],
+    }
+    with open_page(tmp_path, NOTES, agents=agents) as running:
+        running.daemon.client().sync(agent="first")
+        yield running
+
+
+def test_page_is_of_the_agent_that_it_says_and_each_tab_keeps_its_own(opened: OpenPage) -> None:
+    with opened.enter() as tab:
+        begun = tab.get("memories").text
+        assert "<option selected>second" in begun
+        assert "the harbour is frozen" in begun
+        (form,) = forms_of(begun, "agent")
+        other = tab.post("agent", **{**form, "agent": "first"})
+        assert other.url.path.endswith("/first/ask")
+        assert "<option selected>first" in other.text
+        assert "the stove is green" in tab.of("first").get("memories").text
+        done = tab.post("remember", text="the harbour thaws in March")
+        assert "Remembered." in done.text
+        assert "thaws" in tab.get("memories").text
+        assert "thaws" not in tab.of("first").get("memories").text
+        (undo,) = forms_of(done.text, "undo")
+        assert "Taken back" in tab.post("undo", **undo).text
+        assert "the harbour is frozen" in tab.get("memories").text
+
+
+def test_agent_that_is_not_known_leads_to_those_that_are(opened: OpenPage) -> None:
+    with opened.enter() as tab:
+        answer = tab.of("third").get("memories")
+        assert (answer.status_code, "Configured agents: first, second." in answer.text) == (404, True)
+        assert "<option>second" in answer.text
+        chosen = tab.of("third").post("agent", agent="second")
+        assert (chosen.status_code, chosen.url.path.endswith("/second/ask")) == (200, True)
+        assert tab.http.get(tab.base.rpartition("/")[0] + "/FIRST", headers=tab._headers({})).status_code == 303
