@@ -38,7 +38,7 @@ HEADERS: Final = {
 
 
 class PageDoor:
-    """Lets requests for pages through to `app`, each with its session in the scope and without key and agent in its path.
+    """Lets requests for pages through to `app`, with session and agent in the scope in the place of those in the path.
 
     Raises Denied for what comes from elsewhere. A request that nobody is in by goes on as one for the login.
     """

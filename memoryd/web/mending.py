@@ -142,14 +142,10 @@ async def correct(visit: Visit) -> Redirect:
 async def correct_lines(visit: Visit) -> Redirect:
     """Correct lines of a note where they stand."""
     # blanks at the beginning of a line are a part of it
-    old, new = (_typed(visit, name) for name in ("old", "text"))
+    old, new = (visit.typed(name).removesuffix("\n") for name in ("old", "text"))
     request = visit.request(LinesReplaceRequest, citation=visit.text("at"), old=old, new=new)
     reply = await changes.replace_lines(request, visit.admitted, visit.memories)
     return _done(visit, f"Written into {reply['path']}." if reply["changed"] else "It says so.", reply)
-
-
-def _typed(visit: Visit, name: str) -> str:
-    return visit.sent.get(name, "").replace("\r\n", "\n").removesuffix("\n")
 
 
 async def remember(visit: Visit) -> Redirect:

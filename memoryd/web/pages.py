@@ -1,6 +1,6 @@
 """What a page is: a row with its path, title, who may ask for it and what answers; and what a handler gets."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from secrets import token_urlsafe
@@ -53,7 +53,7 @@ class Visit(Struct, frozen=True, dict=True):
     services: Services
     agent: str
     """The agent whose memory is looked at, as the path names it."""
-    sent: Mapping[str, str]
+    sent: Mapping[str, Sequence[str]]
 
     @cached_property
     def caller(self) -> Caller:
@@ -72,11 +72,15 @@ class Visit(Struct, frozen=True, dict=True):
 
     def text(self, name: str, default: str = "") -> str:
         """Return a field, without blanks around it."""
-        return self.sent.get(name, default).strip()
+        return self.typed(name, default).strip()
+
+    def typed(self, name: str, default: str = "") -> str:
+        """Return a field as it was sent."""
+        return self.sent.get(name, (default,))[-1]
 
     def all(self, name: str) -> list[str]:
-        """Return each value of a field that may be repeated."""
-        return self.text(name).split("\n") if self.text(name) else []
+        """Return each value of a field that may be repeated, as it was sent: a file's name may hold any character."""
+        return [value for value in self.sent.get(name, ()) if value]
 
     def number(self, name: str, default: int = 0) -> int:
         """Return a field that is a whole number; raises InvalidRequest."""
@@ -120,7 +124,7 @@ class Visit(Struct, frozen=True, dict=True):
 
 def url_of(page: str, /, **fields: object) -> str:
     """Return the address of a page, relative to any other; fields of no value are left out."""
-    query = urlencode({name: value for name, value in fields.items() if value not in (None, "")})
+    query = urlencode({name: value for name, value in fields.items() if value not in (None, "")}, doseq=True)
     return f"{page}?{query}" if query else page
 
 

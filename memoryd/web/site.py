@@ -84,7 +84,7 @@ class Site:
         refused: MemorydError | None = scope.get(REFUSED)
         if scope["method"] == "POST" and refused is None:
             try:
-                session = self._sessions.begin(str(scope[DECODED].get("token", "")))
+                session = self._sessions.begin(scope[DECODED].get("token", [""])[0])
             except MemorydError as exc:
                 refused = exc
             else:
@@ -173,7 +173,7 @@ _WHAT_TO_DO: Final = {
 """Where the hint is for programs, and for who types commands."""
 
 
-def _sent(scope: Scope) -> Mapping[str, str]:
+def _sent(scope: Scope) -> Mapping[str, Sequence[str]]:
     return decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
 
 

@@ -23,7 +23,7 @@ from memoryd.web.site import TABLE, Site
 
 OF_NO_MEMORY = {"health", "doctor", "agent", "logout"}
 """Pages about the daemon and the session, and the choice of whose memory is shown next."""
-FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), "1")
+FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), ["1"])
 """What pages may ask for, so that none stops before it asks who may."""
 
 
@@ -50,7 +50,7 @@ async def _asked(
         "type": "http",
         "method": page.method,
         "path": page.full_path,
-        "query_string": "&".join(f"{name}={value}" for name, value in FIELDS.items()).encode(),
+        "query_string": "&".join(f"{name}={value}" for name, (value,) in FIELDS.items()).encode(),
         "headers": [],
         SESSION: session,
         AGENT: "main",

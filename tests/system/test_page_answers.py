@@ -60,7 +60,13 @@ def forms_of(text: str, action: str) -> list[dict[str, Any]]:
     """Return the fields of each form that posts to an action, as a browser would send them."""
     forms: list[dict[str, Any]] = []
     for form in re.findall(rf'<form[^>]* action="{action}"[^>]*>(.*?)</form>', text, re.DOTALL):
-        fields = {given["name"]: given.get("value", "") for tag, given in tags_of(form) if "name" in given}
+        fields: dict[str, Any] = {}
+        for _, given in tags_of(form):
+            name, value = given.get("name"), given.get("value", "")
+            if name and given.get("type") == "hidden" and name in fields:
+                fields[name] = [*([fields[name]] if isinstance(fields[name], str) else fields[name]), value]
+            elif name:
+                fields[name] = value
         forms.append(fields)
     return forms
 

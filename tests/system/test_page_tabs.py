@@ -1,12 +1,11 @@
 """Several tabs of one session at the page: each keeps its agent, what it showed, and what it did."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.page import OpenPage, PageClient, open_page, text_of
+from tests.page import OpenPage, open_page
 from tests.system.test_page_answers import forms_of
 
 RETAIN = "## Retain\n"
@@ -56,3 +55,22 @@ def test_agent_that_is_not_known_leads_to_those_that_are(opened: OpenPage) -> No
         chosen = tab.of("third").post("agent", agent="second")
         assert (chosen.status_code, chosen.url.path.endswith("/second/ask")) == (200, True)
         assert tab.http.get(tab.base.rpartition("/")[0] + "/FIRST", headers=tab._headers({})).status_code == 303
+
+
+def test_file_whose_name_has_a_line_feed_is_itself_alone(opened: OpenPage) -> None:
+    workspace = opened.daemon.workspace
+    core, odd = workspace / "MEMORY.md", workspace / "memory" / "x\nMEMORY.md"
+    core.write_text("# Core\n\nkeep this\n")
+    odd.write_text("# Odd\n\nthe quokka ate\n")
+    opened.daemon.client().sync(agent="first")
+    with opened.enter() as session:
+        tab = session.of("first")
+        plan = tab.get("forget", target="memory/x\nMEMORY.md#L1-L3")
+        (form,) = forms_of(plan.text, "forget")
+        assert form["target"] == "memory/x\nMEMORY.md#L1-L3"
+        assert "keep this" not in plan.text
+        # as a browser writes it
+        receipt = tab.post("forget", **{**form, "target": form["target"].replace("\n", "\r\n")})
+        assert "Forgotten" in receipt.text
+        assert core.read_text() == "# Core\n\nkeep this\n"
+        assert "quokka" not in odd.read_text()
