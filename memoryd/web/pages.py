@@ -26,6 +26,8 @@ from memoryd.web.session import Notice, PageSession, Receipt
 
 ROOT: Final = "/web"
 """The path that all of it is below."""
+NOTICE: Final = "notice"
+"""The field of an address that names what its page is to say once of what was done."""
 ROWS: Final = 25
 """Of one page of a list."""
 _OWN_PAGE: Final = expression(r"[a-z-]+(\?[^\s#]*)?")

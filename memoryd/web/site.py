@@ -21,7 +21,7 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, mending
 from memoryd.web.door import AGENT, COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import ROOT, Page, Redirect, View, Visit, url_of
+from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
@@ -108,42 +108,44 @@ class Site:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
             services.gate.admit_call(PAGE, page.who)
-            sent = _sent(scope)
+            sent = dict(_sent(scope))
+            notice = session.notices.pop(sent.pop(NOTICE, [""])[0], None)
             answer = await page.handler(Visit(session, services, agent, sent))
             if isinstance(answer, View):
                 address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
-                return self._html(f"{page.path}.html", {"address": address, **answer.values}, session, agent, page)
+                shown = {"address": address, "notice": notice, **answer.values}
+                return self._html(f"{page.path}.html", shown, agent, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
-            return self._html("error.html", _in_words(problem), session, agent, None, problem.http_status)
+            return self._html("error.html", _in_words(problem), agent, None, problem.http_status)
         if isinstance(answer, Redirect):
-            session.notice = answer.notice
-            return RedirectResponse(answer.to, status_code=303)
+            return RedirectResponse(_address(answer, session), status_code=303)
         return answer
 
     def _html(
-        self,
-        template: str,
-        values: Mapping[str, Any],
-        session: PageSession,
-        agent: str,
-        page: Page | None,
-        status: int = 200,
+        self, template: str, values: Mapping[str, Any], agent: str, page: Page | None, status: int = 200
     ) -> Response:
-        notice, session.notice = session.notice, None
         services = self._services()
         shared = {
             "navigation": self._navigation,
             "here": "" if page is None else page.under or page.path,
             "title": "Not done" if page is None else page.title,
-            "notice": notice,
+            "notice": None,
             "agents": [] if services is None else services.gate.agents,
             "agent": agent,
             "address": "",
         }
         return _html(template, {**shared, **values}, status)
+
+
+def _address(answer: Redirect, session: PageSession) -> str:
+    """Return where to go on; a notice goes there and to no other tab, so the address names it."""
+    if answer.notice is None:
+        return answer.to
+    page, mark, fragment = answer.to.partition("#")
+    return f"{page}{'&' if '?' in page else '?'}{NOTICE}={session.keep_notice(answer.notice)}{mark}{fragment}"
 
 
 def _in_words(problem: problems.Problem) -> Mapping[str, str]:

@@ -23,7 +23,7 @@ from memoryd.web.site import TABLE, Site
 
 OF_NO_MEMORY = {"health", "doctor", "agent", "logout"}
 """Pages about the daemon and the session, and the choice of whose memory is shown next."""
-FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), ["1"])
+FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), ("1",))
 """What pages may ask for, so that none stops before it asks who may."""
 
 

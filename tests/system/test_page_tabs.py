@@ -74,3 +74,18 @@ def test_file_whose_name_has_a_line_feed_is_itself_alone(opened: OpenPage) -> No
         assert "Forgotten" in receipt.text
         assert core.read_text() == "# Core\n\nkeep this\n"
         assert "quokka" not in odd.read_text()
+
+
+def test_notice_is_of_the_page_that_acted_and_is_shown_once(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        first = tab.post("remember", follow=False, text="the oars are of ash", back="told?session=x")
+        second = tab.post("remember", follow=False, text="the sail is brown")
+        assert "Undo" not in tab.get("ask").text, "another tab"
+        answers = [tab.get(one.headers["location"]).text for one in (second, first)]
+        shown = [forms_of(text, "undo")[0] for text in answers]
+        assert [one["back"] for one in shown] == ["ask", "told?session=x"]
+        assert "Taken back" in tab.post("undo", **shown[1]).text
+        kept = tab.get("memories").text
+        assert ("ash" in kept, "sail is brown" in kept) == (False, True)
+        assert "Undo" not in tab.get(first.headers["location"]).text, "loaded again"
