@@ -20,7 +20,7 @@ from memoryd.domain.documents import is_outside
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.replies.search import HitReply
-from memoryd.web.pages import Page, Redirect, View, Visit
+from memoryd.web.pages import Page, Redirect, View, Visit, sentences
 from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX
 
@@ -134,8 +134,7 @@ async def correct(visit: Visit) -> Redirect:
     request = visit.request(MemoryReplaceRequest, text=visit.text("text"))
     reply = await memories.replace(visit.text("id"), request, visit.caller, visit.memories)
     text = "Corrected: the older version is kept, and marked as superseded." if reply["changed"] else "It says so."
-    notes = " ".join(reply["notes"])
-    notice = Notice(f"{text} {notes}".strip(), tuple(reply["changes"]), reply["run"] or "")
+    notice = Notice(sentences(text, *reply["notes"]), tuple(reply["changes"]), reply["run"] or "")
     return Redirect(visit.back("memories"), notice)
 
 
@@ -177,7 +176,7 @@ async def unpin(visit: Visit) -> Redirect:
 
 def _done(visit: Visit, text: str, reply: Any) -> Redirect:
     made = (reply["change"],) if reply["change"] else ()
-    return Redirect(visit.back("ask"), Notice(" ".join([text, *reply["notes"]]), made))
+    return Redirect(visit.back("ask"), Notice(sentences(text, *reply["notes"]), made))
 
 
 PAGES: Final = (

@@ -130,6 +130,11 @@ def url_of(page: str, /, **fields: object) -> str:
     return f"{page}?{query}" if query else page
 
 
+def sentences(*texts: str) -> str:
+    """Return texts as sentences, each with a capital and a full stop."""
+    return " ".join(f"{text[0].upper()}{text[1:].rstrip('.')}." for text in map(str.strip, texts) if text)
+
+
 def is_of_day(citation: str) -> bool:
     """Tell whether a place is in a note of a day: of others nobody knows when they were written."""
     return date_in_name(parse(citation).path) is not None

@@ -21,7 +21,7 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, mending
 from memoryd.web.door import AGENT, COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, View, Visit, url_of
+from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, View, Visit, sentences, url_of
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
@@ -154,7 +154,7 @@ def _in_words(problem: problems.Problem) -> Mapping[str, str]:
     if not hint or _FOR_PROGRAMS.search(hint):
         hint = _WHAT_TO_DO.get(problem.code, _LATER)
     message = _STAMP.sub(lambda found: _local(found[0]), problems.hide_directories(problem.message))
-    return {name: f"{text[:1].upper()}{text[1:].rstrip('.')}." for name, text in (("message", message), ("hint", hint))}
+    return {"message": sentences(message), "hint": sentences(hint)}
 
 
 def _local(stamp: str) -> str:
