@@ -61,6 +61,11 @@ class PageClient:
             return self.http.get(reply.url.join(reply.headers["location"]), headers=self._headers(OURS))
         return reply
 
+    def forget(self, target: str | list[str], *, follow: bool = True, **fields: Any) -> httpx.Response:
+        """Look at what forgetting reaches, and forget that."""
+        plan = re.search(r'name="shown" value="(\w*)"', self.get("forget", target=target).text)
+        return self.post("forget", follow=follow, target=target, shown=plan[1] if plan else "", **fields)
+
     def of(self, agent: str) -> "PageClient":
         """Return another tab of the session, which looks at an agent."""
         other = copy(self)

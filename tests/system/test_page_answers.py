@@ -283,7 +283,7 @@ def test_more_than_one_page_of_memories_is_forgotten_as_it_was_shown_and_the_res
     assert "You chose 30: these are the first 25. The other 5 stay" in text_of(plan)
     assert plan.text.count("<article") == 25
     (form,) = [one for one in forms_of(plan.text, "forget") if "rest" in one]
-    receipt = crowd.post("forget", target=targets[:25], rest=targets[25:], undoable="yes", back=form["back"])
+    receipt = crowd.post("forget", **form)
     assert "Lines of notes 25" in text_of(receipt)
     assert "Look at the other 5" in receipt.text
     assert len(re.findall(r'name="target" value="([^"]+)"', receipt.text)) == 5

@@ -1,11 +1,13 @@
 """Several tabs of one session at the page: each keeps its agent, what it showed, and what it did."""
 
+import html
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.page import OpenPage, open_page
+from tests.page import OpenPage, PageClient, open_page, text_of
 from tests.system.test_page_answers import forms_of
 
 RETAIN = "## Retain\n"
@@ -89,3 +91,59 @@ def test_notice_is_of_the_page_that_acted_and_is_shown_once(opened: OpenPage) ->
         kept = tab.get("memories").text
         assert ("ash" in kept, "sail is brown" in kept) == (False, True)
         assert "Undo" not in tab.get(first.headers["location"]).text, "loaded again"
+
+
+def test_statement_that_came_after_the_look_does_not_go_unseen(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        target = id_in(tab, "the boat is red")
+        (form,) = forms_of(tab.get("forget", target=target).text, "forget")
+        again = opened.daemon.workspace / "memory" / "2026-11-12.md"
+        again.write_text(f"{RETAIN}- W @Bram: the boat is red\n")
+        opened.daemon.client().sync(agent="first")
+        late = tab.post("forget", **form)
+        assert (late.status_code, "was changed meanwhile" in late.text) == (400, True)
+        assert tab.post("forget", target=target).status_code == 400, "what was never shown"
+        assert "the boat is red" in again.read_text()
+        assert "Lines of notes 2" in text_of(tab.forget(target))
+
+
+def test_way_back_leads_to_no_page_of_what_is_gone_and_to_the_same_part_of_a_list(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        target = id_in(tab, "the boat is red")
+        own = f"memory?id={target}"
+        (kept,) = re.findall(r'<a href="([^"]*)">Keep it', tab.get("forget", target=target, back=own).text)
+        assert kept == own
+        done = tab.forget(target, back=own)
+        assert '<a href="memories">Back' in done.text
+        note = opened.daemon.workspace / "memory" / "2026-11-12.md"
+        note.write_text(RETAIN + "".join(f"- W @Box: box {n} is empty\n" for n in range(40)))
+        opened.daemon.client().sync(agent="first")
+        (following,) = re.findall(r'<a rel="next" href="([^"]*)"', tab.get("memories", q="box").text)
+        second = tab.get(html.unescape(following)).text
+        (form,) = forms_of(second, "forget")
+        assert form["back"] == html.unescape(following)
+        assert tab.get(form["back"]).text == second
+
+
+def test_undo_of_several_says_which_were_taken_back_and_which_not(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        made = [
+            forms_of(tab.post("remember", text=f"the {name} is new").text, "undo")[0]["id"] for name in ("mast", "keel")
+        ]
+        note = next(path for path in opened.daemon.workspace.rglob("*.md") if "the mast is new" in path.read_text())
+        note.write_text(note.read_text().replace("the mast is new", "the mast is old"))
+        opened.daemon.client().sync(agent="first")
+        said = text_of(answer := tab.post("undo", id=made))
+        assert f"Taken back: {made[1]}. Change {made[0]} is not taken back: " in said
+        assert 'class="notice wrong"' in answer.text
+        assert "the keel is new" not in note.read_text()
+        assert len(forms_of(answer.text, "undo")) >= 1
+
+
+def id_in(tab: PageClient, words: str) -> str:
+    """Return the id of the first memory that has these words."""
+    (found,) = re.findall(rf'value="([\w-]+)" aria-label="Choose {words}', tab.get("memories", q=words).text)
+    return found
