@@ -75,7 +75,7 @@ def test_told_has_each_part_with_its_verdict_its_cost_and_what_was_cut(opened: O
         assert said in text
     assert "the same since question 1" in text
     assert page.get("told").text.count("<article") == 3
-    assert "Nothing was told" in text_of(page.get("told", session="another"))
+    assert "Nothing is noted of this session." in text_of(page.get("told", session="another"))
 
 
 def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened: OpenPage, page: PageClient) -> None:
