@@ -143,6 +143,46 @@ def test_undo_of_several_says_which_were_taken_back_and_which_not(opened: OpenPa
         assert len(forms_of(answer.text, "undo")) >= 1
 
 
+def test_correction_of_what_was_corrected_meanwhile_replaces_nothing_unseen(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        target = id_in(tab, "the boat is red")
+        assert "Corrected" in tab.post("correct", id=target, text="the boat is blue", back="ask?q=boat").text
+        late = tab.post("correct", id=target, text="the boat is <green>", back="ask?q=boat")
+        assert "It was corrected meanwhile" in late.text
+        assert "the boat is blue" in text_of(late)
+        (form,) = forms_of(late.text, "correct")
+        assert ("the boat is &lt;green&gt;" in late.text, form["back"]) == (True, "ask?q=boat")
+        assert "boat is green" not in tab.get("memories").text
+        assert not forms_of(tab.get("memory", id=target).text, "correct"), "a newer one is corrected"
+        assert "Corrected" in tab.post("correct", **{**form, "text": "the boat is green"}).text
+        listed = text_of(tab.get("memories", q="boat"))
+        assert all(f"the boat is {colour}" in listed for colour in ("red", "blue", "green"))
+
+
+def test_place_beyond_the_end_of_a_note_shows_its_end(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        answer = session.of("first").get("open", at="memory/2026-11-10.md#L999999999")
+        said = text_of(answer)
+        assert "It has no such lines any more. This is its end." in said
+        assert "3 - W @Bram: the boat is red" in said
+        assert "Forget this line" not in said
+
+
+def test_question_since_which_the_stable_block_is_the_same_is_led_to(opened: OpenPage) -> None:
+    with opened.daemon.client() as client, opened.enter() as session:
+        for number in range(9):
+            client.turn(
+                f"Where was lamp {number}?", session_key="agent:first:chat:direct:ann", at=f"2026-11-02T10:0{number}:00"
+            )
+        name = client.told(agent="first")["turns"][0]["session"]
+        tab = session.of("first")
+        last = tab.get("told", session=name).text
+        (to,) = set(re.findall(r'the same since <a href="([^"]*)"', last))
+        assert "Where was lamp 0?" not in last
+        assert "Where was lamp 0?" in tab.get(html.unescape(to)).text
+
+
 def id_in(tab: PageClient, words: str) -> str:
     """Return the id of the first memory that has these words."""
     (found,) = re.findall(rf'value="([\w-]+)" aria-label="Choose {words}', tab.get("memories", q=words).text)
