@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.api.http.body import header_of
 from memoryd.domain.loopback import DoorRules
 from memoryd.errors import Denied, MemorydError, NotFound, Unauthorized
-from memoryd.web.pages import ROOT
+from memoryd.web.pages import ROOT, sentences
 from memoryd.web.session import PageSessions
 
 COOKIE: Final = "memoryd"
@@ -70,7 +70,7 @@ class PageDoor:
         if path in (ROOT, f"{ROOT}/"):
             path = LOGIN
         entered = {**scope, "path": path, SESSION: None}
-        return entered if path.startswith(_OPEN) else self._with_session(entered, path)
+        return entered if path == "/" or path.startswith(_OPEN) else self._with_session(entered, path)
 
     def _with_session(self, scope: Scope, path: str) -> Scope:
         key, slash, rest = path.removeprefix(f"{ROOT}/").partition("/")
@@ -80,7 +80,7 @@ class PageDoor:
         try:
             session = self._sessions.find(key, *_cookies(scope))
         except Unauthorized as exc:
-            return {**scope, "path": LOGIN, "method": "GET", REFUSED: exc}
+            return {**scope, "path": LOGIN, REFUSED: exc}
         return {**scope, "path": f"{ROOT}/{page}", SESSION: session, AGENT: agent}
 
 
@@ -89,7 +89,11 @@ def _refusal(problem: MemorydError) -> Response:
     from memoryd.web.rendering import render
 
     # here: most daemons are never asked for a page
-    return Response(render("login.html", {"problem": problem}), problem.http_status, media_type="text/html")
+    return Response(
+        render("login.html", {"problem": sentences(str(problem)), "typed": ""}),
+        problem.http_status,
+        media_type="text/html",
+    )
 
 
 def _cookies(scope: Scope) -> list[str]:
@@ -125,10 +129,10 @@ def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
 
 
 def at_pages(pages: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Return an app that answers the paths of pages by `pages`, and all others by `others`."""
+    """Return an app that answers the paths of pages, also the root, by `pages`, and all others by `others`."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        is_page = scope["path"] == ROOT or scope["path"].startswith(f"{ROOT}/")
+        is_page = scope["path"] in ("/", ROOT) or scope["path"].startswith(f"{ROOT}/")
         await (pages if is_page else others)(scope, receive, send)
 
     return answer

@@ -102,7 +102,7 @@ class Visit(Struct, frozen=True, dict=True):
         try:
             return kind.model_validate({"agent": agent, **fields})
         except ValidationError as exc:
-            raise InvalidRequest(why_refused(exc), hint="go back, and mend it") from exc
+            raise InvalidRequest(_why(exc), hint="go back, and mend it") from exc
 
     def keep_receipt(self, page: str, values: Mapping[str, Any]) -> Redirect:
         """Return the page that shows what was done, which it is to be asked for: to load it again does nothing."""
@@ -122,6 +122,16 @@ class Visit(Struct, frozen=True, dict=True):
         """Return the page that a form says it was on; else another."""
         page = self.text("back")
         return page if _OWN_PAGE.fullmatch(page) else otherwise
+
+
+def _why(refused: ValidationError) -> str:
+    """Return why the fields of a form are refused: of texts in words of the page, which has no names of fields."""
+    error = refused.errors()[0]
+    if error["type"] in ("string_too_short", "string_pattern_mismatch"):
+        return "there is nothing in it: write what it should say"
+    if error["type"] == "string_too_long":
+        return f"it is too long: it may have {error['ctx']['max_length']:,} characters"
+    return why_refused(refused)
 
 
 def url_of(page: str, /, **fields: object) -> str:

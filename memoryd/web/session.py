@@ -133,11 +133,11 @@ class PageSessions:
             or session.is_over
             or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given)
         ):
-            raise Unauthorized("nobody is in by this address", hint=AGAIN)
+            raise Unauthorized("your session is over", hint=AGAIN)
         del self._sessions[key]
         if session.is_idle(self._clock()):
             session.end()
-            raise Unauthorized("nothing was asked for half an hour", hint=AGAIN)
+            raise Unauthorized("your session is over", hint=AGAIN)
         session.seen_at = self.used_at = self._clock()
         # to the end of those that may give way
         self._sessions[key] = session

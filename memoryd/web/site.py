@@ -70,7 +70,10 @@ class Site:
         """Answer one request that the door let through."""
         path: str = scope["path"]
         session: PageSession | None = scope[SESSION]
-        if path.startswith(STATIC):
+        if path == "/":
+            note_route(scope, LOGIN)
+            response: Response = RedirectResponse(LOGIN, status_code=303)
+        elif path.startswith(STATIC):
             response = _static(path.removeprefix(STATIC))
         elif path == LOGIN or session is None:
             response = self._login(scope)
@@ -84,7 +87,7 @@ class Site:
         refused: MemorydError | None = scope.get(REFUSED)
         if scope["method"] == "POST" and refused is None:
             try:
-                session = self._sessions.begin(scope[DECODED].get("token", [""])[0])
+                session = self._sessions.begin(scope[DECODED].get("token", [""])[0].rpartition("#")[2])
             except MemorydError as exc:
                 refused = exc
             else:
@@ -94,7 +97,7 @@ class Site:
                 )
                 return response
         status = 200 if refused is None else refused.http_status
-        return _html("login.html", {"problem": refused}, status)
+        return _html("login.html", {"problem": sentences(str(refused or "")), "typed": _typed(scope)}, status)
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
         """Return the answer of a page; what its handler or template raises is shown on a page as well."""
@@ -119,7 +122,9 @@ class Site:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
-            return self._html("error.html", _in_words(problem), agent, None, problem.http_status)
+            title = "That cannot be shown" if scope["method"] == "GET" else "That was not done"
+            values = {"title": title, "typed": _typed(scope), **_in_words(problem)}
+            return self._html("error.html", values, agent, None, problem.http_status)
         if isinstance(answer, Redirect):
             return RedirectResponse(_address(answer, session), status_code=303)
         return answer
@@ -131,7 +136,7 @@ class Site:
         shared = {
             "navigation": self._navigation,
             "here": "" if page is None else page.under or page.path,
-            "title": "Not done" if page is None else page.title,
+            "title": "" if page is None else page.title,
             "notice": None,
             "agents": [] if services is None else services.gate.agents,
             "agent": agent,
@@ -150,6 +155,8 @@ def _address(answer: Redirect, session: PageSession) -> str:
 
 def _in_words(problem: problems.Problem) -> Mapping[str, str]:
     """Return what a person reads of a failure: no command, call or directory, and times as the clock on the wall."""
+    if _PRIVATE in problem.message:
+        return {"message": "This conversation is private.", "hint": "Have it remembered again on Conversations."}
     hint = problem.hint
     if not hint or _FOR_PROGRAMS.search(hint):
         hint = _WHAT_TO_DO.get(problem.code, _LATER)
@@ -163,6 +170,7 @@ def _local(stamp: str) -> str:
 
 _FOR_PROGRAMS: Final = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
 _STAMP: Final = expression(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)(?!\w)")
+_PRIVATE: Final = 'is marked "do not remember"'
 _LATER: Final = "try again in a moment; the page Health tells how all parts are"
 _WHAT_TO_DO: Final = {
     ErrorCode.INVALID_REQUEST: "go back, and change what you sent",
@@ -177,6 +185,11 @@ _WHAT_TO_DO: Final = {
 
 def _sent(scope: Scope) -> Mapping[str, Sequence[str]]:
     return decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
+
+
+def _typed(scope: Scope) -> str:
+    """Return what somebody wrote into a form: where it is not kept it is shown, for a browser may have lost it."""
+    return scope.get(DECODED, {}).get("text", [""])[-1] if scope["method"] == "POST" else ""
 
 
 def _static(name: str) -> Response:

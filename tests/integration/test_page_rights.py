@@ -91,4 +91,4 @@ async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
     page = Page(path="memory", handler=of_nothing)
     status, body = await _asked(page, [page])
     assert status == 500
-    assert b"That was not done" in body
+    assert b"That cannot be shown" in body

@@ -117,7 +117,10 @@ def test_every_answer_keeps_a_browser_to_what_we_sent(opened: OpenPage, page: Pa
 
 def test_port_that_is_open_for_the_page_answers_no_calls(opened: OpenPage, page: PageClient) -> None:
     assert httpx.get(f"{opened.url}/v1/health").status_code == 404
-    assert httpx.get(f"{opened.url}/").status_code == 404
+    begun = httpx.get(f"{opened.url}/")
+    assert (begun.status_code, begun.headers["location"]) == (303, "/web/login")
+    assert {name: begun.headers[name] for name in HEADERS} == HEADERS
+    assert httpx.get(f"{opened.url}/", headers=FOREIGN).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["ask", "memories", "changes", "health", "ask?q=stove", "memories?tier=working"])
@@ -291,7 +294,7 @@ def test_place_is_opened_with_its_lines_marked(page: PageClient) -> None:
 def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str, status: int) -> None:
     answer = page.get(path)
     assert answer.status_code == status
-    assert "That was not done" in answer.text
+    assert "That cannot be shown" in answer.text
 
 
 def test_page_to_go_back_to_is_one_of_ours(page: PageClient) -> None:

@@ -272,4 +272,4 @@ def test_pairs_and_proposals_are_paged_without_a_gap(tmp_path: Path) -> None:
 def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str) -> None:
     answer = page.get(path)
     assert answer.status_code in (400, 404)
-    assert "That was not done" in answer.text
+    assert "That cannot be shown" in answer.text

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.page import OpenPage, PageClient, open_page, text_of
+from tests.page import OURS, OpenPage, PageClient, open_page, text_of
 from tests.system.test_page_answers import forms_of
 
 RETAIN = "## Retain\n"
@@ -183,7 +184,60 @@ def test_question_since_which_the_stable_block_is_the_same_is_led_to(opened: Ope
         assert "Where was lamp 0?" in tab.get(html.unescape(to)).text
 
 
+def test_what_was_written_is_not_lost_with_the_session(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        target = id_in(tab, "the boat is red")
+        tab.post("logout", follow=False)
+        late = tab.post("correct", id=target, text="\nthe boat is <blue> & new")
+        assert (late.status_code, "Your session is over." in late.text) == (401, True)
+        assert ">\n\nthe boat is &lt;blue&gt; &amp; new</textarea>" in late.text
+        assert "memoryctl web" in late.text
+        gone = tab.get("ask")
+        assert (gone.status_code, "Your session is over." in gone.text) == (401, True)
+        assert "what you wrote" not in gone.text
+    with opened.enter() as again:
+        assert "<blue>" not in html.unescape(again.of("first").get("memories").text)
+
+
+def test_text_that_is_refused_is_shown_with_why_in_plain_words(opened: OpenPage) -> None:
+    with opened.enter() as session:
+        tab = session.of("first")
+        target = id_in(tab, "the boat is red")
+        old = "- W @Bram: the boat is red"
+        forms: dict[str, dict[str, Any]] = {
+            "correct": {"id": target},
+            "remember": {},
+            "correct-lines": {"at": "memory/2026-11-10.md#L3", "old": old},
+        }
+        for form, fields in forms.items():
+            blank = text_of(tab.post(form, text=" ", **fields))
+            assert "That was not done There is nothing in it: write what it should say." in blank
+            long = tab.post(form, text="long " * 1000, **fields)
+            assert "It is too long: it may have 4,000 characters." in long.text
+            assert "long long" in long.text
+
+
+def test_link_is_pasted_as_a_whole_where_no_script_runs(opened: OpenPage) -> None:
+    with httpx.Client(base_url=opened.url) as browser:
+        entered = browser.post("/web/login", data={"token": opened.link()}, headers=OURS)
+        assert (entered.status_code, "memoryd" in entered.cookies) == (303, True)
+
+
+def test_page_that_cannot_be_read_says_so(opened: OpenPage) -> None:
+    with opened.daemon.client() as client, opened.enter() as session:
+        tab = session.of("first")
+        said = text_of(tab.get("memory", id="nothing"))
+        assert "That cannot be shown" in said
+        assert "not done" not in said
+        client.turn("Where is the boat?", session_key="agent:first:chat:direct:ann", at="2026-11-02T10:00:00")
+        name = f"session:{client.told(agent='first')['turns'][0]['session']}"
+        tab.post("private", id=name, remember="no")
+        said = text_of(tab.get("conversation", id=name))
+        assert "This conversation is private. Have it remembered again on Conversations." in said
+
+
 def id_in(tab: PageClient, words: str) -> str:
     """Return the id of the first memory that has these words."""
-    (found,) = re.findall(rf'value="([\w-]+)" aria-label="Choose {words}', tab.get("memories", q=words).text)
-    return found
+    found: list[str] = re.findall(rf'value="([\w-]+)" aria-label="Choose {words}', tab.get("memories", q=words).text)
+    return found[0]
