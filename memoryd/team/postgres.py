@@ -14,11 +14,12 @@ import contextlib
 import getpass
 import os
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import psycopg
 from msgspec.structs import replace
@@ -39,9 +40,8 @@ from memoryd.domain.memories.sharing import (
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
 from memoryd.files.writing import replace_file, sync_folder
-from memoryd.team.attribution import MAX_TOTAL_BYTES, NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
+from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
-from memoryd.team.schema import CHANNEL, MEMBERS, READERS
 from memoryd.team.view import TeamView, counted
 
 CONNECT_SECONDS: Final = 1
@@ -49,21 +49,31 @@ STATEMENT_SECONDS: Final = 30
 EXCHANGE_SECONDS: Final = 60
 TRIES: Final = 4
 """Of an exchange in which another machine of the same person was faster."""
-BATCH: Final = 200
+BATCH: Final = 20
 """Files whose bytes are asked for at once."""
+_PLACES: Final = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
 _LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 JOIN_HINT: Final = "ask who owns the team: memoryctl team members add"
 _LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
+PERSON_BYTES: Final = 16 * 1024 * 1024
+PERSON_FILES: Final = 5_000
+"""Of one member: nobody keeps the others from being shown."""
+TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes"
 NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
+READS_ONLY: Final = "you may read what the team shares, and not share"
 FASTER: Final = "another machine of yours writes all the time; it is tried again"
 UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
 FOREIGN: Final = "the server calls you {}: share as the person of that name"
 
 _KNOWN: Final = "SELECT path, digest FROM memoryd.files WHERE team = %s AND person = %s"
 _OTHERS: Final = """
-SELECT person, path, digest, octet_length(body) FROM memoryd.files WHERE team = %s AND person <> %s
-ORDER BY person, path LIMIT %s
+SELECT person, path, digest, size FROM (
+    SELECT person, path, digest, octet_length(body) AS size,
+        row_number() OVER (PARTITION BY person ORDER BY path) AS place
+    FROM memoryd.files WHERE team = %s AND person <> %s
+) AS numbered WHERE place <= %s ORDER BY person, path LIMIT %s
 """
+_MEMBERS: Final = "SELECT person, role FROM memoryd.members WHERE team = %s ORDER BY person"
 _BODIES: Final = """
 SELECT f.person, f.path, f.body FROM memoryd.files f
 JOIN unnest(%s::text[], %s::text[]) AS w (person, path) USING (person, path) WHERE f.team = %s
@@ -92,10 +102,12 @@ def connection_options(remote: str) -> dict[str, str]:
         raise SidecarError(f"{remote.split('@')[-1]} is no address of a PostgreSQL server") from exc
     if found.get("password"):
         raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
-    hosts = str(found.get("host") or found.get("hostaddr") or os.environ.get("PGHOST", "")).split(",")
-    is_local = all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
-    # what a service file names is not known here; a socket needs no certificate whatever is asked
-    secure = {} if is_local and not found.get("service") else {"sslmode": "verify-full"}
+    places = (found.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())
+    hosts = [host for place in places for host in str(place).split(",")]
+    # what a service names is not known here; a socket needs no certificate whatever is asked
+    is_known = not found.get("service") and not os.environ.get("PGSERVICE")
+    is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
+    secure = {} if is_local else {"sslmode": "verify-full"}
     options = {key: str(value) for key, value in found.items() if value is not None}
     return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
 
@@ -112,8 +124,23 @@ class OwnFiles:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._own, self._sent = folder / "own", folder / "sent"
+        self._own, self._sent, self._counted = folder / "own", folder / "sent", folder / "generation"
+        self._generation: int | None = None
         self._read: dict[Path, dict[str, bytes]] = {}
+
+    def generation(self) -> int:
+        """Return how many changes the server had seen at the last exchange; 0 if that is not known."""
+        if self._generation is None:
+            with contextlib.suppress(OSError, ValueError):
+                self._generation = int(self._counted.read_text())
+        return self._generation or 0
+
+    def note_generation(self, generation: int) -> None:
+        """Note how many changes the server has seen; raises OSError."""
+        if generation != self.generation():
+            self._counted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(self._counted, str(generation).encode())
+            self._generation = generation
 
     def own(self) -> Mapping[str, bytes]:
         """Return the files as they are to be, by their paths."""
@@ -165,10 +192,14 @@ class PostgresCarrier:
         self._held: dict[FileKey, tuple[bytes, bytes]] | None = None
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
+        self._is_reader = False
+        self._told = 0
+        """Of how many changes it was told already."""
         self._members: Collection[str] = ()
         self._turn = asyncio.Lock()
         """For what reads own files and changes them."""
         self._network = asyncio.Lock()
+        self._viewing = asyncio.Lock()
         self._waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
@@ -203,6 +234,8 @@ class PostgresCarrier:
         """Change files of one's own on this machine; raises InvalidRequest for who is not in the team, SidecarError."""
         if self._refusal:
             raise InvalidRequest(self._refusal, hint=JOIN_HINT)
+        if self._is_reader:
+            raise InvalidRequest(READS_ONLY, hint="ask who owns the team: memoryctl team members add --role write")
         async with self._turn:
             try:
                 await asyncio.to_thread(self._files.change, changes.put, changes.remove)
@@ -235,6 +268,14 @@ class PostgresCarrier:
         """Return once the server tells that somebody shared something; raises SidecarError where it is away."""
         try:
             async with self._connected(is_listening=True) as server:
+                if (state := await self._state(server)) is None:
+                    raise _AwayError(NO_TEAM.format(self.team))
+                await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(state.channel)))
+                # what was shared until now, and after the last exchange, is told by nobody; it is told once
+                now = (await self._state(server) or state).generation
+                if now not in (self._files.generation(), self._told):
+                    self._told = now
+                    return
                 async for _ in server.notifies(stop_after=1):
                     return
         except psycopg.Error as exc:
@@ -252,23 +293,27 @@ class PostgresCarrier:
             if login != self.place.person:
                 raise SidecarError(FOREIGN.format(login))
             await server.execute(f"SET statement_timeout = {0 if is_listening else STATEMENT_SECONDS * 1000}")
-            if is_listening:
-                await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL.format(self.team))))
             yield server
 
     async def _read_members(self, server: psycopg.AsyncConnection) -> list[str]:
-        rows = await (await server.execute(MEMBERS, (READERS.format(self.team),))).fetchall()
-        return [name for (name,) in rows]
+        rows = await (await server.execute(_MEMBERS, (self.team,))).fetchall()
+        self._is_reader = any(person == self.place.person and role == "read" for person, role in rows)
+        return [person for person, _ in rows]
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
         """Bring one's own files to the server, and here what another machine of the same person did; say what it
         refuses."""
-        if not await self._may_read(server):
+        state = await self._state(server)
+        if state is None:
             # who was taken out of the team is shown nothing of it any more
             self._held, self._members, self._refusal = {}, (), NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal = ""
+        if state.generation < self._files.generation():
+            # it was restored from an older copy: what it lacks was not taken back
+            async with self._turn:
+                await asyncio.to_thread(self._files.note, {})
         for _ in range(TRIES):
             theirs = await self._theirs(server)
             async with self._turn:
@@ -277,7 +322,7 @@ class PostgresCarrier:
             try:
                 await self._write(server, theirs, wanted)
             except psycopg.errors.InsufficientPrivilege:
-                return "you may read what the team shares, and not share"
+                return READS_ONLY
             except _OtherWasFasterError:
                 continue
             async with self._turn:
@@ -292,12 +337,14 @@ class PostgresCarrier:
             return ""
         return FASTER
 
-    async def _may_read(self, server: psycopg.AsyncConnection) -> bool:
+    async def _state(self, server: psycopg.AsyncConnection) -> "_TeamState | None":
+        """Return how the team stands on the server; None for who is not in it."""
         try:
-            found = await server.execute("SELECT 1 FROM memoryd.teams WHERE name = %s", (self.team,))
+            found = await server.execute("SELECT channel, generation FROM memoryd.teams WHERE name = %s", (self.team,))
         except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
-            return False
-        return await found.fetchone() is not None
+            return None
+        row = await found.fetchone()
+        return None if row is None else _TeamState(*row)
 
     async def _theirs(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
         """Return one's own files as the server has them; those that it had before are not asked for again."""
@@ -305,9 +352,15 @@ class PostgresCarrier:
             before = await asyncio.to_thread(self._files.sent)
         known = {sha256(data).digest(): data for data in before.values()}
         rows = await (await server.execute(_KNOWN, (self.team, self.place.person))).fetchall()
-        found = {path: data for path, digest in rows if (data := known.get(bytes(digest))) is not None}
+        # a server may lie: nothing leads out of the folder of one's own files
+        rows = [(path, bytes(digest)) for path, digest in rows if self._is_mine(path)]
+        found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
         unknown = [(self.place.person, path) for path, _ in rows if path not in found]
         return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
+
+    def _is_mine(self, path: str) -> bool:
+        place = shared_file(path)
+        return place is not None and place.person == self.place.person
 
     async def _bodies(
         self, server: psycopg.AsyncConnection, keys: Sequence[FileKey]
@@ -357,21 +410,28 @@ class PostgresCarrier:
         return wanted
 
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
+        state = await self._state(server)
         self._members = await self._read_members(server)
-        rows = await (await server.execute(_OTHERS, (self.team, self.place.person, MAX_FILES + 1))).fetchall()
-        if len(rows) > MAX_FILES:
-            raise SidecarError(f"the team shares more than {MAX_FILES:,} files")
-        withheld, seen, total = dict[str, str](), dict[FileKey, bytes](), 0
+        asked = (self.team, self.place.person, PERSON_FILES + 1, MAX_FILES)
+        rows = await (await server.execute(_OTHERS, asked)).fetchall()
+        withheld, seen = dict[str, str](), dict[FileKey, bytes]()
+        held, count = Counter[str](), Counter[str]()
         for person, path, digest, size in rows:
-            place, total = shared_file(path), total + size
+            place = shared_file(path)
             if place is None or place.person != person:
                 withheld[path] = NO_PLACE
-            elif size > MAX_FILE_BYTES or total > MAX_TOTAL_BYTES:
+            elif size > MAX_FILE_BYTES:
                 withheld[path] = TOO_LARGE
+            elif held[person] + size > PERSON_BYTES or count[person] >= PERSON_FILES:
+                withheld[path] = TOO_MUCH.format(person)
             else:
                 seen[person, path] = bytes(digest)
+                held[person] += size
+                count[person] += 1
         self._held = await self._brought(server, seen)
         await self._show(withheld)
+        if state is not None:
+            await asyncio.to_thread(self._files.note_generation, state.generation)
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
 
     async def _brought(
@@ -399,7 +459,9 @@ class PostgresCarrier:
             elif (place := shared_file(path)) is not None:
                 shown[path] = ShownFile(place, data)
         files = ShownFiles(shown, told(reasons))
-        if await asyncio.to_thread(self._view.write, files):
+        async with self._viewing:
+            is_other = await asyncio.to_thread(self._view.write, files)
+        if is_other:
             self._on_shown()
         people = dict.fromkeys(self._members, 0) | dict(counted(files))
         self._health = replace(self._health, people=people, withheld=files.withheld)
@@ -409,6 +471,13 @@ class PostgresCarrier:
         pending = sum(own.get(path) != sent.get(path) for path in own.keys() | sent.keys())
         self._waits_since = None if not pending else self._waits_since or time.time()
         self._health = replace(self._health, pending=pending)
+
+
+class _TeamState(NamedTuple):
+    """How a team stands: on which channel it is told of news, and how many changes there were."""
+
+    channel: str
+    generation: int
 
 
 class _AwayError(SidecarError):

@@ -103,6 +103,15 @@ def test_what_others_pin_is_in_no_stable_block_and_their_lessons_are_not(ben: Me
     assert ben.items("jasmine tea")[0]["scope"] == "team"
 
 
+def test_ones_own_note_is_told_before_a_copy_that_somebody_shares_later(ben: Member) -> None:
+    ben.share("ana", "memory/2099-01-01.md", "## Retain\n- W @Cat: The cat of the house is called Miso.\n")
+    ben.daemon.client().sync()
+    hits = ben.daemon.client().search("what is the cat of the house called")["results"]
+    assert [hit.get("person") for hit in hits if "Miso" in hit["snippet"]] == [None]
+    (ben.notes / "ana" / "memory" / "2099-01-01.md").unlink()
+    ben.daemon.client().sync()
+
+
 def test_a_filter_names_the_team(ben: Member) -> None:
     assert {one["person"] for one in ben.items("the", scope="team:acme")} == {"ana"}
     listed = ben.daemon.client().memories(scope="team:acme")["memories"]

@@ -18,6 +18,7 @@ from tests.waiting import eventually
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+PUT = "INSERT INTO memoryd.files VALUES (%s, %s, %s, sha256(%s), %s)"
 KEY = "The castle key hangs behind the green door."
 
 
@@ -118,19 +119,32 @@ def shared(acme: Acme) -> Iterator[Acme]:
 @pytest.mark.parametrize(
     "said",
     [
-        "SELECT * FROM memoryd.files",
-        "SELECT count(*) FROM memoryd.teams",
-        "SET ROLE memoryd_read_acme",
         "SET ROLE ana",
+        "SET ROLE postgres",
         "SET SESSION AUTHORIZATION ana",
         "INSERT INTO memoryd.files VALUES ('acme', 'carl', 'x', sha256('x'), 'x')",
+        "INSERT INTO memoryd.files VALUES ('nothere', 'carl', 'x', sha256('x'), 'x')",
+        "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'owner')",
+        "UPDATE memoryd.teams SET channel = 'x'",
         "SELECT * FROM pg_catalog.pg_statistic",
-        "GRANT memoryd_read_acme TO carl",
     ],
 )
 def test_who_is_in_no_team_gets_nothing(shared: Acme, said: str) -> None:
     with shared.server.connect("carl") as server, pytest.raises(psycopg.Error):
         server.execute(said)
+
+
+@pytest.mark.parametrize("table", ["teams", "members", "files"])
+def test_outsiders_see_no_row(shared: Acme, table: str) -> None:
+    with shared.server.connect("carl") as server:
+        assert server.execute(f"SELECT * FROM memoryd.{table}").fetchall() == []
+        assert server.execute(f"SELECT count(*) FROM memoryd.{table}").fetchone() == (0,)
+        messages = []
+        for team in ("acme", "nothere"):
+            with pytest.raises(psycopg.Error) as refused:
+                server.execute(PUT, (team, "carl", "x", b"x", b"x"))
+            messages.append(str(refused.value))
+    assert messages[0] == messages[1], "whether a team is there is told by no error"
 
 
 def test_statistics_of_the_server_tell_outsiders_nothing(shared: Acme) -> None:
@@ -150,7 +164,8 @@ def test_statistics_of_the_server_tell_outsiders_nothing(shared: Acme) -> None:
         "INSERT INTO memoryd.teams VALUES ('other')",
         "ALTER TABLE memoryd.files DISABLE ROW LEVEL SECURITY",
         "DROP POLICY read ON memoryd.files",
-        "GRANT memoryd_write_acme TO carl",
+        "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'read')",
+        "INSERT INTO memoryd.files VALUES ('acme', 'ben', 'notes/ben/memory/l.md', sha256('l'), 'lie')",
         "TRUNCATE memoryd.files",
     ],
 )
@@ -163,6 +178,7 @@ def test_nobody_writes_as_somebody_else(shared: Acme, said: str) -> None:
         with shared.server.connect("ben") as server:
             assert server.execute("DELETE FROM memoryd.files WHERE person = 'ana'").rowcount == 0
             assert server.execute("UPDATE memoryd.files SET body = 'x' WHERE person = 'ana'").rowcount == 0
+            assert server.execute("UPDATE memoryd.members SET role = 'owner'").rowcount == 0
     finally:
         with shared.server.connect() as server:
             server.execute("DELETE FROM memoryd.files WHERE person = 'ben'")
@@ -180,8 +196,7 @@ def test_rows_that_lie_cost_themselves_alone(shared: Acme) -> None:
     }
     with shared.server.connect() as server:
         for path, body in rows.items():
-            values = ("acme", "dora", path, body, body)
-            server.execute("INSERT INTO memoryd.files VALUES (%s, %s, %s, sha256(%s), %s)", values)
+            server.execute(PUT, ("acme", "dora", path, body, body))
     try:
         shared.ben.typed("team", "sync")
         notes = shared.ben.daemon.state / "teams" / "acme" / "notes"
@@ -234,5 +249,41 @@ def test_who_is_taken_out_sees_nothing_any_more(acme: Acme) -> None:
     assert "ben read" in acme.ana.typed("team", "members", "add", "ben", "--role", "read", *server)
     acme.ben.typed("team", "sync")
     assert [one for one in acme.ben.told("where is the castle key") if one.get("person")]
-    acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes")
-    assert "not share" in " ".join(acme.ben.team()["trouble"])
+    refused = acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes", expected=Exit.ERROR)
+    assert "not share" in refused
+    # whoever gave the role, an owner takes it away
+    acme.ana.typed("team", "members", "add", "ana", "--role", "owner", *server)
+    own = ("--server", acme.server.remote("ana"), "--team", "acme")
+    with acme.server.connect() as admin:
+        admin.execute(PUT, ("acme", "ben", "notes/ben/memory/left.md", b"x", b"x"))
+    left = acme.ana.typed("team", "members", "remove", "ben", "--with-files", *own)
+    assert ("ben" not in left.partition("note:")[0], "ana owner" in left) == (True, True)
+    with acme.server.connect() as admin:
+        assert admin.execute("SELECT * FROM memoryd.files WHERE person = 'ben'").fetchall() == []
+    place = ("--server", acme.server.remote("ben"), "--team", "acme")
+    assert "no team acme" in acme.ben.typed("team", "members", "add", "ben", *place, expected=Exit.ERROR)
+
+
+def test_a_server_writes_nothing_outside_of_ones_own_files(tmp_path: Path, acme: Acme) -> None:
+    target = tmp_path / "bashrc"
+    target.write_text("mine")
+    paths = (str(target), f"../../../../../../../../../..{target}", "notes/ben/memory/x.md", "memory/x.md")
+    with acme.server.connect() as server:
+        for path in paths:
+            server.execute(PUT, ("acme", "ana", path, b"theirs", b"theirs"))
+    acme.ana.typed("team", "sync")
+    with acme.server.connect() as server:
+        server.execute("DELETE FROM memoryd.files WHERE body = 'theirs'")
+    acme.ana.typed("team", "sync")
+    assert target.read_text() == "mine"
+
+
+def test_a_server_from_an_older_copy_takes_nothing_back(acme: Acme) -> None:
+    acme.ana.typed("team", "promote", acme.ana.id_of("castle"), "--yes")
+    with acme.server.connect() as server:
+        server.execute("DELETE FROM memoryd.files")
+        server.execute("UPDATE memoryd.teams SET generation = 1")
+    acme.ana.typed("team", "sync")
+    with acme.server.connect() as server:
+        bodies = server.execute("SELECT body FROM memoryd.files WHERE person = 'ana'").fetchall()
+    assert any(b"castle" in bytes(body) for (body,) in bodies)
