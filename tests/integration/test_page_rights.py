@@ -3,7 +3,9 @@
 And what goes wrong in a page is shown on a page.
 """
 
+import re
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any, cast
 
 import pytest
@@ -92,3 +94,16 @@ async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
     status, body = await _asked(page, [page])
     assert status == 500
     assert b"That cannot be shown" in body
+
+
+def test_links_and_forms_are_relative_so_that_they_stay_with_the_agent_of_their_page() -> None:
+    folder = files("memoryd.web") / "templates"
+    texts = {one.name: one.read_text() for one in folder.iterdir() if one.name != "login.html"}
+    led = {
+        (name, to)
+        for name, text in texts.items()
+        for to in re.findall(r"""(?:href|action)=["'](/[^"']*)""", text)
+        if not to.startswith("/web/static/")
+    }
+    assert led == set()
+    assert len(texts) > 10
