@@ -2,6 +2,9 @@
 
 from typing import Literal, NotRequired, TypedDict
 
+FlagName = Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]
+"""What a reader of a text cannot see, or could take for ours."""
+
 
 class HealthReply(TypedDict):
     """`ready` says that the first scan of every workspace is done."""
@@ -161,7 +164,7 @@ class HitReply(TypedDict):
     """Who of the team shares it; absent for one's own."""
     citation: NotRequired[str]
     """The way to point at its focus, `path#L7-L11` or `session:ID#Q17`; absent while citations are off."""
-    flags: list[Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]]
+    flags: list[FlagName]
     """What a reader of the snippet cannot see, or could take for ours."""
     duplicates: int
     """How many copies were folded into it."""
@@ -305,5 +308,5 @@ class FileReply(_From, TypedDict):
     """The number of the line that goes on behind `text`; null if there is none."""
     nextColumn: int | None
     """The number of the character where the rest of line `from` begins; null unless the line was cut."""
-    flags: list[Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]]
+    flags: list[FlagName]
     """What a reader of `text` cannot see, or could take for ours."""

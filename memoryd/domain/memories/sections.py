@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath, home_path, person_of
+from memoryd.domain.documents import RelativePath, home_path, original_of, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
@@ -272,7 +272,7 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
         bullets = _Reader(tabulate(generated.blanked(data)), front, generated, None).read()
         shared = [replace(one, line=as_shared(one.line)) for one in bullets if isinstance(one, PlacedLine)]
         return MemorySections(tuple(shared), generated=generated.ranges)
-    scoped = scoped_spans(data, default=PAGES.get(path), generated=generated.ranges)
+    scoped = scoped_spans(data, default=PAGES.get(original_of(path)), generated=generated.ranges)
     if not holds_memories(path):
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
     reader = _Reader(tabulate(generated.blanked(data)), front, generated, PAGES.get(path))
