@@ -58,6 +58,8 @@ CALLS = [
     ("POST", "/v1/team/sync"),
     ("GET", "/v1/disagreements"),
     ("POST", "/v1/disagreements/{disagreement}"),
+    ("GET", "/v1/conflicts"),
+    ("POST", "/v1/conflicts/settle"),
     ("GET", "/v1/proposals"),
     ("GET", "/v1/proposals/{proposal}"),
     ("POST", "/v1/proposals/{proposal}/accept"),

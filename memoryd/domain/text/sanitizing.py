@@ -19,6 +19,7 @@ _IN_NAMES = expression(
 """Zero-width signs, bidirectional overrides and tags; joiners are left out, for emoji and Indic and Persian text."""
 
 _REPLACEMENT = "\ufffd"
+_GIT_MARK = expression(r"^(?:<{7}|>{7})(?: .*)?\r?$", re.MULTILINE)
 _SOURCE_LINE = expression(r"^[ \t]*Source: \S", re.MULTILINE)
 
 
@@ -34,7 +35,8 @@ class Flag(StrEnum):
     REPLACED = "replaced-bytes"
     """It holds the sign that stands for bytes which are no text in the file's encoding."""
     CONFLICT = "conflict-copy"
-    """By its name a synchronising program made the file of two changes at once: another one says it otherwise."""
+    """By its name a synchronising program made the file of two changes at once, or git left both between its marks:
+    another version says it otherwise."""
 
 
 def text_flags(text: str) -> tuple[Flag, ...]:
@@ -44,6 +46,8 @@ def text_flags(text: str) -> tuple[Flag, ...]:
         flags.append(Flag.INVISIBLE)
     if "Source: " in text and _SOURCE_LINE.search(text):
         flags.append(Flag.SOURCE_LINE)
+    if ("<<<<<<<" in text or ">>>>>>>" in text) and _GIT_MARK.search(text):
+        flags.append(Flag.CONFLICT)
     if _REPLACEMENT in text:
         flags.append(Flag.REPLACED)
     return tuple(flags)

@@ -292,7 +292,7 @@ class Documents(IndexTable):
     def flagged(self, db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
         """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
         rows = db.execute(_SELECT_FLAGGED, (CONFLICT_MARK,))
-        named = ((path, ", ".join(filter(None, (flags, *path_flags(path))))) for path, flags in rows)
+        named = ((path, ", ".join(dict.fromkeys(filter(None, (flags, *path_flags(path)))))) for path, flags in rows)
         return list(islice((one for one in named if one[1]), limit))
 
     @reads
