@@ -285,13 +285,13 @@ _From = TypedDict("_From", {"from": int})
 
 
 class FileReply(_From, TypedDict):
-    """Lines of a document; `nextFrom` continues it behind them.
+    """Lines of a document, or of a conversation, without secrets; `nextFrom` continues it behind them.
 
     A line too long for one reply is cut: `nextColumn` is where the rest of line `from` begins.
     """
 
     path: str
-    """The document as search names it: relative to the workspace, or `qmd/<collection>/<path>`."""
+    """The document as search names it: relative to the workspace, `qmd/<collection>/<path>`, or a conversation."""
     text: str
     """The lines with their ends, 12,000 characters at most."""
     lines: int
@@ -299,9 +299,9 @@ class FileReply(_From, TypedDict):
     column: int
     """The number of the first character of `text` in line `from`, from 1."""
     totalLines: int
-    """How many lines the whole document has."""
+    """How many lines the whole document has; of a conversation, as far as it was looked at."""
     sha256: str
-    """SHA-256 of all bytes of the document, 64 hexadecimal digits."""
+    """SHA-256 of all bytes of the document, 64 hexadecimal digits; of a conversation, of `text`."""
     truncated: bool
     """Whether the document goes on behind `text`."""
     nextFrom: int | None

@@ -118,6 +118,8 @@ WITHOUT_PARAMETERS = CALLS[:3]
 OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
 TOLD: dict[str, str | int] = {}
 """What is judged: a part of what was told."""
+CONFLICT: dict[str, str] = {}
+"""What is settled: the copy of a note, which is there once."""
 KNOWN: dict[str, str | int] = {
     "path": "MEMORY.md",
     "agent": "main",
@@ -224,6 +226,13 @@ def be_disagreed(daemon: RunningDaemon) -> None:
         KNOWN["disagreement"] = client.disagreements()["disagreements"][0]["id"]
 
 
+def be_conflicted(daemon: RunningDaemon) -> None:
+    """Have a copy of a conflict to be settled, whatever another test settled."""
+    copy = f"memory/fuzzed-{time.monotonic_ns()} (conflicted copy 2026-11-03).md"
+    (daemon.workspace / copy).write_text("# Fuzzed\n")
+    CONFLICT.update(path=copy, keep="copy")
+
+
 def be_undoable(daemon: RunningDaemon) -> None:
     """Have a change to be named that can be taken back, whatever another test took back."""
     with daemon.client() as client:
@@ -295,6 +304,8 @@ def test_f111_api_keeps_its_description(
         be_proposed(daemon)
     if "{disagreement}" in path:
         be_disagreed(daemon)
+    if path == "/v1/conflicts/settle":
+        be_conflicted(daemon)
     if path == "/v1/undo":
         be_undoable(daemon)
     if path == "/v1/told":
@@ -333,6 +344,8 @@ def name_what_there_is(case: Case[Any]) -> None:
             part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
             if (case.method, case.path) == ("POST", "/v1/told"):
                 part.update({name: TOLD[name] for name in TOLD.keys() & part.keys()})
+            if case.path == "/v1/conflicts/settle":
+                part.update(CONFLICT)
             if case.path == "/v1/verify":
                 # no other call takes the citation of a note
                 part["citation"] = KNOWN["target"]
