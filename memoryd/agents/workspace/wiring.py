@@ -206,7 +206,9 @@ def agent_search(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     exports = None if own.qmd is None else own.qmd.conversations
     service = SearchService(
         notes=_notes_search(agent, shared, own),
-        conversations=conversation_arm(own.conversations, settings, exports=exports, weights=weights),
+        conversations=conversation_arm(
+            own.conversations, is_reading=agent.reads_transcripts, exports=exports, weights=weights
+        ),
         weights=weights,
         disk=_disk_follower(agent, shared, own),
     )
