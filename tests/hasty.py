@@ -11,7 +11,11 @@ from types import ModuleType
 from typing import Any
 
 from memoryd import retry
-from memoryd.agents.workspace import qa, settings
+from memoryd.agents.conversations import conversations
+from memoryd.agents.conversations.forgetting import Forgetting
+from memoryd.agents.status import status
+from memoryd.agents.workspace import parts, qa, settings
+from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.daemon.lock import keep_lock
 from memoryd.daemon.main import main
@@ -59,12 +63,18 @@ def hurry() -> None:
     pauses = tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3))
     shorten(ModelStore.__init__, timeouts=DownloadTimeouts(pauses=pauses))
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
+    shorten(LoopbackPort.__init__, retry=timedelta(seconds=0.2))
+    shorten(Forgetting.run, retry_seconds=0.2)
+    lower(conversations, OPEN_SECONDS=1.0)
+    prefer(parts, "TurnTaking", poll_seconds=0.2)
+    lower(status, NEW_PARTS_SECONDS=1.0)
     lower(embedding, FALLBACK_POLL_SECONDS=0.1)
     shorten(RemoteEmbedding.__init__, poll_seconds=0.2)
     lower(local_model, POLL_SECONDS=0.2)
     lower(settings, ON_SEARCH_SECONDS=0.5)
     shorten(qa.WorkspaceQa.__init__, poll_seconds=0.3)
-    lower(qa, RETRY_SECONDS=0.3)
+    shorten(qa.WorkspaceQa.read, seconds=1.0)
+    lower(qa, RETRY_SECONDS=0.3, OPEN_SECONDS=1.0)
     shorten(QaMaintenance.__init__, retry_seconds=0.3)
     shorten(keep_lock, poll_seconds=0.2)
 

@@ -13,6 +13,7 @@ import httpx
 from memoryd.config.limits import USUAL_PORT
 from memoryd.replies.daemon import PortReply
 from tests.daemon import RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.waiting import eventually
 
 PATIENCE = 20.0
@@ -97,7 +98,7 @@ def open_port(
     )
     found: dict[str, object] = {"enabled": True, "port": free_port(), **(http or {})}
     config = write_config(home, workspace, None, search=None, http=found, **sections)
-    with RunningDaemon(home, config, workspace) as running:
+    with RunningDaemon(home, config, workspace, program=HASTY) as running:
         running.client().sync()
         opened = OpenPort(running, int(str(found["port"])), str(found.get("host", "127.0.0.1")))
         if waits:

@@ -14,7 +14,7 @@ from bench.recall_questions.dated_daemon import DAY
 from bench.recall_questions.judged import DEPTH, Answered, Cited, Judged, Told
 from bench.recall_questions.question_set import RecallQuestion
 from memoryd.client import Client
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, bring_strangers
 
 MODES = ("search", "words", "hybrid")
 """Plain search by words, for comparison; recall by words alone, and by words and vectors."""
@@ -53,6 +53,8 @@ def _daemon(folder: Path, workspace: Path, day: date, model: Path | None, *, is_
     folder.mkdir(exist_ok=True)
     environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
     config = _config(folder, workspace, model, is_reflected=is_reflected)
+    if model:
+        bring_strangers(folder / "cache")
     with RunningDaemon(folder, config, folder, environment=environment, program=PROGRAM) as daemon:
         client = daemon.client(timeout=600)
         if is_reflected:

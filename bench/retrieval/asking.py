@@ -16,7 +16,7 @@ from bench.retrieval.sets import Question, QuestionSet
 from memoryd.client import Client
 from memoryd.domain.ranking.evaluation import DEPTH, LineSpan
 from memoryd.replies.search import HitReply
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, bring_strangers
 from tests.waiting import eventually
 
 MODES: dict[str, dict[str, object]] = {
@@ -81,6 +81,7 @@ def _daemon(questions: QuestionSet, names: Sequence[str], mode: str, how: Asking
         config = _config(folder, questions, names, mode, how)
         kept = {"XDG_STATE_HOME": str(how.home / "state"), "XDG_CACHE_HOME": str(how.home / "cache")}
         environment = {"MEMORYD_LOG_LEVEL": "WARNING", **kept}
+        bring_strangers(how.home / "cache")
         with RunningDaemon(folder, config, folder, environment=environment) as daemon:
             client = daemon.client(timeout=HOUR_MS / 1000)
             if mode != "lexical":

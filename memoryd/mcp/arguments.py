@@ -152,6 +152,13 @@ class ReplaceArguments(MemoryArguments):
     """What holds now, in one sentence or a few, in the language in which it was said."""
 
 
+class PromoteArguments(MemoryArguments):
+    """Of memory_promote."""
+
+    share: bool = False
+    """Whether to share it; else it is only said which line would be shared, and who would read it."""
+
+
 def read(model: type[StrictModel], given: dict[str, Any] | None) -> StrictModel:
     """Return the arguments of a call; raises InvalidRequest, which names what is wrong and never what was given."""
     try:

@@ -125,6 +125,15 @@ TABLE: Final = (
         is_destructive=True,
     ),
     ToolRow(
+        "memory_promote",
+        "Share a memory",
+        "Share one memory with the people of the owner's team. Only when the user asks for it: call it without share "
+        "first, show them the line and who will read it, and share when they agree. It cannot be undone for certain.",
+        tools.memory_promote,
+        level=WriteLevel.ALL,
+        is_destructive=True,
+    ),
+    ToolRow(
         "core_edit",
         "Add to the core file",
         "Add lines to MEMORY.md, the small file that every session sees. Only when the user asks for it.",

@@ -32,6 +32,7 @@ from memoryd.mcp.arguments import (
     GetArguments,
     MemoryArguments,
     NoArguments,
+    PromoteArguments,
     RecallArguments,
     ReplaceArguments,
     SearchArguments,
@@ -359,6 +360,14 @@ async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> Writt
     """Take the lines of a memory out."""
     reply = await caller.write(Client.delete_memory, arguments.id)
     return _written_answer("deleted", reply["changes"], reply["run"], id=reply["id"], notes=reply["lines"] or None)
+
+
+async def memory_promote(arguments: PromoteArguments, caller: ToolCaller) -> WrittenAnswer:
+    """Share a memory with the team, or say what would be shared."""
+    reply = await caller.write(Client.promote_memory, arguments.id, dry_run=not arguments.share)
+    done = "shared" if reply["changed"] else "shared already" if reply["promoted"] else "not shared yet: a preview"
+    notes = [reply["line"], f"read by: {', '.join(reply['readers'])}", *reply["notes"]]
+    return WrittenAnswer(done=done, id=reply["id"], citation=reply["citation"], notes=notes)
 
 
 def _written_memory(

@@ -126,6 +126,8 @@ class MainFile:
     def _write_main(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
         # the stamps after the main file: those of an older one are worth nothing
         data = json.dumps({"main": self._swap(entries), "sessions": stamps}).encode()
+        # what leads through a link is refused here, too: the folder may have become one since the main file was written
+        self._read(STAMPS)
         if (self._workspace / STAMPS).parent.is_dir():
             replace_file(self._workspace / STAMPS, data)
 

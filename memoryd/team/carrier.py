@@ -18,6 +18,7 @@ from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import Attribution
+from memoryd.team.git import address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, REGULAR, TeamRepository, TreeFile, blob_id
 from memoryd.team.view import TeamView, counted
@@ -39,6 +40,7 @@ class GitCarrier:
 
     def __init__(self, place: TeamPlace, *, on_shown: Callable[[], object] = lambda: None) -> None:
         self.place = place
+        self._remote = address_of(place.remote)
         self._on_shown = on_shown
         self.repository = TeamRepository(place.checkout, is_own=place.is_own)
         self._view = TeamView(place.notes)
@@ -48,6 +50,7 @@ class GitCarrier:
         """For what reads refs of ours and sets them."""
         self._network = asyncio.Lock()
         self._is_open = False
+        self._has_begun = False
         self._first_waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
@@ -66,12 +69,14 @@ class GitCarrier:
 
     async def known(self) -> Mapping[str, str]:
         """Return one's own files, each with the digest of its bytes."""
+        await self._begin()
         async with self._files:
             tree = await self._tree()
         return {path: file.blob for path, file in tree.items() if self._is_mine(path, file)}
 
     async def read(self, paths: Collection[str]) -> Mapping[str, bytes]:
         """Return the bytes of files of one's own, by path; those that are not there are left out."""
+        await self._begin()
         async with self._files:
             tree = await self._tree()
             blobs = {path: tree[path].blob for path in paths if path in tree and self._is_mine(path, tree[path])}
@@ -84,6 +89,7 @@ class GitCarrier:
 
     async def people(self) -> TeamPeople:
         """Return who is in the team; raises SidecarError where the repository holds none."""
+        await self._begin()
         async with self._files:
             return await self._people(await self._tree())
 
@@ -100,6 +106,7 @@ class GitCarrier:
 
     async def apply(self, changes: SharedChanges) -> None:
         """Commit changes of one's own files, and show them here; raises InvalidRequest for who is not in the team."""
+        await self._begin()
         async with self._files:
             tree = await self._tree()
             await self._check_author(await self._people(tree))
@@ -136,10 +143,22 @@ class GitCarrier:
             broken = broken or _sentence(exc)
         self._note(broken=broken)
 
+    async def _begin(self) -> None:
+        """Fetch what there is before anything is asked of it, once; raises SidecarError where that cannot be."""
+        if self._has_begun:
+            return
+        async with self._files:
+            await self._opened()
+            self._has_begun = await self.repository.commit_of(LOCAL) is not None
+        if not self._has_begun:
+            await self.exchange()
+            if self._health.offline:
+                raise SidecarError(self._health.offline, hint="the first time it must be reached")
+
     async def _fetch_and_push(self) -> None:
         for _ in range(TRIES):
             try:
-                fetched = await self.repository.fetch(self.place.remote)
+                fetched = await self.repository.fetch(self._remote)
             except SidecarError as exc:
                 self._note(offline=_sentence(exc))
                 return
@@ -149,7 +168,7 @@ class GitCarrier:
             if tip is None or tip == fetched:
                 self._note(refused="")
                 return
-            result = await self.repository.push(self.place.remote, tip)
+            result = await self.repository.push(self._remote, tip)
             if result.is_behind:
                 continue
             self._note(offline=result.offline, refused=result.refused)

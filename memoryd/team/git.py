@@ -72,6 +72,13 @@ RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsComm
 """What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
 
 
+def address_of(remote: str) -> str:
+    """Return a remote as git takes it: a folder by its whole path, since it knows no `~`."""
+    if not is_on_disk(remote):
+        return remote
+    return str(Path(remote.removeprefix("file://")).expanduser().absolute())
+
+
 class GitResult(Struct, frozen=True):
     """What a command ended with."""
 
@@ -137,11 +144,21 @@ class Git(Struct, frozen=True):
             await self._end(child)
         if child.has_overflowed:
             raise SidecarError(f"git {arguments[0]} printed more than {STDOUT_BYTES} bytes")
+        if code < 0:
+            # no answer, whatever was asked
+            raise SidecarError(f"git {arguments[0]}: {child.describe_end()}")
         return GitResult(code, child.stdout, child.stderr)
 
     async def succeeds(self, *arguments: str) -> bool:
-        """Tell whether a command that is a question ends with yes; raises SidecarError if it cannot be run."""
-        return (await self.attempt(*arguments)).code == 0
+        """Tell whether a command that is a question ends with yes; raises SidecarError for no answer."""
+        return (await self.answer(*arguments)) is not None
+
+    async def answer(self, *arguments: str) -> bytes | None:
+        """Return what a question is answered, None for no; raises SidecarError where git could not tell."""
+        result = await self.attempt(*arguments)
+        if result.code not in (0, 1):
+            raise SidecarError(f"git {arguments[0]}: {result.reason}")
+        return result.stdout if result.code == 0 else None
 
     async def blobs(self, ids: Sequence[str], seconds: float = LOCAL_SECONDS) -> dict[str, bytes]:
         """Return the bytes of blobs by their ids; raises SidecarError where one cannot be had."""
@@ -164,9 +181,9 @@ class Git(Struct, frozen=True):
         return batch.found
 
     async def _end(self, child: Child) -> None:
-        was_killed = child.pid is not None and child.returncode is None
         await child.stop()
-        if was_killed:
+        # at its deadline, or by somebody else, such as a system without memory: it took back no lock
+        if child.returncode is not None and child.returncode < 0:
             self.on_kill()
 
     def _spec(self, arguments: Sequence[str], more: Mapping[str, str], stdout_limit: int = 0) -> ChildSpec:

@@ -68,7 +68,7 @@ class TeamRepository:
         if self._is_own and not (self._folder / "HEAD").exists():
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             await self._git.run("init", "--quiet", "--bare", "--template=", "--initial-branch=main")
-        elif not self._is_own and not await self._git.succeeds("rev-parse", "--git-dir"):
+        elif not self._is_own and (await self._git.attempt("rev-parse", "--git-dir")).code:
             raise SidecarError(
                 f"{self._folder} is no checkout of a git repository", hint="set team.checkout, or unset it"
             )
@@ -92,8 +92,8 @@ class TeamRepository:
 
     async def commit_of(self, ref: str) -> str | None:
         """Return the commit of a ref; None if there is none."""
-        result = await self._git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        return result.stdout.decode().strip() or None
+        told = await self._git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        return None if told is None else told.decode().strip()
 
     async def set_ref(self, ref: str, commit: str) -> None:
         """Point a ref of ours at a commit."""
@@ -235,8 +235,8 @@ class TeamRepository:
         return lines
 
     async def _signing(self) -> tuple[str, ...]:
-        result = await self._git.attempt("config", "--type=bool", "--get", "commit.gpgSign")
-        return ("-S",) if result.stdout.strip() == b"true" else ()
+        told = await self._git.answer("config", "--type=bool", "--get", "commit.gpgSign")
+        return ("-S",) if told is not None and told.strip() == b"true" else ()
 
 
 class Authors(Struct, frozen=True):

@@ -94,6 +94,8 @@ class TeamSharing:
         """Notes that are named and not shared, each with the reason."""
         self._notes = notes
         self._minutes = minutes
+        self._logs: Mapping[str, tuple[str, Sequence[PlacedLine]]] = {}
+        """Of each log the digest of its bytes and what it states."""
         self._turn = asyncio.Lock()
         """For what plans from the files that there are."""
         self._wanted = asyncio.Event()
@@ -101,13 +103,16 @@ class TeamSharing:
 
     async def memories(self) -> dict[MemoryId, SharedMemory]:
         """Return the memories that are shared, by their ids; raises SidecarError."""
-        known = await self.carrier.known()
-        logs = await self.carrier.read([path for path in known if _is_log(path)])
-        return {
-            one.line.id: SharedMemory(path, one)
-            for path, data in sorted(logs.items())
-            for one in lines_of(data.decode("utf-8", "replace"), path)
-        }
+        return {one.placed.line.id: one for one in await self._lines()}
+
+    async def _lines(self) -> list[SharedMemory]:
+        """Return every line of one's own logs; only what changed since the last time is read and parsed."""
+        known = {path: digest for path, digest in (await self.carrier.known()).items() if _is_log(path)}
+        logs = {path: self._logs[path] for path, digest in known.items() if self._logs.get(path, ("",))[0] == digest}
+        for path, data in (await self.carrier.read([path for path in known if path not in logs])).items():
+            logs[path] = (self.carrier.digest(data), lines_of(data.decode("utf-8", "replace"), path))
+        self._logs = logs
+        return [SharedMemory(path, one) for path, (_, lines) in sorted(logs.items()) for one in lines]
 
     async def promote(self, line: RetainedLine, day: date) -> tuple[SharedMemory, bool]:
         """Share a memory that was recorded on a day; return where it is, and whether that is new.
@@ -129,8 +134,8 @@ class TeamSharing:
     async def revoke(self, ids: Collection[MemoryId]) -> list[SharedMemory]:
         """Take memories back, and return those that were shared; raises as `promote` does."""
         async with self._turn:
-            shared = await self.memories()
-            gone = [shared[one] for one in dict.fromkeys(ids) if one in shared]
+            # two machines may have shared the same on two days
+            gone = [one for one in await self._lines() if one.placed.line.id in ids]
             if not gone:
                 return []
             paths = sorted({one.path for one in gone})

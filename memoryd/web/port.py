@@ -48,6 +48,8 @@ class PagePort:
 
     async def link(self, agent: str | None = None, *, is_kept: bool) -> PageLink:
         """Return a new link, with the port open; raises NotNow where it cannot be."""
+        # first: from where the port is opened until the link is made, nothing is waited for, or it might close again
+        await asyncio.to_thread(_prepare)
         configured = self._configured()
         if configured is None:
             if self._clock is not None and self._clock.expired():
@@ -58,8 +60,6 @@ class PagePort:
                 self._is_wanted.set()
         elif not (state := configured.state()).is_open:
             raise NotNow(f"the loopback port is not open: {state.trouble or 'the daemon is starting'}")
-        # the browser that comes by the link waits for no import
-        await asyncio.to_thread(_prepare)
         token = self._sessions.issue(agent, is_kept=is_kept)
         self._note_request()
         return PageLink(f"http://{address_of(*self._where)}{LOGIN}#{token}", *self._where, LINK_SECONDS)
@@ -107,6 +107,7 @@ class PagePort:
 
 
 def _prepare() -> None:
+    """Import what pages need, so that the browser that comes by a link waits for no import."""
     from memoryd.web.rendering import prepare
 
     prepare()

@@ -1,11 +1,12 @@
 """What every carrier of the memory of a team does, whatever it is made of."""
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from memoryd.domain.memories.sharing import log_path, note_path
+from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest
 from memoryd.team.protocol import Carrier, SharedChanges
 from tests.postgres import Postgres, server_team
@@ -132,3 +133,16 @@ async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None
     assert ana.all_seen() == {"ana/memory/2026-11-02.md"}
     assert (ana.notes / "ana" / "memory" / "2026-11-02.md").stat().st_mode & 0o777 == 0o600
     assert ana.notes.stat().st_mode & 0o777 == 0o700
+
+
+async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequence[Member]) -> None:
+    ana, ben = members
+    twice = line("- W: said twice")
+    for day in (DAY, DAY + timedelta(days=1)):
+        made = with_promoted("", log_path("ana", day), [twice]).encode()
+        await ana.carrier.apply(SharedChanges(put={log_path("ana", day): made}, why="test"))
+    await ana.exchange()
+    assert len(await ana.sharing.revoke([twice.id])) == 2
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.all_seen() == set()

@@ -17,6 +17,7 @@ from memoryd.client import Client
 from memoryd.config.limits import USUAL_PORT
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
+from tests.daemon import bring_strangers
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.loopback import free_port
 from tests.waiting import SECONDS, eventually
@@ -60,6 +61,19 @@ NOT_RUN = {
     "loginctl": "nobody runs services here",
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("install", "status", "restart")},
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("logs -f", "uninstall")},
+    "memoryctl team join --git ~/acme-memory.git --person ben": "it is the other's machine; test_team.py joins",
+    **dict.fromkeys(
+        (
+            "memoryctl team init postgresql://postgres@db.example/memory --name acme --member ana --member ben",
+            "memoryctl team join postgresql://ana@db.example/memory --name acme",
+            "memoryctl team promote 1a2b3c4d",
+            "memoryctl team members",
+            "memoryctl team members add cem --role read",
+            "memoryctl team members remove ben --with-files",
+        ),
+        "it needs a server; test_team_server.py has one",
+    ),
+    "pip": "it would install another copy",
     "rm": "it deletes",
     "ssh": "there is no other machine",
     "memoryctl restore ~/memoryd-2026-11-23.tar": "it asks, and nobody is there to answer",
@@ -180,6 +194,7 @@ def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
         (home / "work" / "notes" / "MEMORY.md").write_text("# Work\n\n- The release checklist lies in the handbook.\n")
         (home / "work" / "handbook").mkdir()
         (home / "run").mkdir(mode=0o700)
+        bring_strangers(home / ".cache")
         desk = Desk(
             home,
             {

@@ -31,7 +31,7 @@ from tests.fault.faults import (
     unmount,
 )
 from tests.fault.stage import EVENTS_ONLY, NEITHER, QUICK, SCAN_ONLY, Stage
-from tests.sweeps import whole_or
+from tests.sweeps import some, whole_or
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -337,13 +337,14 @@ def test_f014_note_of_any_name_is_cited_on_one_line_and_read_by_its_path(stage: 
             assert client.get(hit["path"])["text"] == f"first\n{_word(number)}\n"
 
 
+@pytest.mark.sweep
 def test_f014_memoryctl_shows_and_reads_a_note_of_any_name(stage: Stage) -> None:
     """The command shows each odd name on one line and reads it; what is not there is nothing found."""
     chosen = [name for name in NAMES if not name.startswith("xxx")]
     for number, name in enumerate(chosen):
         stage.write(f"memory/{name}", f"first\n{_word(number)}\n")
     stage.start()
-    for number, name in enumerate(chosen):
+    for number, name in some([*enumerate(chosen)], 12):
         assert _memoryctl(stage, "get", f"memory/{name}#L2") == (0, f"{_word(number)}\n".encode()), name
         code, shown = _memoryctl(stage, "search", _word(number), "-k", "1")
         head = shown.decode().split("\n")[0]
@@ -660,9 +661,10 @@ def test_f027_huge_sparse_note_is_reported_and_not_read(stage: Stage) -> None:
     assert psutil.Process(stage.daemon.pid).memory_info().rss - before < 20 * 2**20
 
 
+@pytest.mark.sweep
 def test_f028_many_notes_and_deep_folders_do_not_block_answers(stage: Stage) -> None:
     """Start and health are answered in bounded time over thousands of notes, in bounded memory."""
-    files = int(os.environ.get("MEMORYD_FAULT_FILES", "5000"))
+    files = int(os.environ.get("MEMORYD_FAULT_FILES", whole_or(2_000, 5_000)))
     for number in range(files):
         path = stage.workspace / "bank" / f"d{number % 100}" / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,15 +19,18 @@ from tests.waiting import eventually
 STUCK = """
 import asyncio, importlib, signal, sys, threading, time
 from pathlib import Path
-import memoryd.agents.workspace.workspaces, memoryd.agents.workspace.workspaces, memoryd.daemon.heartbeats
+import memoryd.agents.workspace.workspaces, memoryd.daemon.heartbeats
 from memoryd.daemon import app, main
 from memoryd.index.file_events import InotifyEvents
+from memoryd.index.watcher import FileWatcher
 from memoryd.store.pool import Writer
 
 fault = Path(sys.argv.pop(1))
 memoryd.daemon.heartbeats.LOOP_SECONDS = 4.0
 memoryd.agents.workspace.workspaces.WRITER_SECONDS = 45.0 if fault.name == "loop" else 1.0
 memoryd.agents.workspace.workspaces.WATCHER_SECONDS = 45.0 if fault.name == "loop" else 1.0
+# well within the limit: else it is the probe that is stalled
+FileWatcher.run_probe.__defaults__ = (0.2,)
 transact, arm = Writer._transact, InotifyEvents._arm
 
 def stuck_transact(*arguments):

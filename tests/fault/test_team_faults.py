@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -379,7 +380,6 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
         await ana.promote("- W: ana, through all of it")
     except (SidecarError, InvalidRequest):
         monkeypatch.setattr(Git, "attempt", attempt)
-        ana.git.repository.clear_locks()
         await ana.promote("- W: ana, through all of it")
     await ana.carrier.exchange()
     monkeypatch.setattr(Git, "attempt", attempt)
@@ -447,3 +447,35 @@ def test_environment_of_git_holds_no_key_of_ours() -> None:
     assert {"OPENAI_API_KEY", "GIT_DIR", "GIT_CONFIG_COUNT"}.isdisjoint(seen)
     assert seen["GIT_TERMINAL_PROMPT"] == "0"
     assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]
+
+
+@pytest.mark.parametrize("nth", [*range(1, 9), 99])
+@pytest.mark.parametrize("command", ["rev-parse", "config|merge-base|ls-tree|cat-file|update-ref"])
+async def test_answer_of_a_git_that_was_killed_is_none(
+    members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, nth: int
+) -> None:
+    """A git that says nothing says neither that there is no commit nor that nothing is signed."""
+    ana, ben = members
+    await ben.promote("- W: ben meanwhile")
+    await ben.exchange()
+    dying = tmp_path / "bin" / "git"
+    dying.parent.mkdir()
+    real = shutil.which("git")
+    counted = f'echo x >> "{tmp_path}/count"; [ $(wc -l < "{tmp_path}/count") = {nth} ] && kill -9 $$'
+    patterns = "|".join(f'*" {one} "*' for one in command.split("|"))
+    dying.write_text(f'#!/bin/sh\ncase " $* " in {patterns}) {counted};; esac\nexec "{real}" "$@"\n')
+    dying.chmod(0o755)
+    before = git(ana.checkout, "rev-parse", "refs/memoryd/local")
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", f"{dying.parent}:{path}")
+    with suppress(SidecarError):
+        await ana.promote("- W: whatever it says")
+    await ana.carrier.exchange()
+    monkeypatch.setenv("PATH", path)
+    # what there was leads to what there is
+    git(ana.checkout, "merge-base", "--is-ancestor", before.strip(), "refs/memoryd/local")
+    await ana.promote("- W: in the end")
+    await ana.exchange()
+    await ben.exchange()
+    assert (ben.seen(SHOWN) or "").splitlines()[1] == "- W @Peter: the key is under the mat"
+    assert "in the end" in (ben.seen(SHOWN) or "")

@@ -10,6 +10,7 @@ from starlette.responses import PlainTextResponse
 
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.loopback import bind_loopback
+from memoryd.api.http.server import Server
 from memoryd.errors import NotNow
 from memoryd.web.port import PagePort
 from memoryd.web.session import PageSessions
@@ -64,6 +65,33 @@ async def test_link_that_is_asked_for_as_the_port_closes_leads_in() -> None:
         assert await answers(number)
     finally:
         running.cancel()
+
+
+async def test_first_link_of_a_daemon_that_nobody_asked_for_long_leads_in() -> None:
+    number = free_port()
+    sessions = PageSessions(asyncio.get_running_loop().time)
+    port = port_of(number, idle=60, sessions=sessions)
+    sessions.used_at -= 3600
+    running = asyncio.ensure_future(port.run())
+    try:
+        await port.link(is_kept=False)
+        assert await answers(number)
+    finally:
+        running.cancel()
+
+
+async def test_server_that_is_cancelled_while_it_begins_leaves_nothing_behind() -> None:
+    for _ in range(20):
+        number = free_port()
+        listener = bind_loopback("127.0.0.1", number)
+        descriptor = listener.sock.fileno()
+        begun = asyncio.ensure_future(Server(app=PlainTextResponse("a page"), listeners=[listener]).run())
+        await asyncio.sleep(0)
+        begun.cancel()
+        with suppress(asyncio.CancelledError):
+            await begun
+        with pytest.raises(KeyError):
+            asyncio.get_running_loop()._selector.get_key(descriptor)  # type: ignore[attr-defined]
 
 
 async def test_port_that_is_kept_stays_open() -> None:

@@ -48,7 +48,7 @@ def run_child(folder: Path, what: str, log: Path, inject: str = "", calls: Seque
 
 
 def points(total: int) -> Iterator[int]:
-    yield from some(range(1, total + 1), 3)
+    yield from some(range(1, total + 1), 2)
 
 
 async def _settled(folder: Path, path: RelativePath) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, bring_strangers
 from tests.waiting import eventually
 from tests.warm.programs import ran, started
 
@@ -57,6 +57,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
     (home / "hosts" / "memory" / "2026-10-06.md").write_text("## Retain\n- W @Peter: Peter moved to Lisbon.\n")
     config = home / "config.json5"
     write_config(config, starter_model)
+    bring_strangers(home / "cache")
     with RunningDaemon(home, config, home / "en") as running:
         assert running.client().sync(wait="embedded")["complete"]
         yield running

@@ -48,6 +48,11 @@ def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[
     assert len({name for name in modules if name.split(".")[0] == "memoryd"}) <= ours
 
 
+def test_who_is_in_no_team_loads_none_of_it() -> None:
+    of_team = {"memoryd.team", "memoryd.agents.team", "memoryd.domain.memories.sharing"}
+    assert loaded(APPLICATION) & of_team == set()
+
+
 def test_version_is_told_before_anything_is_imported() -> None:
     assert {name for name in loaded(VERSION) if name.split(".")[0] in ("memoryd", "click", "msgspec")} == {
         "memoryd",

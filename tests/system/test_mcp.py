@@ -14,7 +14,7 @@ from tests.mcp_program import DrivenByProtocol, McpProgram, driven, text_of
 
 READING = {"memory_search", "memory_get", "recall", "reflect_proposals"}
 ADDING = {"memory_add", "core_edit"}
-ALL = READING | ADDING | {"memory_pin", "memory_unpin", "memory_delete", "memory_replace"}
+ALL = READING | ADDING | {"memory_pin", "memory_unpin", "memory_delete", "memory_replace", "memory_promote"}
 
 
 @pytest.fixture(scope="module")
@@ -279,6 +279,7 @@ def test_hints_of_tools_that_write_are_true(writing: DrivenByProtocol) -> None:
         "memory_unpin": (False, True, True),
         "memory_replace": (False, True, True),
         "memory_delete": (False, True, True),
+        "memory_promote": (False, True, True),
         "core_edit": (False, True, False),
     }
 

@@ -34,6 +34,7 @@ from tests.loopback import free_port
 from tests.sweeps import WHOLE, whole_or
 from tests.system.over_socket import send
 from tests.system.words_only import words_only
+from tests.teams import team_of
 from tests.waiting import eventually
 
 HOST = "http://localhost"
@@ -165,7 +166,9 @@ KEPT = [
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    with words_only(tmp_path_factory.mktemp("fuzzed"), http={"enabled": True, "port": free_port()}) as running:
+    home = tmp_path_factory.mktemp("fuzzed")
+    team = team_of(home / "state" / "memoryd", home, "ana")
+    with words_only(home, http={"enabled": True, "port": free_port()}, team=team) as running:
         page = running.workspace / "bank" / "entities" / "fuzzed.md"
         page.parent.mkdir(parents=True)
         page.write_text("---\naliases: [Fuzzy]\n---\n# Fuzzed\n")
@@ -240,6 +243,12 @@ def be_undoable(daemon: RunningDaemon) -> None:
         KNOWN["id"] = client.changes()["changes"][0]["id"]
 
 
+def be_shared(daemon: RunningDaemon) -> None:
+    """Have a memory to be named that is shared with the team, whatever another test took back."""
+    with daemon.client() as client:
+        client.promote_memory(OPINION.id)
+
+
 def be_told(daemon: RunningDaemon) -> None:
     """Have something to be judged that was told for a message."""
     with daemon.client() as client:
@@ -310,6 +319,8 @@ def test_f111_api_keeps_its_description(
         be_undoable(daemon)
     if path == "/v1/told":
         be_told(daemon)
+    if path == "/v1/team/revoke":
+        be_shared(daemon)
 
     @(SETTINGS if mode is GenerationMode.POSITIVE else SHORT)
     @given(described[path][method].as_strategy(generation_mode=mode), st.sampled_from([True, True, True, False]))
@@ -346,6 +357,8 @@ def name_what_there_is(case: Case[Any]) -> None:
                 part.update({name: TOLD[name] for name in TOLD.keys() & part.keys()})
             if case.path == "/v1/conflicts/settle":
                 part.update(CONFLICT)
+            if case.path in ("/v1/team/promote", "/v1/team/revoke"):
+                part["target"] = OPINION.id
             if case.path == "/v1/verify":
                 # no other call takes the citation of a note
                 part["citation"] = KNOWN["target"]

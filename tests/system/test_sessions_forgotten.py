@@ -13,6 +13,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
+from tests.hasty import HASTY
 from tests.integration.pseudo_terminal import on_terminal
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -33,7 +34,7 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
         content = json.loads(config.read_text())
         content["agents"]["list"] = [{"id": "main", "sockets": sockets}]
         config.write_text(json.dumps(content))
-        started.append(RunningDaemon(tmp_path, config, workspace))
+        started.append(RunningDaemon(tmp_path, config, workspace, program=HASTY))
         started[-1].start()
         started[-1].client().sync()
         return started[-1]

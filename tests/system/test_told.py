@@ -26,7 +26,7 @@ def quick(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
     """A daemon by words only that few connections of one process may ask."""
     limits = {"maxConnections": 12}
     config = write_config(tmp_path, workspace, None, search=QUICK, limits=limits)
-    with RunningDaemon(tmp_path, config, workspace) as running:
+    with RunningDaemon(tmp_path, config, workspace, program=HASTY) as running:
         running.client().sync()
         yield running
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,16 @@ import pytest
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.store.ledger.file import aside as set_aside
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
+from tests.hasty import HASTY
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
+LONG = whole_or(6_000, 20_000)
+"""Turns of a transcript that takes a while to be read."""
 Launch = Callable[..., RunningDaemon]
 
 
@@ -50,7 +54,13 @@ def folder(tmp_path: Path) -> Path:
 def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
     started: list[RunningDaemon] = []
 
-    def run(*, remote: Mapping[str, object] | None = None, bound: int = 1 << 30, **memory: object) -> RunningDaemon:
+    def run(
+        *,
+        remote: Mapping[str, object] | None = None,
+        bound: int = 1 << 30,
+        program: Sequence[str] = PROGRAM,
+        **memory: object,
+    ) -> RunningDaemon:
         folder.mkdir(exist_ok=True)
         memory["sessions"] = {"folders": [{"path": str(folder), "agent": "main"}], "maxBytes": bound}
         search = {
@@ -61,7 +71,7 @@ def launch(tmp_path: Path, workspace: Path, folder: Path) -> Iterator[Launch]:
             **(remote or {}),
         }
         config = write_config(tmp_path, workspace, None, search=search, memory=memory)
-        started.append(RunningDaemon(tmp_path, config, workspace))
+        started.append(RunningDaemon(tmp_path, config, workspace, program=program))
         started[-1].start()
         started[-1].client().sync()
         started[-1].client().sync_sessions()
@@ -256,7 +266,7 @@ def test_what_was_taken_goes_later_where_nothing_may_be_written(launch: Launch, 
 
 def test_turns_are_taken_again_when_the_transcript_is_wanted_again(launch: Launch, folder: Path) -> None:
     write(folder, "a.jsonl", CANARY)
-    daemon = launch(qa={"fromTranscripts": True, "significance": 0})
+    daemon = launch(program=HASTY, qa={"fromTranscripts": True, "significance": 0})
     client = daemon.client()
 
     def taken() -> list[int | None]:
@@ -286,10 +296,11 @@ def test_copy_of_what_was_forgotten_is_told_as_such(launch: Launch, folder: Path
     assert set(found(daemon)) == {"sessions/main/a.jsonl", "sessions/main/copy.jsonl"}
 
 
+@pytest.mark.sweep
 def test_forgetting_while_the_transcript_is_read(launch: Launch, folder: Path) -> None:
-    write(folder, "a.jsonl", CANARY, turns=20_000)
+    write(folder, "a.jsonl", CANARY, turns=LONG)
     daemon = launch()
-    file = write(folder, "long.jsonl", f"{CANARY} beside the quetzal", turns=20_000)
+    file = write(folder, "long.jsonl", f"{CANARY} beside the quetzal", turns=LONG)
     daemon.client().sync_sessions(wait=False)
     # at whatever step of the reading this comes
     eventually(lambda: found(daemon, "quetzal"))

@@ -41,6 +41,7 @@ REACHES_FURTHER = {
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
+    "cli/checks/team.py": {"team"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},

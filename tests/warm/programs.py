@@ -32,6 +32,8 @@ OPTIONS = {"args", "stdin", "stdout", "stderr", "env", "cwd", "start_new_session
 """Of `subprocess.Popen`, those that a forked program can be given."""
 TELLING = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "OPENBLAS_", "OMP_", "COVERAGE_")
 """Variables that a process reads once, when it is executed, begin with one of these."""
+HARMLESS = {("LANG", "C.UTF-8"), ("PYTHONPATH", str(ROOT)), ("PYTHONPATH", "")}
+"""Of these, what the nursery was executed with, or as well as."""
 
 
 class Nursery:
@@ -163,7 +165,7 @@ def _can_be_forked(args: Sequence[str | Path], options: Mapping[str, Any]) -> bo
         return False
     given = options.get("env")
     return given is None or all(
-        os.environ.get(name) == value or (name, value) == ("LANG", "C.UTF-8")
+        os.environ.get(name) == value or (name, value) in HARMLESS
         for name, value in given.items()
         if name.startswith(TELLING)
     )

@@ -79,7 +79,10 @@ class Server:
         )
         loop = asyncio.get_running_loop()
         # not create_unix_server: from 3.13 on that unlinks the path at its end, an inherited one too
-        self._serving[listener] = await loop.create_server(factory, sock=listener.sock, backlog=BACKLOG)
+        server = await loop.create_server(factory, sock=listener.sock, backlog=BACKLOG, start_serving=False)
+        # known before it listens: whoever is cancelled while it begins closes it
+        self._serving[listener] = server
+        await server.start_serving()
 
     async def _keep_bound(self) -> None:
         while not self._stop.is_set():

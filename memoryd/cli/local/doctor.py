@@ -44,6 +44,7 @@ SECTIONS: Final[Mapping[str, str]] = {
     "reranker": "models",
     "llm": "models",
     "qmd": "models",
+    "team": "team",
     "http": "daemon",
     "clock": "machine",
     "service": "service",

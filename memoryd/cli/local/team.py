@@ -24,7 +24,7 @@ from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 from memoryd.team.carrier import GitCarrier
-from memoryd.team.git import is_on_disk, make_bare
+from memoryd.team.git import address_of, is_on_disk, make_bare
 from memoryd.team.protocol import Carrier, TeamPlace
 from memoryd.team.sharing import carrier_of
 from memoryd.wire import Exit
@@ -34,7 +34,7 @@ TAKEN_HINT: Final = "join by another name; or, if that is you, give git the same
 THERE_IS_ONE: Final = "{} holds team {} already"
 UNSENT: Final = "{} wait to be sent: {}"
 STAYS: Final = (
-    "what you shared stays in the repository: memoryctl team revoke takes a memory back, before you leave",
+    "what you shared stays with the team: memoryctl team revoke takes a memory back, before you leave",
     "your name stays in team.json of the repository",
 )
 _SECTION: Final = "team"
@@ -140,13 +140,18 @@ def _enter(
         people = asyncio.run(enter(_carrier(remote, person, draft)))
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    section = _planned(invocation, remote, people.name, person)[2]
+    if not load().config.team.is_joined:
+        shutil.rmtree(section.folder, ignore_errors=True)
+    # so that a daemon has all that there is now, also where the network goes in between
+    asyncio.run(_carrier(remote, person, section.folder).exchange())
     return _write_joined(invocation, remote, people.name, person, sorted(people.people))
 
 
 def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
     if remote is None or person is None:
         raise click.UsageError("name a repository by --git and yourself by --person, or a server")
-    return _address(remote), person
+    return address_of(remote), person
 
 
 def _check_server_alone(server: str, remote: str | None, person: str | None) -> None:
@@ -209,17 +214,10 @@ def _carrier(remote: str, person: str, folder: Path) -> GitCarrier:
     )
 
 
-def _address(remote: str) -> str:
-    """Return a remote as the configuration has it, a folder by its whole path."""
-    if is_on_disk(remote):
-        return str(Path(remote.removeprefix("file://")).expanduser().absolute())
-    return remote
-
-
 def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tuple[Path, str, TeamSection]:
     """Return the configuration with a team; raises InvalidRequest where there is another one, ConfigError."""
     now = load().config.team
-    if now.remote is not None and (now.remote, now.person) != (remote, person):
+    if now.remote is not None and (address_of(now.remote), now.person) != (remote, person):
         raise InvalidRequest(f"you are in team {now.name} already", hint="memoryctl team leave")
     path, text = _file()
     for key, value in (("person", person), ("name", name), ("remote", remote)):
@@ -254,7 +252,11 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     else:
         notes = ["the team is not named in the file: unset what names it, such as variables"]
     shutil.rmtree(section.folder, ignore_errors=True)
-    notes += [*STAYS, *([f"your checkout stays: {section.checkout_folder}"] if section.checkout is not None else [])]
+    notes += [
+        STAYS[0],
+        *([] if section.is_on_server else STAYS[1:]),
+        *([f"your checkout stays: {section.checkout_folder}"] if section.checkout is not None else []),
+    ]
     reply = JoinedReply(
         name=section.name or "",
         person=section.person or "",
@@ -301,7 +303,7 @@ def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     yield f"{styled(harmless_line(reply['citation']), bold=True)}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
     readers = harmless_line(", ".join(reply["readers"]))
-    yield f"  by {harmless_line(reply['author'])}, read by {readers} and whoever may read the repository"
+    yield f"  by {harmless_line(reply['author'])}, read by {readers}, and whoever else may read what carries it"
 
 
 @team_command.command("revoke")

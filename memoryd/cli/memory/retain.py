@@ -49,11 +49,13 @@ def statement_options(command: AnyCommand) -> AnyCommand:
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
+@click.option("--team", "is_shared", is_flag=True, help="Also share it with your team, as `team promote --yes` does.")
 @verb
 def retain_command(
     invocation: Invocation,
     text: str,
     replaces: str | None,
+    is_shared: bool,
     **statement: Unpack[StatementOptions],
 ) -> Exit:
     """State a memory: it becomes a bullet below the Retain heading of today's log.
@@ -61,7 +63,13 @@ def retain_command(
     From standard input every bullet is a memory of its own, and all are written at once.
     """
     each = text == "-" and replaces is None
-    return _show(invocation, invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, **statement))
+    reply = invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, **statement)
+    if is_shared:
+        # what must not be shared is refused by now, and is retained all the same
+        shared = [invocation.memory.promote_memory(one["id"]) for one in reply["memories"]]
+        reply["notes"] += [f"shared with {', '.join(one['readers'])}: {one['citation']}" for one in shared]
+        reply["notes"] += [note for one in shared for note in one["notes"]]
+    return _show(invocation, reply)
 
 
 @click.command("replace", cls=BulletCommand)

@@ -92,6 +92,16 @@ def _engine_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
             f"{qmd['exportedSessions']:,} transcripts exported" if qmd.get("exportedSessions") else "",
             f"{qmd['server']}, pid {qmd['pid']}" if qmd["pid"] else qmd["server"],
         )
+    if team := agent.get("team"):
+        waits = count(team["published"]["pending"], "file")
+        yield row(
+            level_of(team["offline"] or team["trouble"]),
+            "team",
+            f"{team['person']} of {team['name']}",
+            f"{count(len(team['people']), 'person', 'people')}",
+            f"{waits} to be sent" if team["published"]["pending"] else "all is sent",
+            f"fetched {ago(team['fetchedAt'], now)}",
+        )
     vector = agent["vector"]
     state = "off" if not vector["enabled"] else "" if vector["available"] else "not available"
     dimensions = f"{vector['dimensions']} dimensions" if vector["dimensions"] else ""

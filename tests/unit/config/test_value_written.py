@@ -3,7 +3,7 @@
 import json5
 import pytest
 
-from memoryd.config.loading.editing import with_value
+from memoryd.config.loading.editing import with_value, without_key
 from memoryd.errors import InvalidRequest
 
 KEY = ("agents", "defaults", "memorySearch", "local", "modelPath")
@@ -42,3 +42,24 @@ def test_value_of_an_agent_in_the_list_is_its_own() -> None:
 def test_text_that_has_something_else_there_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest, match=r"agents\.defaults\.memorySearch\.local\.modelPath cannot be written"):
         with_value(text, KEY, "m.gguf")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"team": {"remote": "x", "share": ["a", "b"]}, "log": {"level": "INFO"}}',
+        '{"log": {"level": "INFO"}, "team": {"remote": "}"}}',
+        "{\n  // mine\n  log: {level: 'INFO'},\n  team: {\n    remote: 'x', // a } in a comment\n  },\n}\n",
+        "{team: null, log: {level: 'INFO'}}",
+    ],
+)
+def test_section_is_taken_out_and_the_rest_stays(text: str) -> None:
+    edited = without_key(text, ("team",))
+    assert json5.loads(edited) == {"log": {"level": "INFO"}}
+    assert ("// mine" in edited) == ("// mine" in text)
+
+
+def test_section_that_was_written_goes_again() -> None:
+    text = "{agents: {list: [{id: 'a'}]}}\n"
+    written = with_value(with_value(text, ("team", "person"), "ana"), ("team", "remote"), "~/x.git")
+    assert json5.loads(without_key(written, ("team",))) == json5.loads(text)

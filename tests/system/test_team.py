@@ -1,0 +1,370 @@
+"""Two people with a daemon each and a git repository between them: shared, recalled, taken back, forgotten."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from memoryd.errors import Denied, Disabled, MemorydError, NotFound
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon, write_config
+from tests.mcp_program import driven
+from tests.teams import git, objects_of
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
+LOG = "memory/2026-11-02.md"
+LINES = f"""# Monday
+
+## Retain
+- W @Castle: The castle key hangs behind the green door.
+- W(scope=agent:other) @Garden: The garden key is for another agent.
+- W @Vault: The vault opens with {TOKEN}.
+- W(from=user, pin, tags=home) @Ferry: The ferry leaves at nine.
+- W @Printer: The printer is a Brother.
+"""
+
+
+class Member:
+    """Somebody with a home, a workspace and a daemon of their own."""
+
+    def __init__(self, home: Path, person: str, log: str) -> None:
+        home.mkdir()
+        (home / "home").mkdir()
+        address = f"{person}@example.org"
+        (home / "home" / ".gitconfig").write_text(f"[user]\n\tname = {person}\n\temail = {address}\n")
+        self.person = person
+        self.workspace = home / "workspace"
+        (self.workspace / "memory" / "projects").mkdir(parents=True)
+        (self.workspace / LOG).write_text(log)
+        config = write_config(home, self.workspace, None)
+        written = json.loads(config.read_text())
+        written["agents"]["list"] = [{"id": "main", "sockets": [{"path": str(home / "run" / "main.sock")}]}]
+        config.write_text(json.dumps(written))
+        self.daemon = RunningDaemon(home, config, self.workspace)
+        self.notes = self.daemon.state / "teams" / "acme" / "notes"
+
+    def typed(self, *arguments: str, expected: Exit = Exit.DONE) -> str:
+        done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=self.daemon.env, timeout=120)
+        assert done.returncode == expected, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def answer(self, *arguments: str) -> Any:
+        done = ran([*MEMORYCTL, *arguments, "--json"], capture_output=True, text=True, env=self.daemon.env, timeout=120)
+        assert done.returncode == Exit.DONE, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def sync(self) -> None:
+        reply = self.daemon.client().sync_team()
+        assert (reply["offline"], reply["published"]["pending"]) == (None, 0), reply
+        self.daemon.client().sync()
+
+    def recalled(self, question: str) -> list[Any]:
+        return list(self.daemon.client().recall(question, k=5)["results"])
+
+    def configure(self, **team: object) -> None:
+        written = json.loads(self.daemon.config.read_text())
+        written["team"] |= team
+        self.daemon.config.write_text(json.dumps(written))
+        assert not self.daemon.client().reload()["problems"]
+
+    def team(self) -> Any:
+        [agent] = self.daemon.client().status()["agents"]
+        return agent["team"]
+
+
+class Pair:
+    """Ana and Ben, and the repository between them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bare = folder / "team.git"
+        self.ana = Member(folder / "ana", "ana", LINES)
+        self.ben = Member(folder / "ben", "ben", "## Retain\n- W @Cat: The cat is called Miso.\n")
+
+    def begin(self) -> None:
+        told = self.ana.typed("team", "init", "--git", str(self.bare), "--name", "acme", "--person", "ana")
+        assert "you are ana" in told
+        told = self.ben.typed("team", "join", "--git", str(self.bare), "--person", "ben")
+        assert "ana, ben" in told
+
+    def both(self) -> None:
+        self.ana.sync()
+        self.ben.sync()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    pair = Pair(tmp_path)
+    with pair.ana.daemon, pair.ben.daemon:
+        pair.begin()
+        yield pair
+
+
+def test_memory_is_shared_recalled_with_its_author_and_taken_back(pair: Pair) -> None:
+    ana, ben = pair.ana, pair.ben
+    preview = ana.typed("team", "promote", f"{LOG}#L4", "--dry-run")
+    assert "would be shared" in preview
+    assert "The castle key hangs behind the green door." in preview
+    assert "read by ana, ben" in preview
+    assert not list(ana.notes.rglob("*.md"))
+    assert "nobody can be asked" in ana.typed("team", "promote", f"{LOG}#L4", expected=Exit.USAGE)
+    shared = ana.answer("team", "promote", f"{LOG}#L4", "--yes")
+    assert (shared["promoted"], shared["changed"], shared["sent"]) == (True, True, True)
+    again = ana.answer("team", "promote", f"{LOG}#L4", "--yes")
+    assert (again["changed"], again["citation"]) == (False, shared["citation"])
+    ben.sync()
+    first = ben.recalled("where does the castle key hang")[0]
+    assert (first["content"], first["person"]) == ("The castle key hangs behind the green door.", "ana")
+    assert first["source"] == f"ana:{LOG}#L2"
+    # a pin, and what else is of ana's machine, stays there
+    ana.daemon.client().promote_memory(f"{LOG}#L7")
+    ben.sync()
+    assert (ben.notes / "ana" / LOG).read_text().splitlines()[-1] == (
+        "- W(from=user, tags=home) @Ferry: The ferry leaves at nine."
+    )
+    with pytest.raises(Denied, match="colleague"):
+        ben.daemon.client().revoke_memory(first["id"])
+    told = ana.typed("team", "revoke", f"ana:{LOG}#L2")
+    assert "taken back" in told
+    assert "older commits" in told
+    ana.daemon.client().revoke_memory(ana.recalled("ferry")[0]["id"])
+    with pytest.raises(NotFound):
+        ana.daemon.client().revoke_memory(f"{LOG}#L4")
+    ben.sync()
+    assert not [one for one in ben.recalled("castle key ferry") if one.get("person")]
+    assert not (ben.notes / "ana").exists()
+    # nothing of it was written into a workspace
+    assert (ana.workspace / LOG).read_text() == LINES
+
+
+def test_what_must_not_leave_never_comes_into_the_repository(pair: Pair) -> None:
+    ana = pair.ana
+    for line, why in ((6, "secret"), (5, "no memory|agent:other")):
+        with pytest.raises(MemorydError, match=why):
+            ana.daemon.client().promote_memory(f"{LOG}#L{line}")
+    projects = ana.workspace / "memory" / "projects"
+    (projects / "gateway.md").write_text("# Gateway\n\nIt runs on the Mac called alder.\n")
+    (projects / "private.md").write_text("---\nmemory: false\n---\nthe private canary\n")
+    (projects / "hidden.md").write_text("the hidden canary\n")
+    (projects / "keys.md").write_text(f"the key is {TOKEN}\n")
+    (projects / "mine.md").write_text("- W(scope=agent:main) @Ana: the scoped canary\n")
+    (ana.workspace / ".memoryignore").write_text("memory/projects/hidden.md\n")
+    ana.configure(share=["memory/**"])
+    ana.daemon.client().sync()
+    pair.both()
+    shown = {str(path.relative_to(pair.ben.notes)) for path in pair.ben.notes.rglob("*.md")}
+    assert shown == {"ana/memory/projects/gateway.md"}
+    trouble = "\n".join(ana.team()["trouble"])
+    assert "memory/projects/keys.md" in trouble
+    assert "secret" in trouble
+    assert "promote its memories one by one" in trouble
+    [hit, *_] = pair.ben.daemon.client().search("Mac called alder")["results"]
+    assert hit["path"] == "ana:memory/projects/gateway.md"
+    # one that becomes private is taken back
+    (projects / "gateway.md").write_text("---\nmemory: false\n---\nIt runs on the Mac called alder.\n")
+    ana.daemon.client().sync()
+    pair.both()
+    assert not list(pair.ben.notes.rglob("*.md"))
+    objects = objects_of(pair.bare)
+    assert b"Mac called alder" in objects
+    for canary in (TOKEN, "private canary", "hidden canary", "scoped canary", "garden key"):
+        assert canary.encode() not in objects
+
+
+def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
+    ana, ben = pair.ana, pair.ben
+    ana.daemon.client().promote_memory(f"{LOG}#L4")
+    ben.sync()
+    assert ben.recalled("castle key")[0]["person"] == "ana"
+    assert any("team acme" in one for one in ana.daemon.client().forget(f"{LOG}#L4", dry_run=True)["stays"])
+    receipt = ana.daemon.client().forget(f"{LOG}#L4")
+    assert receipt["forgotten"]
+    assert any("the history of team acme" in one for one in receipt["stays"])
+    ben.sync()
+    assert not [one for one in ben.recalled("castle key") if one.get("person")]
+    assert git(pair.bare, "ls-tree", "-r", "--name-only", "main").split() == ["team.json"]
+    # of what was never shared the receipt says nothing of a team
+    assert not any("team acme" in one for one in ana.daemon.client().forget(f"{LOG}#L7")["stays"])
+
+
+def test_both_share_at_once_and_both_are_recalled(pair: Pair) -> None:
+    replies: list[Any] = []
+
+    def share(member: Member, text: str) -> None:
+        replies.append(member.answer("retain", text, "--team"))
+
+    threads = [
+        threading.Thread(target=share, args=(member, f"W @Deploy: {member.person} says drain queue {number}"))
+        for member in (pair.ana, pair.ben)
+        for number in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(replies) == 4
+    for reply in replies:
+        assert any("shared with ana, ben" in note for note in reply["notes"]), reply
+    pair.both()
+    pair.both()
+    texts = git(pair.bare, "grep", "-h", "drain queue", "main")
+    assert sorted(texts.strip().splitlines()) == sorted(
+        f"- W @Deploy: {person} says drain queue {number}" for person in ("ana", "ben") for number in range(2)
+    )
+    assert len([one for one in pair.ben.recalled("ana says drain queue") if one.get("person") == "ana"]) == 2
+
+
+def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> None:
+    ana, away = pair.ana, pair.bare.with_name("away.git")
+    before = int(git(pair.bare, "rev-list", "--count", "main"))
+    pair.bare.rename(away)
+    for line in (4, 7, 8):
+        reply = ana.daemon.client().promote_memory(f"{LOG}#L{line}")
+        assert (reply["promoted"], reply["sent"]) == (True, False)
+    team = ana.team()
+    assert team["published"]["pending"] == 1
+    assert team["offline"]
+    assert "waits: " not in ana.typed("team", "status")
+    assert "1 file to be sent" in ana.typed("team", "status")
+    assert [one["part"] for one in ana.daemon.client().status()["agents"][0]["degraded"]] == ["team"]
+    assert ana.daemon.log.read_text().count("the team cannot be reached") == 1
+    # the restart of a day without a network
+    ana.daemon.stop()
+    ana.daemon.start()
+    away.rename(pair.bare)
+    pair.both()
+    assert len([one for one in pair.ben.recalled("castle key ferry printer") if one.get("person")]) == 3
+    assert ana.team()["published"] == {"pending": 0, "behindSeconds": 0}
+    assert int(git(pair.bare, "rev-list", "--count", "main")) <= before + 3
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.2, 0.4, 0.7, 1.1])
+def test_daemon_that_is_killed_while_it_shares_loses_and_doubles_nothing(pair: Pair, delay: float) -> None:
+    ana = pair.ana
+
+    def share() -> None:
+        with suppress(MemorydError, httpx.HTTPError):
+            ana.daemon.client().promote_memory(f"{LOG}#L4")
+
+    sharing = threading.Thread(target=share)
+    sharing.start()
+    time.sleep(delay)
+    ana.daemon.process.send_signal(signal.SIGKILL)  # type: ignore[union-attr]  # it runs
+    ana.daemon.process.wait()  # type: ignore[union-attr]
+    sharing.join()
+    ana.daemon.stop()
+    ana.daemon.start()
+    reply = ana.daemon.client().promote_memory(f"{LOG}#L4")
+    assert reply["promoted"]
+    pair.both()
+    assert git(pair.bare, "show", "main:memory/2026-11-02-ana.md") == (
+        "## Retain\n- W @Castle: The castle key hangs behind the green door.\n"
+    )
+    assert git(pair.bare, "fsck", "--strict", "--no-dangling") == ""
+    assert [one["person"] for one in pair.ben.recalled("castle key") if one.get("person")] == ["ana"]
+
+
+def test_only_the_owner_shares(pair: Pair) -> None:
+    socket = pair.ana.daemon.home / "run" / "main.sock"
+    transport = httpx.HTTPTransport(uds=str(socket), verify=False)
+    with httpx.Client(transport=transport, base_url="http://memoryd/v1", timeout=30) as client:
+        for path, body in (("promote", {"target": "castle"}), ("revoke", {"target": "castle"}), ("sync", {})):
+            reply = client.post(f"/team/{path}", json={"agent": "main", **body})
+            assert (reply.status_code, reply.json()["error"]["code"]) == (403, "denied")
+    assert not list(pair.ana.notes.rglob("*.md"))
+
+
+def test_agent_shows_the_line_before_it_shares(pair: Pair) -> None:
+    ana = pair.ana
+    [memory] = [one for one in ana.daemon.client().memories()["memories"] if "castle" in one["text"]]
+    with driven(ana.daemon, "--write=all") as client:
+        preview = client.answer("memory_promote", id=memory["id"])
+        assert "preview" in preview["done"]
+        assert preview["notes"][0] == "- W @Castle: The castle key hangs behind the green door."
+        assert preview["notes"][1] == "read by: ana, ben"
+        assert not list(ana.notes.rglob("*.md"))
+        assert client.answer("memory_promote", id=memory["id"], share=True)["done"] == "shared"
+    assert list(ana.notes.rglob("*.md"))
+
+
+def test_who_leaves_keeps_nothing_and_is_told_what_stays(pair: Pair) -> None:
+    ben = pair.ben
+    pair.ana.daemon.client().promote_memory(f"{LOG}#L4")
+    ben.sync()
+    assert [one for one in ben.recalled("castle key") if one.get("person")]
+    told = ben.typed("team", "leave")
+    assert "stays with the team" in told
+    assert "team" not in json.loads(ben.daemon.config.read_text())
+    assert not (ben.daemon.state / "teams" / "acme").exists()
+    ben.daemon.client().sync()
+    assert not [one for one in ben.recalled("castle key") if one.get("person")]
+    with pytest.raises(Disabled, match="in no team"):
+        ben.daemon.client().sync_team()
+
+
+def test_names_that_are_taken_and_repositories_that_are_none_are_refused(tmp_path: Path) -> None:
+    pair = Pair(tmp_path)
+    # without a daemon
+    pair.begin()
+    carl = Member(tmp_path / "carl", "carl", "")
+    before = carl.daemon.config.read_bytes()
+    told = carl.typed("team", "join", "--git", str(pair.bare), "--person", "ana", expected=Exit.ERROR)
+    assert "is in the team already" in told
+    told = carl.typed("team", "init", "--git", str(pair.bare), "--name", "x", "--person", "carl", expected=Exit.ERROR)
+    assert "holds team acme already" in told
+    empty = tmp_path / "empty.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(empty)], check=True, timeout=60)
+    told = carl.typed("team", "join", "--git", str(empty), "--person", "carl", expected=Exit.ERROR)
+    assert "holds no team" in told
+    told = carl.typed("team", "join", "--git", str(tmp_path / "none"), "--person", "carl", expected=Exit.ERROR)
+    assert "cannot be fetched from" in told
+    (carl.daemon.home / "home" / ".gitconfig").unlink()
+    told = carl.typed("team", "join", "--git", str(pair.bare), "--person", "carl", expected=Exit.ERROR)
+    assert "git config --global user.email" in told
+    assert carl.daemon.config.read_bytes() == before
+    assert json.loads(git(pair.bare, "show", "main:team.json"))["people"].keys() == {"ana", "ben"}
+
+
+def test_exchange_goes_by_itself(pair: Pair) -> None:
+    """Soon after the start and then by the clock: nobody asks ben's daemon for it."""
+    pair.ben.daemon.stop()
+    pair.ana.daemon.client().promote_memory(f"{LOG}#L4")
+    pair.ben.daemon.start()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not [one for one in pair.ben.recalled("castle key") if one.get("person")]:
+        time.sleep(0.2)
+    assert [one["person"] for one in pair.ben.recalled("castle key") if one.get("person")] == ["ana"]
+
+
+def test_doctor_says_what_a_team_lacks(pair: Pair) -> None:
+    ana = pair.ana
+
+    def found(expected: Exit = Exit.DONE) -> dict[str, str]:
+        done = ran(
+            [*MEMORYCTL, "doctor", "--section", "team", "--json"],
+            capture_output=True, text=True, env=ana.daemon.env, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == expected, done.stdout
+        return {f"{one['check']} {one['part']}": one["state"] for one in json.loads(done.stdout)["checks"]}
+
+    ana.sync()
+    assert found() == {"team.git git": "ok", "team.exchange team": "ok"}
+    pair.bare.rename(pair.bare.with_name("away.git"))
+    ana.daemon.client().sync_team()
+    assert found()["team.exchange team"] == "look"
+    ana.daemon.stop()
+    assert found(Exit.ERROR)["team.exchange repository of the team"] == "wrong"
+    pair.bare.with_name("away.git").rename(pair.bare)
+    assert found()["team.exchange repository of the team"] == "ok"
+    (ana.daemon.home / "home" / ".gitconfig").unlink()
+    assert found(Exit.ERROR)["team.git author"] == "wrong"
