@@ -31,9 +31,8 @@ from memoryd.domain.memories.entries import (
 from memoryd.domain.memories.sections import holds_memories, is_daily_log
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known, SyncPlan
-from memoryd.domain.text.conflicts import marked_conflicts
 from memoryd.domain.text.lines import PADDING
-from memoryd.domain.text.sanitizing import Flag
+from memoryd.domain.text.sanitizing import Flag, marked_conflicts
 from memoryd.embed.protocol import Attachment
 from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (

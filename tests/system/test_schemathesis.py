@@ -309,18 +309,7 @@ def test_f111_api_keeps_its_description(
     tried: Counter[int] = Counter()
     refuses = CHECKS.get_one("negative_data_rejection")
     where, headers = open_port if (method, path) in PORT_CALLS else (HOST, {})
-    if "{proposal}" in path:
-        be_proposed(daemon)
-    if "{disagreement}" in path:
-        be_disagreed(daemon)
-    if path == "/v1/conflicts/settle":
-        be_conflicted(daemon)
-    if path == "/v1/undo":
-        be_undoable(daemon)
-    if path == "/v1/told":
-        be_told(daemon)
-    if path == "/v1/team/revoke":
-        be_shared(daemon)
+    prepare(daemon, path)
 
     @(SETTINGS if mode is GenerationMode.POSITIVE else SHORT)
     @given(described[path][method].as_strategy(generation_mode=mode), st.sampled_from([True, True, True, False]))
@@ -347,6 +336,22 @@ def test_f111_api_keeps_its_description(
         assert {status for status in tried if status < HTTPStatus.BAD_REQUEST}, tried
     else:
         assert {status for status in tried if status >= HTTPStatus.BAD_REQUEST}, tried
+
+
+def prepare(daemon: RunningDaemon, path: str) -> None:
+    """Have what a call is about."""
+    if "{proposal}" in path:
+        be_proposed(daemon)
+    if "{disagreement}" in path:
+        be_disagreed(daemon)
+    if path == "/v1/conflicts/settle":
+        be_conflicted(daemon)
+    if path == "/v1/undo":
+        be_undoable(daemon)
+    if path == "/v1/told":
+        be_told(daemon)
+    if path == "/v1/team/revoke":
+        be_shared(daemon)
 
 
 def name_what_there_is(case: Case[Any]) -> None:

@@ -45,8 +45,7 @@ from memoryd.domain.memories.generated import block_in
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.domain.redaction import secrets_in
-from memoryd.domain.text.conflicts import KeepVersion, marked_conflicts, settled_marks
-from memoryd.domain.text.sanitizing import Flag
+from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, settled_marks
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting

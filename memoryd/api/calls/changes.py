@@ -16,7 +16,7 @@ from memoryd.api.models import AgentId, Request, SessionKeyText, Whole
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.text.conflicts import KeepVersion
+from memoryd.domain.text.sanitizing import KeepVersion
 from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
 from memoryd.replies.changes import (
     ChangesReply,

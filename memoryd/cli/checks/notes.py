@@ -22,7 +22,7 @@ from memoryd.domain.documents import (
 from memoryd.domain.memories.edits import strays_in
 from memoryd.domain.memories.sections import is_of_memories, memory_sections
 from memoryd.domain.patterns import is_glob
-from memoryd.domain.text.conflicts import marked_conflicts
+from memoryd.domain.text.sanitizing import marked_conflicts
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules

@@ -24,9 +24,9 @@ from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.conflicts import without_copies
 from memoryd.domain.text.lines import PADDING, Lines, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
+from memoryd.domain.text.sanitizing import without_copies
 from memoryd.domain.text.structure import analyse
 
 UNREAD: Final = "?"

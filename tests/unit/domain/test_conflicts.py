@@ -6,9 +6,15 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.changes.diffs import both_versions
 from memoryd.domain.memories.sections import memory_sections
-from memoryd.domain.text.conflicts import KeepVersion, marked_conflicts, settled_marks, without_copies
 from memoryd.domain.text.lines import padded
-from memoryd.domain.text.sanitizing import Flag, text_flags
+from memoryd.domain.text.sanitizing import (
+    Flag,
+    KeepVersion,
+    marked_conflicts,
+    settled_marks,
+    text_flags,
+    without_copies,
+)
 
 MERGED = "# Day\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> laptop\nend\n"
 DIFF3 = "# Day\n<<<<<<< HEAD\nours\n||||||| 1a2b3c4\nbase\n=======\ntheirs\n>>>>>>> laptop\nend\n"
