@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -340,6 +342,51 @@ def test_events_carry_the_figures_of_health(page: PageClient) -> None:
         assert '"main.state": "up to date"' in next(lines)
 
 
+def figures_told(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each event of a stream."""
+    for line in lines:
+        if line.startswith("data: {"):
+            yield json.loads(line.removeprefix("data: "))
+
+
+def test_events_tell_of_a_conflict_on_disk(opened: OpenPage, page: PageClient) -> None:
+    """All that a row of Health says is told again when it changed."""
+    copy = opened.daemon.workspace / "memory" / "y.sync-conflict-20260101-120000-ABCDEFG.md"
+    with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+        told = figures_told(answer.iter_lines())
+        assert next(told)["main.conflicts"] == "none"
+        copy.write_text("# Copy\n\nA third opinion.\n")
+        try:
+            assert any(one["main.conflicts"] == f"memory/{copy.name}" for one in told)
+        finally:
+            copy.unlink()
+        assert any(one["main.conflicts"] == "none" for one in told)
+        names = next(told)
+    shown = set(re.findall(r'data-live="([^"]+)"', page.get("health").text))
+    assert shown == set(names) - {"main.done"}, "each has its place, and there is no embedder"
+
+
+def test_stream_ends_at_a_reload_so_that_its_figures_are_not_those_of_before(
+    tmp_path: Path,
+) -> None:
+    with open_page(tmp_path, {"MEMORY.md": "# Memory\n\nThe boat is green.\n"}) as opened, opened.enter() as page:
+        config = opened.daemon.config
+        before = json.loads(config.read_text())
+        with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+            lines = answer.iter_lines()
+            assert next(figures_told(lines))["main.files"] == "1"
+            before["agents"]["defaults"]["memorySearch"].setdefault("query", {})["maxResults"] = 9
+            config.write_text(json.dumps(before))
+            with opened.daemon.client() as client:
+                assert client.reload()["reloaded"]
+            rest = list(lines)
+        assert "event: over" not in rest, "a browser asks again"
+        (opened.daemon.workspace / "memory").mkdir(exist_ok=True)
+        (opened.daemon.workspace / "memory" / "new.md").write_text("# New\n\nThe mast is of larch.\n")
+        with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+            assert any(one["main.files"] == "2" for one in figures_told(answer.iter_lines()))
+
+
 def test_stream_ends_with_its_session_and_one_session_has_one(opened: OpenPage) -> None:
     with opened.enter() as mine, opened.enter() as other, ExitStack() as streams:
 
@@ -398,7 +445,7 @@ def test_health_has_a_row_for_each_part(opened: OpenPage, page: PageClient) -> N
         "Up ",
         "Memory ",
         f"Socket {opened.daemon.socket} ",
-        "Port open for this page alone",
+        f"Port 127.0.0.1:{opened.port} open for this page alone",
     ):
         assert row in text, (row, text)
     eventually(lambda: "Conflicts on disk none" in text_of(page.get("health")))
@@ -410,7 +457,7 @@ def test_doctor_is_asked(page: PageClient) -> None:
     assert "<td>off</td>" in answer.text
     assert "What doctor says" in text
     assert "checks" in text
-    is_well = not re.search(r'<h3 class="(wrong|warn)">', answer.text)
+    is_well = not re.search(r'<h2 class="first (wrong|warn)">', answer.text)
     assert ("Nothing is wrong." in text) == is_well
 
 
