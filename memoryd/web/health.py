@@ -24,6 +24,8 @@ TOGETHER_SECONDS: Final = 0.3
 """What happens within this is told at once."""
 DOCTOR: Final = timedelta(seconds=60)
 _TEXT_CHARS: Final = 400
+_DOCTORS: Final = asyncio.Semaphore(1)
+"""Of one daemon at a time: each is a process that looks at all there is."""
 WORST_FIRST: Final = ("wrong", "open", "look", "off", "ok")
 """What doctor finds a part to be."""
 
@@ -43,19 +45,20 @@ async def events(visit: Visit) -> "FigureStream":
 async def doctor(visit: Visit) -> View:
     """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
     environment = {**os.environ, "MEMORYD_SOCKET": visit.services.daemon().socket}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
-        env=environment,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        out, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    async with _DOCTORS:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            out, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     try:
         found = json.loads(out)["checks"]
     except (ValueError, KeyError) as exc:

@@ -5,12 +5,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from memoryd.errors import NotFound
@@ -459,6 +461,22 @@ def test_doctor_is_asked(page: PageClient) -> None:
     assert "checks" in text
     is_well = not re.search(r'<h2 class="first (wrong|warn)">', answer.text)
     assert ("Nothing is wrong." in text) == is_well
+
+
+def test_one_doctor_is_at_work_however_many_ask(opened: OpenPage, page: PageClient) -> None:
+    daemon = psutil.Process(opened.daemon.pid)
+
+    def doctors() -> int:
+        return sum("doctor" in one.cmdline() for one in daemon.children() if one.is_running())
+
+    most = 0
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(page.post, "doctor") for _ in range(4)]
+        while not all(one.done() for one in asked):
+            with suppress(psutil.Error):
+                most = max(most, doctors())
+    assert most == 1
+    assert all("What doctor says" in one.result().text for one in asked)
 
 
 @pytest.mark.parametrize(
