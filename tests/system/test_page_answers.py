@@ -392,3 +392,17 @@ def test_question_that_was_asked_before_is_no_answer_to_itself(opened: OpenPage,
     answered = text.partition("Only near")[0]
     assert "Lars repaired our spinet" in answered
     assert "Who repaired our spinet?</p>" not in answered
+
+
+def test_damaged_file_of_a_conversation_is_named_with_the_reason(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        client.add_turn("Where is the nougat?", "In the red tin.", session="nougat")
+    (file,) = opened.daemon.workspace.rglob("nougat.json")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:40])
+    try:
+        eventually(lambda: "nougat.json: " in text_of(page.get("conversations")), seconds=40)
+        assert "Not in this list: " in text_of(page.get("conversations"))
+    finally:
+        file.write_bytes(whole)
+    eventually(lambda: "Not in this list" not in text_of(page.get("conversations")), seconds=40)
