@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,20 @@ def test_hostile_note_stays_text(page: PageClient, path: str) -> None:
     assert answer.text.count("<article") == answer.text.count("</article>")
 
 
+@pytest.mark.parametrize("path", ["ask?q=harbour", "memories", "changes", "health", "entities", "conversations"])
+def test_headings_leave_out_no_level(page: PageClient, path: str) -> None:
+    if path == "changes":
+        # without one there is no heading but the page's
+        page.post("remember", text="the quay has nine steps")
+    assert no_level_is_left_out(page.get(path).text)
+
+
+def no_level_is_left_out(text: str) -> bool:
+    main = text.partition('<main id="main"')[2].partition("</main>")[0]
+    levels = [int(level) for level in re.findall(r"<h([1-6])\b", main)]
+    return levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
+
+
 def test_direction_of_writing_is_not_turned(page: PageClient) -> None:
     assert TURNED in page.get("memories", q="turned round").text
 
@@ -461,6 +476,7 @@ def test_doctor_is_asked(page: PageClient) -> None:
     assert "checks" in text
     is_well = not re.search(r'<h2 class="first (wrong|warn)">', answer.text)
     assert ("Nothing is wrong." in text) == is_well
+    assert no_level_is_left_out(answer.text)
 
 
 def test_one_doctor_is_at_work_however_many_ask(opened: OpenPage, page: PageClient) -> None:
