@@ -34,14 +34,16 @@ from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier
 
 ALREADY: Final = "it is shared already: nothing was changed"
 WAITS: Final = "it waits to be sent: {}"
-NOT_REACHED: Final = "the repository was not reached in time"
+NOT_REACHED: Final = "the other side was not reached in time"
 OLDER_VERSION: Final = "what it supersedes is not shared with the team, and is not named there"
 NOT_SHARED: Final = "you share no memory {!r} with the team"
 _NAME_HINT: Final = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
+_LAST: Final = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
+SERVER_REACH: Final = ("backups of the server of team {}, and what members copied while they could read it", _LAST)
 REACH: Final = (
     "the history of team {}, from which it was taken back: whoever may read the repository finds it in older commits",
     "clones and backups of the repository of team {}, until they are brought up to date",
-    "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own",
+    _LAST,
 )
 WOULD_GO: Final = "it is shared with team {}, and is taken back there"
 _FOLLOW_SECONDS: Final = 10.0
@@ -182,7 +184,8 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         return None
 
     def _reach(self) -> list[str]:
-        return [one.format(self.section.name) for one in REACH]
+        reach = SERVER_REACH if self.section.is_on_server else REACH
+        return [one.format(self.section.name) for one in reach]
 
     def _why_waiting(self) -> str:
         health = self.sharing.carrier.health()

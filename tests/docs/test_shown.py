@@ -62,6 +62,18 @@ NOT_RUN = {
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("install", "status", "restart")},
     **{f"memoryctl service {word}": "nobody runs services here" for word in ("logs -f", "uninstall")},
     "memoryctl team join --git ~/acme-memory.git --person ben": "it is the other's machine; test_team.py joins",
+    **dict.fromkeys(
+        (
+            "memoryctl team init postgresql://postgres@db.example/memory --name acme --member ana --member ben",
+            "memoryctl team join postgresql://ana@db.example/memory --name acme",
+            "memoryctl team promote 1a2b3c4d",
+            "memoryctl team members",
+            "memoryctl team members add cem --role read",
+            "memoryctl team members remove ben --with-files",
+        ),
+        "it needs a server; test_team_server.py has one",
+    ),
+    "pip": "it would install another copy",
     "rm": "it deletes",
     "ssh": "there is no other machine",
     "memoryctl restore ~/memoryd-2026-11-23.tar": "it asks, and nobody is there to answer",

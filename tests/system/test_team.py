@@ -303,7 +303,7 @@ def test_who_leaves_keeps_nothing_and_is_told_what_stays(pair: Pair) -> None:
     ben.sync()
     assert [one for one in ben.recalled("castle key") if one.get("person")]
     told = ben.typed("team", "leave")
-    assert "stays in the repository" in told
+    assert "stays with the team" in told
     assert "team" not in json.loads(ben.daemon.config.read_text())
     assert not (ben.daemon.state / "teams" / "acme").exists()
     ben.daemon.client().sync()

@@ -34,7 +34,7 @@ TAKEN_HINT: Final = "join by another name; or, if that is you, give git the same
 THERE_IS_ONE: Final = "{} holds team {} already"
 UNSENT: Final = "{} wait to be sent: {}"
 STAYS: Final = (
-    "what you shared stays in the repository: memoryctl team revoke takes a memory back, before you leave",
+    "what you shared stays with the team: memoryctl team revoke takes a memory back, before you leave",
     "your name stays in team.json of the repository",
 )
 _SECTION: Final = "team"
@@ -252,7 +252,11 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     else:
         notes = ["the team is not named in the file: unset what names it, such as variables"]
     shutil.rmtree(section.folder, ignore_errors=True)
-    notes += [*STAYS, *([f"your checkout stays: {section.checkout_folder}"] if section.checkout is not None else [])]
+    notes += [
+        STAYS[0],
+        *([] if section.is_on_server else STAYS[1:]),
+        *([f"your checkout stays: {section.checkout_folder}"] if section.checkout is not None else []),
+    ]
     reply = JoinedReply(
         name=section.name or "",
         person=section.person or "",
@@ -299,7 +303,7 @@ def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     yield f"{styled(harmless_line(reply['citation']), bold=True)}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
     readers = harmless_line(", ".join(reply["readers"]))
-    yield f"  by {harmless_line(reply['author'])}, read by {readers} and whoever may read the repository"
+    yield f"  by {harmless_line(reply['author'])}, read by {readers}, and whoever else may read what carries it"
 
 
 @team_command.command("revoke")
