@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation, cited
-from memoryd.domain.documents import Source
+from memoryd.domain.documents import Source, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -175,7 +175,8 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
 def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
     if len(group) == 1:
         return group[0]
-    newest = max(group, key=lambda hit: _written_day(hit, zone))
+    # what is one's own stands for what others share
+    newest = max(group, key=lambda hit: (not person_of(hit.chunk.path), _written_day(hit, zone)))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
     # to be the newest is no merit: what the best of them is worth counts, as its score does
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)

@@ -14,6 +14,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.errors import MemorydError
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
+from memoryd.wire import TOLD_MAX
 
 LINES: Final = 100
 """Of a transcript on one page."""
@@ -30,9 +31,11 @@ _WRONG_PLACE: Final = "Noted as wrong. It is told as it stands until you mend it
 
 
 async def told(visit: Visit) -> View:
-    """Show what was told, the latest first; of one `session`, where it is named."""
-    session = visit.text("session")
-    reply = await recall.told(visit.admitted, visit.memories, session, visit.number("before"), TURNS)
+    """Show what was told, the latest first; of one `session`, where it is named, from a `question` of it back."""
+    session, before = visit.text("session"), visit.number("before")
+    if question := visit.number("question"):
+        before = await _behind(visit, session, question)
+    reply = await recall.told(visit.admitted, visit.memories, session, before, TURNS)
     return View(
         {
             "turns": reply["turns"],
@@ -40,9 +43,21 @@ async def told(visit: Visit) -> View:
             "path": turns_path,
             "place": place_of,
             "next": {"session": session, "before": reply["before"]} if reply["before"] else None,
-            "back": url_of("told", session=session, before=visit.text("before")),
+            "back": url_of("told", session=session, before=before or ""),
         }
     )
+
+
+async def _behind(visit: Visit, session: str, question: int) -> int:
+    """Return the number before which a question of a session comes first; 0 where nothing is kept of it."""
+    before: int | None = 0
+    while before is not None:
+        reply = await recall.told(visit.admitted, visit.memories, session, before, TOLD_MAX)
+        for turn in reply["turns"]:
+            if turn["seq"] == question:
+                return turn["number"] + 1
+        before = reply["before"]
+    return 0
 
 
 def place_of(name: str) -> str:

@@ -10,7 +10,7 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.tiers import Tier, TierReason
 from memoryd.errors import InvalidRequest
-from memoryd.web.pages import ROWS, Page, View, Visit
+from memoryd.web.pages import ROWS, Page, View, Visit, url_of
 
 AGES: Final = {
     "": "any age",
@@ -67,6 +67,7 @@ async def listing(visit: Visit) -> View:
             "is_narrowed": any(value for name, value in chosen.items() if name != "q"),
             "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
             "ages": AGES,
+            "back": url_of("memories", **chosen, after=visit.text("after")),
             "next": {**chosen, "after": reply["next"]} if reply["next"] else None,
         }
     )

@@ -122,7 +122,10 @@ def test_every_answer_keeps_a_browser_to_what_we_sent(opened: OpenPage, page: Pa
 
 def test_port_that_is_open_for_the_page_answers_no_calls(opened: OpenPage, page: PageClient) -> None:
     assert httpx.get(f"{opened.url}/v1/health").status_code == 404
-    assert httpx.get(f"{opened.url}/").status_code == 404
+    begun = httpx.get(f"{opened.url}/")
+    assert (begun.status_code, begun.headers["location"]) == (303, "/web/login")
+    assert {name: begun.headers[name] for name in HEADERS} == HEADERS
+    assert httpx.get(f"{opened.url}/", headers=FOREIGN).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["ask", "memories", "changes", "health", "ask?q=stove", "memories?tier=working"])
@@ -173,7 +176,7 @@ def test_forgetting_says_what_it_reaches_before_and_can_be_undone(opened: OpenPa
     before = page.get("forget", target=target)
     assert "box number 7 holds papers" in before.text
     assert "memory/2026-10-01.md#L" in before.text
-    receipt = page.post("forget", target=target, undoable="yes", back="memories")
+    receipt = page.forget(target, undoable="yes", back="memories")
     assert "Forgotten" in receipt.text
     assert "total" not in receipt.text
     assert page.get("memories", q="box 7").text.count("box number 7 ") == 0
@@ -215,22 +218,22 @@ def test_note_too_long_to_be_shown_is_not_forgotten_here(page: PageClient) -> No
 def test_several_are_forgotten_at_once_with_one_receipt(opened: OpenPage, page: PageClient) -> None:
     targets = [id_of(opened, f"box number {n} ") for n in (50, 51, 52)]
     assert page.get("forget", target=targets).text.count('class="item"') == 3
-    receipt = text_of(page.post("forget", target=targets))
+    receipt = text_of(page.forget(targets))
     assert "Lines of notes 3" in receipt
     assert "Undo" not in receipt
-    assert "is forgotten already" in text_of(page.post("forget", target=targets)).replace("may be", "is")
+    assert "is forgotten already" in text_of(page.forget(targets)).replace("may be", "is")
 
 
 def test_receipt_is_shown_again_without_forgetting_again(opened: OpenPage, page: PageClient) -> None:
     target = id_of(opened, "box number 53 ")
-    done = page.post("forget", target=target, follow=False)
+    done = page.forget(target, follow=False)
     assert done.status_code == 303
     shown = [page.get(done.headers["location"]) for _ in range(2)]
     assert text_of(shown[0]) == text_of(shown[1])
     assert "<title>Forgotten" in shown[0].text
     assert "Lines of notes 1" in text_of(shown[0])
     assert "box number 53 " not in shown[0].text
-    page.post("forget", target=id_of(opened, "box number 54 "))
+    page.forget(id_of(opened, "box number 54 "))
     late = page.get(done.headers["location"])
     assert (late.status_code, "The page Changes lists" in late.text) == (404, True)
 
@@ -296,12 +299,12 @@ def test_place_is_opened_with_its_lines_marked(page: PageClient) -> None:
 def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str, status: int) -> None:
     answer = page.get(path)
     assert answer.status_code == status
-    assert "That was not done" in answer.text
+    assert "That cannot be shown" in answer.text
 
 
 def test_page_to_go_back_to_is_one_of_ours(page: PageClient) -> None:
     for back in ("https://evil.example/", "//evil.example", "/v1/x", "javascript:alert(1)", "ask\r\nx: y"):
-        assert page.post("agent", back=back, follow=False).headers["location"] in ("ask", "memories")
+        assert page.post("agent", back=back, follow=False).headers["location"] in ("../main/ask", "memories")
 
 
 def tags_of(text: str) -> list[tuple[str, dict[str, str]]]:

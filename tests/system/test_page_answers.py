@@ -61,7 +61,13 @@ def forms_of(text: str, action: str) -> list[dict[str, Any]]:
     """Return the fields of each form that posts to an action, as a browser would send them."""
     forms: list[dict[str, Any]] = []
     for form in re.findall(rf'<form[^>]* action="{action}"[^>]*>(.*?)</form>', text, re.DOTALL):
-        fields = {given["name"]: given.get("value", "") for tag, given in tags_of(form) if "name" in given}
+        fields: dict[str, Any] = {}
+        for _, given in tags_of(form):
+            name, value = given.get("name"), given.get("value", "")
+            if name and given.get("type") == "hidden" and name in fields:
+                fields[name] = [*([fields[name]] if isinstance(fields[name], str) else fields[name]), value]
+            elif name:
+                fields[name] = value
         forms.append(fields)
     return forms
 
@@ -278,7 +284,7 @@ def test_more_than_one_page_of_memories_is_forgotten_as_it_was_shown_and_the_res
     assert "You chose 30: these are the first 25. The other 5 stay" in text_of(plan)
     assert plan.text.count("<article") == 25
     (form,) = [one for one in forms_of(plan.text, "forget") if "rest" in one]
-    receipt = crowd.post("forget", target=targets[:25], rest=targets[25:], undoable="yes", back=form["back"])
+    receipt = crowd.post("forget", **form)
     assert "Lines of notes 25" in text_of(receipt)
     assert "Look at the other 5" in receipt.text
     assert len(re.findall(r'name="target" value="([^"]+)"', receipt.text)) == 5

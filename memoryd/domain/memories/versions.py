@@ -237,9 +237,10 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
     known = grouped((short, memory) for one, memory in every.items() if (short := short_id(one)) in shorts)
 
     def named(memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
-        # the beginning of two ids names none
-        found = (known.get(short, []) for short in shorts)
-        return (others[0] for others in found if len(others) == 1 and others[0].id != memory.id)
+        # the beginning of two ids names none, and what others share names nothing that somebody else says
+        found = (others[0] for short in shorts if len(others := known.get(short, [])) == 1)
+        is_own = "" in _voices(memory)
+        return (other for other in found if other.id != memory.id and (is_own or _is_one_voice(memory, other)))
 
     for memory in (every[one] for one in sorted(naming)):
         for other in named(memory, memory.line.attributes.supersedes):
