@@ -312,7 +312,11 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     if chunk.source == Source.SESSIONS:
         decay = replace(decay, told=answered_share(chunk.text, weights))
     decay = replace(decay, is_copy=is_copy)
-    return replace(hit, score=hit.score * decay.factor, decay=decay)
+    verdict = hit.verdict
+    if verdict is Verdict.ANSWERABLE and hit.is_literal and decay.told == 0:
+        # who asked before answers nothing, least of all by the same question
+        verdict = Verdict.NONE if weights.keys() <= set(hit.terms) else Verdict.WEAK
+    return replace(hit, score=hit.score * decay.factor, decay=decay, verdict=verdict)
 
 
 def _is_refused(hit: Hit, min_score: float) -> bool:
@@ -400,7 +404,7 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds |
         reasons.append(f"{hit.ranks.vector}. by meaning")
     if hit.ranks.reading:
         reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
-    if hit.verdict is Verdict.NONE and floors is not None:
+    if hit.verdict is Verdict.NONE and floors is not None and hit.decay.told:
         reasons.append(floors.nothing_in(hit.terms, hit.cosine))
     reasons += _decay_reasons(hit.decay)
     if place < sorted_place:

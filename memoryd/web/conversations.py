@@ -11,6 +11,7 @@ from memoryd.api.calls.recall import ToldJudgement
 from memoryd.domain.access import Who
 from memoryd.domain.citations import holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
+from memoryd.errors import MemorydError
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 from memoryd.wire import TOLD_MAX
@@ -81,7 +82,17 @@ async def conversations(visit: Visit) -> View:
     """Show the conversations, that in which something was said last first."""
     after = visit.text("after")
     reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ROWS, after)
-    return View({"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)})
+    shown = {"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)}
+    return View({**shown, "problems": await _problems(visit)})
+
+
+async def _problems(visit: Visit) -> list[str]:
+    """Return which files of conversations cannot be read, and are not in the list for that, and why."""
+    try:
+        return (await calls.stats(visit.admitted, visit.caller, visit.memories))["problems"]
+    except MemorydError:
+        # none are kept, or the list itself says what is wrong
+        return []
 
 
 async def conversation(visit: Visit) -> View:

@@ -1,5 +1,6 @@
 """The page Memories: all of them by what they are, and one of them with why it is kept and what becomes of it."""
 
+from datetime import date, timedelta
 from typing import Any, Final
 
 from memoryd.api.calls import memories
@@ -100,6 +101,8 @@ def curve(ahead: Any) -> dict[str, Any]:
         "line": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
         "leaves_at": None if leaves is None else round(MARGIN + width * leaves / AHEAD_DAYS, 1),
         "leaves": leaves,
+        # as the calendar of the machine has it
+        "leaves_on": None if leaves is None else (date.today() + timedelta(leaves)).isoformat(),  # noqa: DTZ011
         "goes_to": ahead["goes_to"],
         "now": ahead["relevance"][0],
         "then": ahead["relevance"][-1],

@@ -100,15 +100,19 @@ def without_edges(lines: NoteLines) -> NoteLines | None:
 
 
 async def place(visit: Visit) -> View:
-    """Show the lines that a citation names, and some around them; of a document also those `from` one `to` another."""
+    """Show the lines that a citation names, and some around them; of a document also those `from` one `to` another.
+
+    From a `top` on it is read further, as a whole.
+    """
     try:
         cited = parse(visit.text("at"))
     except ValueError as exc:
         raise InvalidRequest(str(exc)) from exc
     if chosen := visit.number("from"):
         cited = Citation(cited.path, chosen, max(chosen, visit.number("to")))
-    start, end = cited.start_line or 1, cited.end_line or LINES_SHOWN
-    first = max(1, start - AROUND)
+    top = visit.number("top", 1)
+    start, end = cited.start_line or top, cited.end_line or top + LINES_SHOWN - 1
+    first = max(1, start - AROUND) if cited.start_line is not None else start
     count = min(end - first + 1 + AROUND, LINES_MAX)
     file = await index.get_file(cited.path, visit.admitted, visit.memories, first, count)
     is_beyond = cited.start_line is not None and start > file["totalLines"]

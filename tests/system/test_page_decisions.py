@@ -133,8 +133,15 @@ def test_proposals_are_accepted_one_by_one_and_rejected_together(opened: OpenPag
         assert '<p class="add">' in text
         assert "added: " in text
         first = next(one for one in proposals if one["path"] == "bank/entities/wen.md")
-        assert "1 proposal was accepted" in page.post("decide", proposal=first["id"], verdict="accept").text
+        accepted = page.post("decide", proposal=first["id"], verdict="accept").text
+        assert "1 proposal was accepted" in accepted
         assert "memoryd:begin" in (opened.daemon.workspace / first["path"]).read_text()
+        page.post("undo", id=re.findall(r'name="id" value="(\d+)"', accepted))
+        assert "memoryd:begin" not in (opened.daemon.workspace / first["path"]).read_text()
+        again = client.proposal(first["id"])
+        assert (again["state"], again["decidedAt"]) == ("open", None), "it is to be decided again"
+        assert first["id"] in page.get("disagreements").text
+        assert "1 proposal was accepted" in page.post("decide", proposal=first["id"], verdict="accept").text
         rest = f"{len(proposals) - 1} proposals were rejected"
         assert page.post("decide", verdict="reject").status_code == 400, "what no form shows"
         form = forms_of(page.get("disagreements").text, "decide")[-1]

@@ -50,6 +50,7 @@ from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks
+from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.touches import NO_FILE
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.changes import (
@@ -75,6 +76,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     journal: Journal
     usage: UsageCache
     index: WorkspaceIndex
+    proposals: ProposalQueue
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
@@ -117,6 +119,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
             undone = await undoing.undo(number, is_dry_run=is_dry_run)
+        for row, by in undone:
+            if by and row.writer == WrittenBy.PROPOSAL:
+                await self.proposals.reopen(row.run)
         if any(by and row.path != NO_FILE for row, by in undone):
             # who asks next finds what was brought back
             await is_searchable(self.index)

@@ -167,7 +167,11 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             index=memories.index,
         ),
         changes=AgentChanges(
-            journal=journal, usage=memories.usage, index=memories.index, now=owners_time(agent.memory).now
+            journal=journal,
+            usage=memories.usage,
+            index=memories.index,
+            proposals=shared.reflect.proposals,
+            now=owners_time(agent.memory).now,
         ),
         reflect=shared.reflect,
         recall=recall,

@@ -18,7 +18,7 @@ from memoryd.domain.counters import grouped
 from memoryd.domain.documents import is_conflict_copy, person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief, short_id
-from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
@@ -139,6 +139,16 @@ class Book(Struct, frozen=True, dict=True):
     def by_day(self) -> tuple[Memory, ...]:
         """The memories by the day on which they were said first, and by their ids."""
         return tuple(sorted(self.memories.values(), key=lambda one: (one.first_recorded, one.id)))
+
+    @cached_property
+    def newest(self) -> tuple[Memory, ...]:
+        """The memories by the day of their newest line, the latest first, and by their ids."""
+        return newest_first(self.memories.values())
+
+    @cached_property
+    def of_sessions(self) -> tuple[Memory, ...]:
+        """The ends and summaries of sessions, which memoryd wrote itself."""
+        return tuple(one for one in self.memories.values() if is_of_session(one.line))
 
     @cached_property
     def stating(self) -> tuple[Memory, ...]:

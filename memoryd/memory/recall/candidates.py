@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
     RETELLING_WEIGHT,
