@@ -295,7 +295,9 @@ class PostgresCarrier:
             part = keys[at : at + BATCH]
             asked = self.team, [person for person, _ in part], [path for _, path in part]
             for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
-                yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
+                # what was not asked for is no answer
+                if (person, path) in part:
+                    yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
 
     async def _write(
         self, server: psycopg.AsyncConnection, theirs: Mapping[str, bytes], wanted: Mapping[str, bytes]
@@ -366,8 +368,7 @@ class PostgresCarrier:
         before = await self._held_files()
         held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
         async for key, data in self._bodies(server, [key for key in seen if key not in held]):
-            if key in seen:
-                held[key] = (seen[key], data)
+            held[key] = (seen[key], data)
         return held
 
     async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from memoryd.client.calls import Client
+from memoryd.team.members import begin
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.postgres import Postgres
@@ -295,6 +296,27 @@ def test_a_server_writes_nothing_outside_of_ones_own_files(tmp_path: Path, acme:
         server.execute("DELETE FROM memoryd.files WHERE body = 'theirs'")
     acme.ana.typed("team", "sync")
     assert target.read_text() == "mine"
+
+
+def test_a_server_that_answers_what_nobody_asked_writes_nothing(tmp_path: Path, acme: Acme) -> None:
+    target = tmp_path / "profile"
+    target.write_text("mine")
+    lie = f"""
+    CREATE OR REPLACE FUNCTION memoryd.bodies(asked text, whose text[], wanted text[])
+    RETURNS TABLE (person text, path text, body bytea) LANGUAGE sql SECURITY DEFINER AS $$
+        SELECT 'ana', '{target}', 'theirs'::bytea UNION ALL SELECT 'ana', wanted[1], 'x'::bytea $$;
+    """
+    with acme.server.connect() as server:
+        server.execute(lie)
+        server.execute(PUT, ("acme", "ana", "notes/ana/memory/new.md", b"new", b"new"))
+    try:
+        acme.ana.typed("team", "sync")
+        assert target.read_text() == "mine"
+    finally:
+        begin(acme.server.remote(), "acme")
+        with acme.server.connect() as server:
+            server.execute("DELETE FROM memoryd.files WHERE path = 'notes/ana/memory/new.md'")
+        acme.ana.typed("team", "sync")
 
 
 def test_a_server_from_an_older_copy_takes_nothing_back(acme: Acme) -> None:
