@@ -182,24 +182,33 @@ class GitCarrier:
     async def _rebased(self, fetched: str | None) -> str | None:
         """Put what waits upon what was fetched; return the commit that is to be sent, None if there is none."""
         local, base = await self.repository.commit_of(LOCAL), await self.repository.commit_of(BASE)
-        if fetched is None:
-            return local
-        if local is None or await self.repository.is_ancestor(local, fetched):
+        if local is None or (fetched is not None and await self.repository.is_ancestor(local, fetched)):
             tip = fetched
-        elif await self.repository.is_ancestor(fetched, local):
-            tip = local
         else:
-            changes = await self._waiting(base, local, fetched)
-            made = None if changes.is_empty else await self._made_upon(fetched, changes)
-            tip = made or fetched
+            if fetched is None or await self.repository.is_ancestor(fetched, local):
+                # a remote without the branch takes again what it had, and what waits upon that
+                parent = before = base if fetched is None else fetched
+            else:
+                parent, before = fetched, base
+            tip = await self._squashed(parent, before, local)
         # in this order: a kill in between has the same made again, and nothing taken back
-        if tip != local:
+        if tip is not None and tip != local:
             await self.repository.set_ref(LOCAL, tip)
-        if base != fetched:
+        if fetched is not None and base != fetched:
             await self.repository.set_ref(BASE, fetched)
         return tip
 
-    async def _waiting(self, base: str | None, local: str, fetched: str) -> SharedChanges:
+    async def _squashed(self, parent: str | None, before: str | None, local: str) -> str | None:
+        """Return what was changed here since `before` as one commit of a parent, or the parent if that is nothing.
+
+        A text that was shared and taken back while it waited is in no commit that is sent.
+        """
+        if await self.repository.parents(local) == ([] if parent is None else [parent]):
+            return local
+        changes = await self._waiting(before, local, parent)
+        return (None if changes.is_empty else await self._made_upon(parent, changes)) or parent
+
+    async def _waiting(self, base: str | None, local: str, fetched: str | None) -> SharedChanges:
         """Return what was changed here since the base, as changes of what was fetched; raises SidecarError."""
         before, ours, theirs = [await self.repository.tree(one) for one in (base, local, fetched)]
         put, remove = dict[str, bytes](), list[str]()
@@ -208,7 +217,8 @@ class GitCarrier:
             if was == now or not (path == TEAM_FILE or self._is_path_of_mine(path)):
                 continue
             texts = [await self._bytes(tree, path) for tree in (before, ours, theirs)]
-            made = self._merged(path, *texts)
+            # upon what it was made of it is as it is
+            made = texts[1] if base == fetched else self._merged(path, *texts)
             if made is not None and made != texts[2]:
                 put[path] = made
             elif made is None and path in theirs:

@@ -103,6 +103,10 @@ class TeamRepository:
         """Tell whether one commit leads to the other, or is it."""
         return await self._git.succeeds("merge-base", "--is-ancestor", older, newer)
 
+    async def parents(self, commit: str) -> list[str]:
+        """Return the commits upon which one was made."""
+        return (await self._git.run("rev-list", "--parents", "-n", "1", commit, "--")).decode().split()[1:]
+
     async def times_since(self, base: str | None, tip: str) -> list[int]:
         """Return when the commits behind `base` were made, in Unix seconds."""
         wanted = (tip,) if base is None else (tip, f"^{base}")

@@ -288,6 +288,49 @@ async def test_secrets_reach_no_object_of_the_repository(members: list[Member], 
     assert TOKEN.encode() not in told
 
 
+@pytest.mark.parametrize("meanwhile", ["nothing", "ben shares", "an empty remote"])
+async def test_what_was_taken_back_before_it_was_sent_never_leaves(tmp_path: Path, meanwhile: str) -> None:
+    ana, ben = await team(tmp_path, "ana", "ben")
+    bare, away = bare_repository(tmp_path), tmp_path / "away.git"
+    bare.rename(away)
+    gone = await ana.promote("- W: the zanzibar accident")
+    await ana.carrier.exchange()
+    assert ana.carrier.health().offline
+    await ana.sharing.revoke([gone.id])
+    ana.shared = SharedNotes({"memory/draft.md": "# quokka\n"}, {})
+    await ana.sharing.sync()
+    ana.shared = SharedNotes({}, {})
+    await ana.sharing.sync()
+    await ana.promote("- W: stays")
+    away.rename(bare)
+    if meanwhile == "ben shares":
+        await ben.promote("- W: ben meanwhile")
+        await ben.exchange()
+    elif meanwhile == "an empty remote":
+        shutil.rmtree(bare)
+        bare_repository(tmp_path)
+    await ana.exchange()
+    await ben.exchange()
+    sent = objects_of(bare)
+    assert b"zanzibar" not in sent
+    assert b"quokka" not in sent
+    assert "stays" in (ben.seen(SHOWN) or "")
+
+
+async def test_taking_back_what_was_sent_without_being_noted_takes_it_back(
+    members: list[Member], tmp_path: Path
+) -> None:
+    ana, ben = members
+    shared = await ana.promote("- W: sent, and killed before it was noted")
+    git(ana.checkout, "push", "--quiet", str(bare_repository(tmp_path)), "refs/memoryd/local:refs/heads/main")
+    await ana.sharing.revoke([shared.id])
+    await ana.promote("- W: another one")
+    await ana.exchange()
+    await ben.exchange()
+    assert "killed" not in (ben.seen(SHOWN) or "")
+    assert "another one" in (ben.seen(SHOWN) or "")
+
+
 async def test_note_that_is_no_longer_shared_goes_from_the_others(members: list[Member]) -> None:
     ana, ben = members
     ana.shared = SharedNotes({"memory/a.md": "# A\n", "memory/b.md": "# B\n"}, {})
