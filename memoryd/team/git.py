@@ -47,6 +47,7 @@ _SETTINGS: Final = (
     "transfer.bundleURI=false",
     "gc.autoDetach=false",
     "maintenance.autoDetach=false",
+    "log.showRoot=true",
     "log.showSignature=false",
     "log.mailmap=false",
     "blame.ignoreRevsFile=",
@@ -77,6 +78,10 @@ def address_of(remote: str) -> str:
     if not is_on_disk(remote):
         return remote
     return str(Path(remote.removeprefix("file://")).expanduser().absolute())
+
+
+class OutputTooLargeError(SidecarError):
+    """A git printed more than is read of it, and was killed."""
 
 
 class GitResult(Struct, frozen=True):
@@ -117,23 +122,21 @@ class Git(Struct, frozen=True):
     on_kill: Callable[[], None] = lambda: None
     """Told when git was killed in the middle of something."""
 
-    async def run(
-        self, *arguments: str, seconds: float = LOCAL_SECONDS, more: Mapping[str, str] | None = None
-    ) -> bytes:
+    async def run(self, *arguments: str, seconds: float = LOCAL_SECONDS, most_bytes: int = STDOUT_BYTES) -> bytes:
         """Return what a command prints; raises SidecarError for one that fails, and as `attempt` does."""
-        result = await self.attempt(*arguments, seconds=seconds, more=more)
+        result = await self.attempt(*arguments, seconds=seconds, most_bytes=most_bytes)
         if result.code != 0:
             raise SidecarError(f"git {arguments[0]}: {result.reason}")
         return result.stdout
 
     async def attempt(
-        self, *arguments: str, seconds: float = LOCAL_SECONDS, more: Mapping[str, str] | None = None
+        self, *arguments: str, seconds: float = LOCAL_SECONDS, most_bytes: int = STDOUT_BYTES
     ) -> GitResult:
-        """Run a command to its end; raises SidecarError if it cannot be run, prints too much or takes too long.
+        """Run a command to its end; raises SidecarError if it cannot be run or takes too long, OutputTooLargeError.
 
-        `more` is added to its environment. At the deadline its whole process group is killed.
+        At the deadline its whole process group is killed.
         """
-        child = Child(self._spec(arguments, more or {}, stdout_limit=STDOUT_BYTES))
+        child = Child(self._spec(arguments, stdout_limit=most_bytes))
         try:
             async with asyncio.timeout(seconds):
                 await child.start()
@@ -143,7 +146,7 @@ class Git(Struct, frozen=True):
         finally:
             await self._end(child)
         if child.has_overflowed:
-            raise SidecarError(f"git {arguments[0]} printed more than {STDOUT_BYTES} bytes")
+            raise OutputTooLargeError(f"git {arguments[0]} printed more than {most_bytes} bytes")
         if code < 0:
             # no answer, whatever was asked
             raise SidecarError(f"git {arguments[0]}: {child.describe_end()}")
@@ -165,7 +168,7 @@ class Git(Struct, frozen=True):
         if not ids:
             return {}
         batch = _Batch(wanted=len(ids))
-        spec = self._spec(("cat-file", "--batch"), {})
+        spec = self._spec(("cat-file", "--batch"))
         child = Child(replace(spec, on_output=batch.take, on_exit=batch.is_over.set))
         try:
             async with asyncio.timeout(seconds):
@@ -183,14 +186,14 @@ class Git(Struct, frozen=True):
     async def _end(self, child: Child) -> None:
         await child.stop()
         # at its deadline, or by somebody else, such as a system without memory: it took back no lock
-        if child.returncode is not None and child.returncode < 0:
+        if child.returncode is not None and child.returncode < 0 and not child.has_overflowed:
             self.on_kill()
 
-    def _spec(self, arguments: Sequence[str], more: Mapping[str, str], stdout_limit: int = 0) -> ChildSpec:
+    def _spec(self, arguments: Sequence[str], stdout_limit: int = 0) -> ChildSpec:
         settings = [part for one in _SETTINGS for part in ("-c", one)]
         return ChildSpec(
             command=("git", f"--git-dir={self.folder}", *settings, *arguments),
-            environment={**git_environment(os.environ), **more},
+            environment=git_environment(os.environ),
             grace=GRACE,
             stdout_limit=stdout_limit,
         )

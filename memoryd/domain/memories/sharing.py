@@ -31,7 +31,7 @@ from memoryd.domain.text.lines import padded
 TEAM_FILE: Final = "team.json"
 PERSON: Final = r"[a-z0-9][a-z0-9_-]{0,31}"
 MAX_FILES: Final = 20_000
-"""Of a repository; more is refused as a whole."""
+"""Of a person; more is refused as a whole."""
 MAX_FILE_BYTES: Final = 1 << 20
 MAX_PEOPLE: Final = 500
 _LOG: Final = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
