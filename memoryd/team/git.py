@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.config.team import without_credentials
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
@@ -69,6 +70,8 @@ _FIXED: Final = {
     "SSH_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
 }
+_NOT_READ: Final = "Could not read from remote repository"
+_REMEDY: Final = "git config --global --add safe.directory "
 RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack"
 """What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
 
@@ -93,10 +96,13 @@ class GitResult(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """What it said was wrong: its last line that says so."""
+        """What it said was wrong: its last line that says so and is not of the other end alone, and the remedy."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         told = [line for line in lines if line.startswith(("fatal:", "error:", "remote: error:", "! [", "ssh:"))]
-        return (told or lines or [f"exit status {self.code}"])[-1][:MAX_REASON]
+        own = [line for line in told if _NOT_READ not in line]
+        reason = (own or told or lines or [f"exit status {self.code}"])[-1]
+        remedy = next((f"; {line}" for line in lines if line.startswith(_REMEDY)), "")
+        return without_credentials(reason[:MAX_REASON] + remedy[:MAX_REASON])
 
 
 def git_environment(outside: Mapping[str, str]) -> dict[str, str]:
