@@ -15,10 +15,10 @@ from memoryd.domain.memories.sharing import log_path
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import carrier as carriers
 from memoryd.team import repository as repositories
-from memoryd.team.git import Git, git_environment
+from memoryd.team.git import Git, GitResult, git_environment
 from memoryd.team.protocol import SharedChanges, TeamPlace
 from memoryd.team.sharing import SharedNotes
-from tests.teams import Member, bare_repository, git, objects_of, team
+from tests.teams import Member, bare_repository, git, line, objects_of, team
 from tests.waiting import eventually_async
 
 TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
@@ -615,6 +615,46 @@ async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member])
     with pytest.raises(InvalidRequest, match="does not know who you are") as caught:
         await ana.promote("- W: whoever says it")
     assert "git config --global user.email" in caught.value.hint
+
+
+def test_folder_of_another_user_is_told_with_its_remedy() -> None:
+    told = GitResult(
+        128,
+        b"",
+        "fatal: detected dubious ownership in repository at '/srv/x.git'\nTo add an exception for this directory, "
+        "call:\n\n\tgit config --global --add safe.directory /srv/x.git\n"
+        "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n"
+        "and the repository exists.\n",
+    ).reason
+    assert "dubious ownership" in told
+    assert "git config --global --add safe.directory /srv/x.git" in told
+
+
+def test_no_password_is_in_what_git_says() -> None:
+    told = GitResult(128, b"", "fatal: unable to access 'https://ana:tok3n@host.example/x.git/': no route\n").reason
+    assert "tok3n" not in told
+    assert "host.example/x.git" in told
+
+
+@pytest.mark.parametrize("path", ["memory/logs/2026-11-03.md", "memory/2026-11-03-x.md", f"memory/{TOKEN}.md"])
+async def test_log_and_name_with_a_secret_are_not_shared_by_path(members: list[Member], path: str) -> None:
+    ana, _ = members
+    ana.shared = SharedNotes({path: "# Fine\n"}, {})
+    await ana.sharing.sync()
+    assert list(await ana.carrier.known()) == [ANAS_FILE]
+    assert len(ana.sharing.refused) == 1
+
+
+async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: list[Member]) -> None:
+    ana, ben = members
+    shared = await ana.promote("- W: to be forgotten")
+    await ana.exchange()
+    await ben.exchange()
+    assert ana.sharing.owe([shared.id], is_dry_run=False)
+    assert not ana.sharing.owe([line("- W: never shared").id], is_dry_run=False)
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert "forgotten" not in (ben.seen(SHOWN) or "")
 
 
 async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:
