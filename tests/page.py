@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,8 +38,9 @@ class PageClient:
     def __init__(self, url: str, *, link: str) -> None:
         self.http = httpx.Client(base_url=url, timeout=PATIENCE)
         self.login = self.http.post("/web/login", data={"token": link.partition("#")[2]}, headers=OURS)
-        self.base = self.login.headers.get("location", "/web/none/ask").rpartition("/")[0]
         self.cookie = self.login.cookies.get("memoryd", "")
+        begun = self.http.get(self.login.headers.get("location", "/web/none/"), headers=self._headers(OURS))
+        self.base = begun.headers.get("location", "/web/none/main/ask").rpartition("/")[0]
 
     def __enter__(self) -> Self:
         return self
@@ -56,8 +58,19 @@ class PageClient:
         """Post a form, and follow where it leads."""
         reply = self.http.post(f"{self.base}/{page}", data=fields, headers=self._headers(headers))
         if follow and reply.status_code == 303:
-            return self.http.get(f"{self.base}/{reply.headers['location']}", headers=self._headers(OURS))
+            return self.http.get(reply.url.join(reply.headers["location"]), headers=self._headers(OURS))
         return reply
+
+    def forget(self, target: str | list[str], *, follow: bool = True, **fields: Any) -> httpx.Response:
+        """Look at what forgetting reaches, and forget that."""
+        plan = re.search(r'name="shown" value="(\w*)"', self.get("forget", target=target).text)
+        return self.post("forget", follow=follow, target=target, shown=plan[1] if plan else "", **fields)
+
+    def of(self, agent: str) -> "PageClient":
+        """Return another tab of the session, which looks at an agent."""
+        other = copy(self)
+        other.base = f"{self.base.rpartition('/')[0]}/{agent}"
+        return other
 
     def _headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         # by hand: the client of a test has no session of another port

@@ -24,8 +24,9 @@ from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
+from memoryd.domain.citations import conversation_cited, lines_cited
 from memoryd.domain.memories.scopes import Visibility
-from memoryd.errors import Disabled, UnknownAgent
+from memoryd.errors import Disabled, NotFound, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.replies.conversations import SessionSyncReply
 from memoryd.replies.search import FileReply, ReindexReply, SyncReply
@@ -82,10 +83,22 @@ class AgentMemories:
         return await self._find_enabled(admitted).search.answer(text, options, admitted)
 
     async def read(self, admitted: Admitted, path: str, asked: LineRange) -> FileReply:
-        """Return lines of a document; raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow."""
+        """Return lines of a document or a conversation; of a citation, which a name may look like, those that it names.
+
+        Raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow.
+        """
         memory = self._find_enabled(admitted)
+        if (conversation := conversation_cited(path)) is not None:
+            return await memory.conversations.read(conversation, asked)
         visibility = Visibility.of(memory.agent.id, admitted)
-        return await memory.files.read(path, asked, visibility)
+        try:
+            return await memory.files.read(path, asked, visibility)
+        except NotFound:
+            cited = lines_cited(path)
+            if cited is None:
+                raise
+            place = LineRange(cited.start_line or 1, cited.line_count, asked.column)
+            return await memory.files.read(cited.path, place, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:
         """Return the questions and answers that a request may see and add to; raises UnknownAgent."""

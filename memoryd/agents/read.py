@@ -10,7 +10,7 @@ from msgspec import Struct
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import conversation_cited, is_conversation, parse
+from memoryd.domain.citations import is_conversation, parse
 from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book, book_of, verified
@@ -136,9 +136,6 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
             found = await asyncio.to_thread(self.qmd.files.named, path)
             return path, FileLocation(found.base, found.relative)
-        if conversation_cited(name) is not None:
-            hint = f"memoryctl sessions show {shlex.quote(name)}"
-            raise InvalidRequest(f"{path!r} is of a conversation, not of a note", hint=hint)
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 

@@ -18,6 +18,7 @@ from memoryd.domain.memories.changes.replacing import replaced
 from memoryd.domain.memories.documents import within
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
 from memoryd.domain.memories.line import RetainedLine, render
+from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
     log_path,
@@ -39,7 +40,11 @@ OLDER_VERSION: Final = "what it supersedes is not shared with the team, and is n
 NOT_SHARED: Final = "you share no memory {!r} with the team"
 _NAME_HINT: Final = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
 _LAST: Final = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
-SERVER_REACH: Final = ("backups of the server of team {}, and what members copied while they could read it", _LAST)
+SERVER_REACH: Final = (
+    "deleted rows and logs of the server of team {}, until it cleans them up, and its backups",
+    "what members of team {} copied while they could read it",
+    _LAST,
+)
 REACH: Final = (
     "the history of team {}, from which it was taken back: whoever may read the repository finds it in older commits",
     "clones and backups of the repository of team {}, until they are brought up to date",
@@ -198,7 +203,13 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
 
 def _by_id(shared: Collection[SharedMemory], name: str) -> SharedMemory | None:
     prefix = name.strip().lower()
-    found = [one for one in shared if one.placed.line.id.startswith(prefix)] if len(prefix) >= ID_PREFIX_CHARS else []
+    # by the id that it has in the repository, or by that under which others recall it
+    found = [
+        one
+        for one in shared
+        if len(prefix) >= ID_PREFIX_CHARS
+        and any(known.id.startswith(prefix) for known in (one.placed.line, as_shared(one.placed.line)))
+    ]
     return found[0] if len(found) == 1 else None
 
 

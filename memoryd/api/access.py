@@ -85,6 +85,11 @@ class AccessPolicy:
         """The ids of the configured agents."""
         return tuple(self._agents)
 
+    @property
+    def default(self) -> str:
+        """The agent that is shown to a person who names none."""
+        return self._default or self._agents[0]
+
     def admit_call(self, socket: str, who: Who | None) -> None:
         """Admit a call that is for `who`, or raise Denied; a call for None is admitted nowhere."""
         reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)

@@ -99,6 +99,8 @@ class DaemonState(Struct, frozen=True, kw_only=True):
     load: LoadState
     port: PortState | None
     """None where it is off."""
+    page_address: str = ""
+    """Where the page is served; the port may be opened for it alone."""
     restarts: Mapping[str, int] = field(default_factory=dict)
     """Loop → how often it was started again after a failure."""
 

@@ -76,6 +76,7 @@ GROUPS: Final = {
         Command("reflect", "memory.reflect", "Bring pages and opinions up to date, and make proposals"),
         Command("proposals", "memory.reflect", "Look at what reflect proposes, and accept or reject it"),
         Command("disagreements", "memory.reflect", "List memories that may contradict, and say which hold"),
+        Command("conflicts", "memory.changes", "Show two versions of a note at once, and settle them"),
         Command("eval", "memory.evaluation", "Ask questions whose answers you know; try a change"),
         Command("sync", "memory.index", "Read what changed on disk and wait until it is indexed"),
         Command("index", "memory.index", "Index all notes, vectors included, and wait for it"),

@@ -1,8 +1,9 @@
-"""Calls on the memory of a team."""
+"""Calls on a memory that others write, too: that of a team, and a folder on several machines."""
 
 from typing import Final
 
 from memoryd.client.connection import DaemonConnection
+from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
 EXCHANGE_MS: Final = 240_000
@@ -28,3 +29,11 @@ class TeamCalls(DaemonConnection):
     def sync_team(self, *, agent: str | None = None) -> TeamReply:
         """Bring in what others shared, and send what waits; the reply says what failed."""
         return self._send(TeamReply, "/team/sync", {"agent": agent}, wait_ms=EXCHANGE_MS)
+
+    def conflicts(self, *, agent: str | None = None) -> ConflictsReply:
+        """List the notes of which there are two versions at once; raises Denied but for the owner."""
+        return self._fetch(ConflictsReply, "/conflicts", {"agent": agent})
+
+    def settle_conflict(self, path: str, keep: str, *, agent: str | None = None) -> ConflictSettledReply:
+        """Keep the `original`, the `copy` or the lines of `both`; raises NotFound, InvalidRequest, Denied."""
+        return self._send(ConflictSettledReply, "/conflicts/settle", {"path": path, "keep": keep, "agent": agent})

@@ -19,6 +19,7 @@ from memoryd.config.providers import HttpAddress, LocalSection, RemoteSection
 from memoryd.config.section import AnchoredPath, Effect, Many, Section, SharedSection, Text
 from memoryd.config.team import TeamSection
 from memoryd.domain.access import folded_id, read_key
+from memoryd.domain.embedding import LOCAL, NONE
 from memoryd.domain.expressions import expression
 
 MOST: Final = 12
@@ -256,9 +257,19 @@ class Agent(Struct, frozen=True):
 
     @property
     def reads_transcripts(self) -> bool:
-        """Whether its owner wants transcripts to be read: both keys must say so."""
+        """Whether its owner wants transcripts to be read: both keys must say so, or that for qmd where qmd is off."""
         search = self.memory_search
-        return search.experimental.session_memory and "sessions" in search.sources
+        is_asked = search.experimental.session_memory and "sessions" in search.sources
+        return is_asked or (self.wants_sessions_without_qmd and {search.provider, search.fallback} <= {LOCAL, NONE})
+
+    @property
+    def wants_sessions_without_qmd(self) -> bool:
+        """Whether `memory.qmd.sessions.enabled` alone asks for transcripts, and no qmd is there to have them.
+
+        They are read for it where they are sent nowhere: qmd would have kept them on this machine.
+        """
+        is_said = self.memory.backend == "qmd" or "sources" in self.memory_search.model_fields_set
+        return self.memory.qmd.sessions.enabled and not is_said
 
     @property
     def exports_transcripts(self) -> bool:
@@ -267,10 +278,11 @@ class Agent(Struct, frozen=True):
 
     @property
     def default_sources(self) -> tuple[Literal["memory", "sessions"], ...]:
-        """What a question asks that does not say: transcripts that are exported are there to be found."""
+        """What a question asks that does not say: transcripts that are for qmd are there to be found."""
         search = self.memory_search
-        is_said = "sources" in search.model_fields_set or not self.exports_transcripts
-        return search.sources if is_said else ("memory", "sessions")
+        is_meant = self.exports_transcripts and "sources" not in search.model_fields_set
+        is_meant = is_meant or (self.wants_sessions_without_qmd and self.reads_transcripts)
+        return ("memory", "sessions") if is_meant else search.sources
 
     @property
     def takes_turns(self) -> bool:

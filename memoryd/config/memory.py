@@ -12,7 +12,18 @@ from pydantic import AfterValidator, Field
 from memoryd.config.access import AccessSection, MemoryAccessSection
 from memoryd.config.providers import LlmSection
 from memoryd.config.qmd import QmdSection
-from memoryd.config.section import AnchoredPath, Count, Days, Duration, Fraction, Many, Section, Text, Texts
+from memoryd.config.section import (
+    AnchoredPath,
+    Count,
+    Days,
+    Duration,
+    Fraction,
+    Many,
+    OpenClawSection,
+    Section,
+    Text,
+    Texts,
+)
 from memoryd.domain.access import AccessRules, folded_id
 from memoryd.domain.citations import CitationMode
 from memoryd.domain.expressions import expression
@@ -196,7 +207,7 @@ def _known_zone(name: str) -> str:
 TimeZone = Annotated[Text, AfterValidator(_known_zone)]
 
 
-class MemorySection(Section):
+class MemorySection(OpenClawSection):
     """The backend, citations, time zone and access of the memory."""
 
     backend: Literal["builtin", "qmd"] = "builtin"

@@ -15,9 +15,9 @@ from memoryd.config.section import (
     Fraction,
     Many,
     Minutes,
+    OpenClawSection,
     ResultCount,
     Seconds,
-    Section,
     Text,
     Texts,
     Threads,
@@ -28,7 +28,7 @@ REFERENCE_SPLIT: Final = (0.7, 0.3)
 """Weights of meaning and words in OpenClaw: what `weighted` uses for one that is not given, and for two that are 0."""
 
 
-class MmrSection(Section):
+class MmrSection(OpenClawSection):
     """Diversity: `lambda` 1 is pure relevance, 0 is pure difference."""
 
     enabled: bool = False
@@ -37,7 +37,7 @@ class MmrSection(Section):
     """1 is relevance alone, 0 is difference alone."""
 
 
-class TemporalDecaySection(Section):
+class TemporalDecaySection(OpenClawSection):
     """Recency: the score halves every `half_life_days`."""
 
     enabled: bool = False
@@ -46,7 +46,7 @@ class TemporalDecaySection(Section):
     """The number of days after which a score counts half."""
 
 
-class HybridSection(Section):
+class HybridSection(OpenClawSection):
     """How words and vectors are weighed against each other; the defaults of the weights are those of `relative`."""
 
     enabled: bool = True
@@ -83,7 +83,7 @@ class HybridSection(Section):
         )
 
 
-class RerankSection(Section):
+class RerankSection(OpenClawSection):
     """A cross-encoder that reads the first candidates beside the question; late or failing, the order stands."""
 
     model_path: AnchoredPath | None = None
@@ -100,7 +100,7 @@ class RerankSection(Section):
     """After how long without a question the model's memory is given back, in minutes; 0: never."""
 
 
-class QuerySection(Section):
+class QuerySection(OpenClawSection):
     """Size, threshold and time of an answer."""
 
     max_results: ResultCount = 6
@@ -118,7 +118,7 @@ class QuerySection(Section):
     """A second model that puts the best candidates in order; off by default."""
 
 
-class SyncSessionsSection(Section):
+class SyncSessionsSection(OpenClawSection):
     """How much a transcript must grow before it is read on."""
 
     delta_bytes: int = Field(default=100_000, ge=0, le=1_073_741_824)
@@ -135,7 +135,7 @@ class SyncSessionsSection(Section):
         return ReadingRule(self.delta_bytes, self.delta_messages, self.idle_seconds, self.post_compaction_force)
 
 
-class SyncSection(Section):
+class SyncSection(OpenClawSection):
     """Watching, scanning and their grace periods; 0 turns an interval off.
 
     `paused` leaves passages without vectors until somebody asks for them.
@@ -176,7 +176,7 @@ def _only_agent_id(path: str) -> str:
     return path
 
 
-class StoreVectorSection(Section):
+class StoreVectorSection(OpenClawSection):
     """The sqlite-vec extension, which memoryd does without."""
 
     enabled: bool = True
@@ -185,7 +185,7 @@ class StoreVectorSection(Section):
     """Without effect: memoryd compares vectors itself, and loads no extension."""
 
 
-class StoreFtsSection(Section):
+class StoreFtsSection(OpenClawSection):
     """Keyword search."""
 
     tokenizer: Literal["unicode61", "trigram"] = "unicode61"
@@ -193,7 +193,7 @@ class StoreFtsSection(Section):
     languages."""
 
 
-class StoreSection(Section):
+class StoreSection(OpenClawSection):
     """Where the index lies; unset means the state directory, a relative path starts at the workspace."""
 
     driver: Literal["sqlite"] = "sqlite"
@@ -208,7 +208,7 @@ class StoreSection(Section):
     """How words are indexed."""
 
 
-class ChunkingSection(Section):
+class ChunkingSection(OpenClawSection):
     """Size of a chunk and how much of it the next one repeats, in tokens."""
 
     tokens: int = Field(default=400, ge=16, le=8192)
@@ -224,7 +224,7 @@ class ChunkingSection(Section):
         return self if self.overlap < self.tokens else self.model_copy(update={"overlap": self.tokens // 5})
 
 
-class CacheSection(Section):
+class CacheSection(OpenClawSection):
     """Vectors kept for text that no chunk holds now."""
 
     enabled: bool = True
@@ -233,7 +233,7 @@ class CacheSection(Section):
     """How many of these vectors are kept."""
 
 
-class MultimodalSection(Section):
+class MultimodalSection(OpenClawSection):
     """Pictures and sounds under `extraPaths`; no modality named means all."""
 
     enabled: bool = False
@@ -244,7 +244,7 @@ class MultimodalSection(Section):
     """The largest picture or sound that is indexed, in bytes; larger ones are left out and reported."""
 
 
-class ExperimentalSection(Section):
+class ExperimentalSection(OpenClawSection):
     """Switches of features that may change."""
 
     session_memory: bool = False
@@ -252,7 +252,7 @@ class ExperimentalSection(Section):
     gets them as it gets notes."""
 
 
-class SearchQmdSection(Section):
+class SearchQmdSection(OpenClawSection):
     """Collections of qmd that this agent alone searches."""
 
     extra_collections: QmdPaths = ()
@@ -262,14 +262,14 @@ class SearchQmdSection(Section):
 Sources = Annotated[tuple[Literal["memory", "sessions"], ...], Field(strict=False, min_length=1)]
 
 
-class MemorySearchSection(Section):
+class MemorySearchSection(OpenClawSection):
     """The whole of it, for one agent or as the default of all."""
 
     enabled: bool = True
     """`false`: this agent's memory cannot be searched, and gets no vectors."""
     sources: Sources = ("memory",)
     """What a question asks unless it names `sources` itself: notes (`memory`), conversations (`sessions`), or both;
-    unset with `memory.qmd.sessions.enabled` and qmd as the backend: both."""
+    unset with `memory.qmd.sessions.enabled`: both, without qmd as the backend where no provider elsewhere embeds."""
     extra_paths: Texts = ()
     """More Markdown to index: files, folders or globs, absolute, `~` or relative to the workspace; `["."]`: all of
     it."""

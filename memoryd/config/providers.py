@@ -18,6 +18,7 @@ from memoryd.config.section import (
     Concurrency,
     ForeignSecret,
     Minutes,
+    OpenClawSection,
     Secret,
     SecretValue,
     Section,
@@ -93,7 +94,7 @@ ContextSize = Annotated[
 ]
 
 
-class BatchSection(Section):
+class BatchSection(OpenClawSection):
     """The asynchronous batch interface of a remote provider."""
 
     enabled: bool = False
@@ -108,7 +109,7 @@ class BatchSection(Section):
     """After how long a job is given up and its notes are embedded by direct calls, in minutes."""
 
 
-class RemoteSection(Section):
+class RemoteSection(OpenClawSection):
     """A remote embedding endpoint; wins over `models.providers`. `tokens_per_day` unset: no budget."""
 
     base_url: HttpAddress | None = None
@@ -126,7 +127,7 @@ class RemoteSection(Section):
     """The batch interface of the provider."""
 
 
-class LocalSection(Section):
+class LocalSection(OpenClawSection):
     """The model that the daemon runs itself.
 
     `threads` unset means half the cores, `context_size` "auto" the model's own, `idle_unload_minutes` 0 never. A

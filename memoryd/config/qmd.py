@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
-from memoryd.config.section import AnchoredPath, Duration, Many, ResultCount, Section, Text
+from memoryd.config.section import AnchoredPath, Duration, Many, OpenClawSection, ResultCount, Text
 
 
 def _never_relative(command: str) -> str:
@@ -22,7 +22,7 @@ Milliseconds = Annotated[int, Field(ge=1, le=86_400_000)]
 DelayMs = Annotated[int, Field(ge=0, le=86_400_000)]
 
 
-class QmdPathSection(Section):
+class QmdPathSection(OpenClawSection):
     """A directory or file that qmd indexes besides the memory files."""
 
     path: Text
@@ -36,7 +36,7 @@ class QmdPathSection(Section):
 QmdPaths = Many[QmdPathSection]
 
 
-class QmdMcporterSection(Section):
+class QmdMcporterSection(OpenClawSection):
     """Queries through the `mcporter` MCP client."""
 
     enabled: bool = False
@@ -47,13 +47,13 @@ class QmdMcporterSection(Section):
     """Without effect: qmd is asked directly."""
 
 
-class QmdSessionsSection(Section):
+class QmdSessionsSection(OpenClawSection):
     """Export of transcripts to Markdown, for qmd."""
 
     enabled: bool = False
     """`true`: each agent's session transcripts are exported, without secrets, to a collection of its qmd, and found by
-    questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the builtin index does not read
-    them for that."""
+    questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the builtin index reads
+    them for that only without qmd as the backend, and where no provider elsewhere would get them."""
     export_dir: AnchoredPath | None = None
     """The folder for exports, with a folder for each agent in it; absolute, `~`, or relative to the folder of the
     configuration file, and outside of every workspace; unset: the state directory."""
@@ -61,7 +61,7 @@ class QmdSessionsSection(Section):
     """For so many days after its last message an export is kept; unset: as long as its transcript."""
 
 
-class QmdUpdateSection(Section):
+class QmdUpdateSection(OpenClawSection):
     """When the index of qmd is refreshed."""
 
     interval: Duration = timedelta(minutes=5)
@@ -88,7 +88,7 @@ class QmdUpdateSection(Section):
     """How long making vectors may take, in milliseconds."""
 
 
-class QmdLimitsSection(Section):
+class QmdLimitsSection(OpenClawSection):
     """Bounds of what a qmd search returns."""
 
     max_results: ResultCount = 6
@@ -101,7 +101,7 @@ class QmdLimitsSection(Section):
     """How long one search may take, in milliseconds; after that the builtin index answers."""
 
 
-class QmdSection(Section):
+class QmdSection(OpenClawSection):
     """The sidecar as a whole."""
 
     command: Executable = "qmd"

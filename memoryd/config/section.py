@@ -122,6 +122,13 @@ class SharedSection(Section):
     model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
 
 
+class OpenClawSection(Section):
+    """A section that OpenClaw has, too: a key of another version of it is set aside, with a notice of the loss.
+
+    What looks like a key of memoryd, or like a rule of what is to be hidden, stays a problem.
+    """
+
+
 def _usable(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")

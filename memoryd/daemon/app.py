@@ -25,7 +25,7 @@ from memoryd.api.daemon_state import ConfigState, PageLink
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
 from memoryd.api.http.limits import Admission, GuardLimits, guard_app
-from memoryd.api.http.loopback import Door, LoopbackAuth, LoopbackPort
+from memoryd.api.http.loopback import Door, LoopbackAuth, LoopbackPort, address_of
 from memoryd.api.http.reload_gate import ClosingLimits, ReloadGate
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
@@ -179,6 +179,7 @@ class Daemon:
             self._port = LoopbackPort(
                 host=http.host, port=http.port, app=at_pages(pages, calls), door=door, limits=connections
             )
+        self._reporter.page_address = address_of(http.host, http.port)
         self._page_port = PagePort(
             at_pages(pages, guard_app(Application(table=()))),
             host=http.host,

@@ -80,6 +80,8 @@ class Reporter:
         """Set once there is one."""
         self.port: LoopbackPort | None = None
         """None unless it is configured."""
+        self.page_address = ""
+        """Where the page is served."""
 
     def state(self) -> DaemonState:
         """Return the facts now."""
@@ -103,6 +105,7 @@ class Reporter:
             load=self._load(process.num_fds()),
             log=self._log.state(),
             port=None if self.port is None else self.port.state(),
+            page_address=self.page_address,
             restarts=dict(self._supervisor.restarts),
         )
 

@@ -21,6 +21,11 @@ _DIRECT_WORDS = frozenset({"direct", "dm"})
 _CHAT_WORDS = _DIRECT_WORDS | {"group", "channel"}
 _CHAT_PLACES = 3
 """Parts among which a chat type stands; the last of them only before a peer."""
+_OF_MANY = expression(
+    r"(?:super|mega|giga)?groups?|grp|channels?|chan|rooms?|guild|forum|topic|thread|space|team|server|workspace|meeting"
+    r"|broadcast|list|community|[#!].*|-[0-9]+|.*@(?:g\.us|broadcast|newsletter)"
+)
+"""What stands for several listeners where a peer may stand: another word for a group, or how programs name theirs."""
 _NO_CHANNELS = frozenset({_MAIN, "cron", "hook", "acp"})
 """What an agent's key begins with that is of no channel: what follows is no chat type."""
 
@@ -168,9 +173,11 @@ def is_of_group(key: str) -> bool:
 def read_key(text: str) -> SessionKey:
     """Read a session key. The chat type is None for what is not understood: blank, damaged, of a sub-agent or foreign.
 
-    Understood are `main`, an agent's keys of one part or of no channel (`cron:…`), and every key that has group or
-    channel among its parts, or direct or dm where a chat type stands: first, second, or third behind an account. The
-    channel is the part before such a word, where that is the second part. A key that says both is of the wider chat.
+    Understood are `main`, an agent's keys of one part, of channel and peer alone or of no channel (`cron:…`), and every
+    key that has group or channel among its parts, or direct or dm where a chat type stands: first, second, or third
+    behind an account. The channel is the part before such a word, where that is the second part. A key that says both
+    is of the wider chat. One of an agent that says neither is of a direct chat, as in OpenClaw; but not where another
+    word stands in the place of the chat type, or the peer looks like several.
     """
     raw = _fold(text)
     found = _AGENT_KEY.fullmatch(raw)
@@ -262,7 +269,8 @@ def _chat_type(parts: Sequence[str], *, is_of_agent: bool) -> ChatType | None:
         return ChatType.GROUP
     if "channel" in parts:
         return ChatType.CHANNEL
-    is_without_chat = parts == [_MAIN] or (is_of_agent and (len(parts) == 1 or parts[0] in _NO_CHANNELS))
+    is_of_peer = len(parts) == 1 or (len(parts) == 2 and bool(parts[1]) and not _OF_MANY.fullmatch(parts[1]))
+    is_without_chat = parts == [_MAIN] or (is_of_agent and (is_of_peer or parts[0] in _NO_CHANNELS))
     # behind an account only before a peer, whose name might be taken for the chat type
     places = _CHAT_PLACES if len(parts) > _CHAT_PLACES else _CHAT_PLACES - 1
     return ChatType.DIRECT if is_without_chat or not _DIRECT_WORDS.isdisjoint(parts[:places]) else None

@@ -104,6 +104,15 @@ def conversation_cited(text: str) -> Citation | None:
     return citation if is_conversation(citation.path) else None
 
 
+def lines_cited(text: str) -> Citation | None:
+    """Return the citation that a text is, if it names lines."""
+    try:
+        citation = parse(text)
+    except ValueError:
+        return None
+    return citation if citation.start_line is not None else None
+
+
 def one_line(path: str) -> str:
     """Return a path with its control characters and line breaks written as escapes, fit for one line of text."""
     return _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), path)

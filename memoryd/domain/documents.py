@@ -1,5 +1,6 @@
 """What counts as a document of a workspace, decided from its name and place alone."""
 
+import re
 from enum import StrEnum
 from typing import NewType
 
@@ -103,13 +104,29 @@ def is_document_name(name: str) -> bool:
     return name.lower().endswith(SUFFIX) and len(name) > len(SUFFIX) and not is_hidden(name) and name[0] != "#"
 
 
-CONFLICT_MARKS = ("sync-conflict", "conflicted copy")
-"""What Syncthing, and Dropbox, Nextcloud and others, put into the name of the copy that lost."""
+CONFLICT_MARK = "conflict"
+"""It is in the name of each copy that `original_of` knows."""
+_OF_CONFLICT = expression(
+    r"(?:\.sync-conflict-[0-9A-Za-z-]+"
+    r"| ?\([^()/]*conflicted copy[^()/]*(?:\([^()/]*\)[^()/]*)?\)"
+    r"| \(SFConflict [^()/]+\)"
+    r"|_conflict-\d{8}-\d{6})(?=\.[^./]+$)",
+    re.IGNORECASE,
+)
+"""What Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud put into the name of the other version.
+
+iCloud and OneDrive name theirs as people name notes, `x 2.md` and `x-laptop.md`, so that nobody can know these.
+"""
+
+
+def original_of(path: str) -> RelativePath:
+    """Return of which document one is the copy that a synchronising program made of two changes at once, or itself."""
+    return RelativePath(_OF_CONFLICT.sub("", path) if CONFLICT_MARK in path.lower() else path)
 
 
 def is_conflict_copy(path: str) -> bool:
     """Tell whether a file of this name is what a synchronising program made of two changes at once."""
-    return any(mark in path.lower() for mark in CONFLICT_MARKS)
+    return original_of(path) != path
 
 
 def is_utf8_name(name: str) -> bool:

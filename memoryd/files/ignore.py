@@ -17,6 +17,7 @@ import structlog
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.documents import original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
 from memoryd.domain.text import privacy
@@ -267,7 +268,10 @@ def _hide_rule(rules: Sequence[Patterns], real_paths: RealPaths) -> Callable[[st
     patterns = [one for one in rules if one]
     if not patterns:
         return lambda _path: False
-    return under_each_name(lambda path: any(one.hides(path) for one in patterns), real_paths)
+    # the other version of what is private is private
+    return under_each_name(
+        lambda path: any(one.hides(path) or one.hides(original_of(path)) for one in patterns), real_paths
+    )
 
 
 def _decode(seen: _Seen) -> str:

@@ -175,7 +175,7 @@ def _hit(hit: HitReply) -> FoundText:
 
 
 def _item(item: RecallItemReply) -> FoundText:
-    text, flags = shown(item["content"])
+    text, flags = shown(item["content"], item.get("flags") or ())
     path, first, last = _place(item)
     return FoundText(
         text=text,

@@ -8,7 +8,7 @@ their lines are still the same; it is itself a change, which can be undone.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from hashlib import sha256
@@ -137,6 +137,11 @@ class Journal:
         """Raise Denied where nothing may be written."""
         if self._is_read_only:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    async def check_room(self, paths: Iterable[RelativePath]) -> None:
+        """Raise what `change` does where the disk would not take each of these notes once more; none is changed."""
+        for path in sorted(paths):
+            await self._in_thread(partial(self.files.check_room, await self.read(path)))
 
     async def read(self, path: RelativePath, *, is_shown: bool = False) -> StoredNote:
         """Return a note as it stands; raises what `NoteFiles.read` does, and NotNow while somebody saves it.

@@ -33,7 +33,7 @@ from memoryd.errors import Denied, InvalidRequest, MemorydError, NotNow, StoreEr
 from memoryd.files.ignore import RealPaths, is_private_file, why_private
 from memoryd.files.reading import FileSnapshot, NotReadableError, read_snapshot, utf8_of
 from memoryd.files.scanner import ScanRules
-from memoryd.files.writing import remove_drafts, remove_file, replace_file, sync_folder
+from memoryd.files.writing import draft_beside, remove_drafts, remove_file, replace_file, sync_folder
 from memoryd.store.index.memories import FileVersion, MemoryFiles
 from memoryd.store.ledger.usage import FirstSeen
 
@@ -158,6 +158,18 @@ class NoteFiles:
             # what is private is never written again, and could not be taken back either
             raise InvalidRequest(f"{before.path} would be private: {reason}", hint="write that line yourself")
         return data
+
+    def check_room(self, before: StoredNote) -> None:
+        """Raise StoreUnavailable where the disk would not take what was read once more; nothing is left of the try."""
+        if before.stat is None:
+            return
+        try:
+            with draft_beside(self.workspace / before.path) as (_, file):
+                file.write(bytes(before.stat.size))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as exc:
+            raise _failure(before.path, exc) from exc
 
     def remove(self, before: StoredNote) -> None:
         """Remove a note that was read; raises FileChangedError and StoreUnavailable."""

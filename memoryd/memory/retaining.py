@@ -46,6 +46,7 @@ SETTLED: Final = "two memories that disagreed were settled"
 DELETED: Final = "a memory was deleted"
 REPLACED: Final = "a memory was replaced"
 _UNMARKED: Final = "it is superseded, and its line in {} could not be marked so: {}"
+SETTLE_HINT: Final = "settle it first: `memoryctl conflicts` shows both versions"
 _GONE: Final = "its line was edited, or taken out, a moment ago: look it up again"
 
 KEY_BYTES: Final = 32
@@ -89,9 +90,13 @@ class LineEditing(Struct, frozen=True):
         """Give the lines of a memory other attributes, and return what was written; none if they are so already.
 
         What says how it stands is its newest line; a pin that is taken away goes from all of them. Raises NotFound
-        where no line states it any more, InvalidRequest for a line that cannot be written so, and what
-        `Journal.change` does.
+        where no line states it any more, InvalidRequest for a line that cannot be written so or that a copy of a
+        conflict alone has, and what `Journal.change` does.
         """
+        if memory.is_of_copies:
+            raise InvalidRequest(
+                f"{memory.sources[0].path} alone says it, which is a copy of a conflict", hint=SETTLE_HINT
+            )
         leading = {source.path for source in memory.sources if source.line is memory.line}
         pinned = {source.path for source in memory.sources if source.line.attributes.is_pinned}
         paths = leading | pinned if change.is_pinned is False else leading

@@ -184,6 +184,45 @@ class ForgetReply(TypedDict):
     """What is out of reach, in sentences."""
 
 
+class ConflictReply(TypedDict):
+    """Two versions of a note at once."""
+
+    path: str
+    """The copy, or the note between whose lines git left both versions."""
+    original: str
+    """The note of which it is the copy; of git's marks, the same path."""
+    diff: str
+    """How the copy differs from the original, as `diff -u` writes it; empty: it cannot be shown, or does not differ."""
+    note: str | None
+    """What is to be known of it; null: nothing."""
+
+
+class ConflictsReply(TypedDict):
+    """The conflicts in a workspace."""
+
+    conflicts: list[ConflictReply]
+    """The first of them, by their paths."""
+    total: int
+    """How many there are."""
+
+
+class ConflictSettledReply(TypedDict):
+    """What came of settling a conflict."""
+
+    path: str
+    """The copy, which is gone, or the note that had git's marks."""
+    original: str
+    """The note that stays."""
+    keep: Literal["original", "copy", "both"]
+    """What was kept."""
+    changes: list[int]
+    """The numbers of the changes."""
+    run: str
+    """What names them all, by which they can be undone."""
+    searchable: bool
+    """Whether it is found so by now."""
+
+
 class VerifyReply(TypedDict):
     """What became of a citation."""
 

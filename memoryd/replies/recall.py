@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from memoryd.replies.search import FallbackReply, FloorsExplanation, LinesReply, SearchHealth
+from memoryd.replies.search import FallbackReply, FlagName, FloorsExplanation, LinesReply, SearchHealth
 
 Encode = Literal["text", "rsclaw", "openai", "anthropic", "gemini"]
 """How a bundle is written: as text, or in the message shape of an API."""
@@ -125,6 +125,8 @@ class RecallItemReply(_Is, TypedDict):
     """True for a memory that is pinned."""
     person: NotRequired[str]
     """Who of the team said it; absent for what is said here."""
+    flags: NotRequired[list[FlagName]]
+    """What a reader of it cannot see, or could take for ours, as of a hit of a search; absent: nothing."""
     confidence: NotRequired[float]
     """How sure an opinion is now, 0 to 1."""
     evidence: NotRequired[OpinionEvidenceReply]

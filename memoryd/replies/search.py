@@ -2,6 +2,9 @@
 
 from typing import Literal, NotRequired, TypedDict
 
+FlagName = Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]
+"""What a reader of a text cannot see, or could take for ours."""
+
 
 class HealthReply(TypedDict):
     """`ready` says that the first scan of every workspace is done."""
@@ -161,7 +164,7 @@ class HitReply(TypedDict):
     """Who of the team shares it; absent for one's own."""
     citation: NotRequired[str]
     """The way to point at its focus, `path#L7-L11` or `session:ID#Q17`; absent while citations are off."""
-    flags: list[Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]]
+    flags: list[FlagName]
     """What a reader of the snippet cannot see, or could take for ours."""
     duplicates: int
     """How many copies were folded into it."""
@@ -282,13 +285,13 @@ _From = TypedDict("_From", {"from": int})
 
 
 class FileReply(_From, TypedDict):
-    """Lines of a document; `nextFrom` continues it behind them.
+    """Lines of a document, or of a conversation, without secrets; `nextFrom` continues it behind them.
 
     A line too long for one reply is cut: `nextColumn` is where the rest of line `from` begins.
     """
 
     path: str
-    """The document as search names it: relative to the workspace, or `qmd/<collection>/<path>`."""
+    """The document as search names it: relative to the workspace, `qmd/<collection>/<path>`, or a conversation."""
     text: str
     """The lines with their ends, 12,000 characters at most."""
     lines: int
@@ -296,14 +299,14 @@ class FileReply(_From, TypedDict):
     column: int
     """The number of the first character of `text` in line `from`, from 1."""
     totalLines: int
-    """How many lines the whole document has."""
+    """How many lines the whole document has; of a conversation, as far as it was looked at."""
     sha256: str
-    """SHA-256 of all bytes of the document, 64 hexadecimal digits."""
+    """SHA-256 of all bytes of the document, 64 hexadecimal digits; of a conversation, of `text`."""
     truncated: bool
     """Whether the document goes on behind `text`."""
     nextFrom: int | None
     """The number of the line that goes on behind `text`; null if there is none."""
     nextColumn: int | None
     """The number of the character where the rest of line `from` begins; null unless the line was cut."""
-    flags: list[Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]]
+    flags: list[FlagName]
     """What a reader of `text` cannot see, or could take for ours."""

@@ -14,6 +14,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
+from memoryd.domain.ranking.selection import originals_first
 from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, SqueezedText, exchange, snippet, squeezed
 from memoryd.domain.text.sanitizing import path_flags, text_flags
 from memoryd.search.combined import ConversationArm, joined
@@ -117,6 +118,10 @@ class SearchService(Struct, frozen=True, kw_only=True):
 
     async def found(self, query: Query) -> Found:
         """Return the best of both within the query's deadline; `Found.conversations` is what is of these."""
+        found = await self._found(query)
+        return replace(found, hits=tuple(originals_first(found.hits, lambda hit: hit.chunk.path)))
+
+    async def _found(self, query: Query) -> Found:
         # each index holds one source: to filter by it would only cost
         inner = query.of_any_source()
         asks_notes, asks_conversations = query.asks(Source.MEMORY), query.asks(Source.SESSIONS)

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation, cited
-from memoryd.domain.documents import Source
+from memoryd.domain.documents import Source, is_conflict_copy, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -158,7 +158,7 @@ def citation_of(chunk: ChunkRow) -> Citation:
 
 def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
     """Return the hits, best first, without copies; the newest of those that say the same has the place of the best.
-
+    A copy of a conflict is older than any other.
     Newest is by the date in the name, else by the day in `zone` of the last change. A hit that holds other words of
     the question, if only in its path, is no copy.
     """
@@ -175,13 +175,15 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
 def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
     if len(group) == 1:
         return group[0]
-    newest = max(group, key=lambda hit: _written_day(hit, zone))
+    # what is one's own stands for what others share
+    newest = max(group, key=lambda hit: (not person_of(hit.chunk.path), _written_day(hit, zone)))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
     # to be the newest is no merit: what the best of them is worth counts, as its score does
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 
 
-def _written_day(hit: Hit, zone: tzinfo) -> tuple[date, int]:
+def _written_day(hit: Hit, zone: tzinfo) -> tuple[bool, date, int]:
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
-    return named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date(), chunk.mtime_ns
+    day = named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date()
+    return not is_conflict_copy(chunk.path), day, chunk.mtime_ns

@@ -6,7 +6,7 @@ How common words are in English and Chinese is a table, for workspaces whose few
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,11 +16,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Background, TermStatistics, Thresholds, Verdict, floors
 from memoryd.domain.ranking.fusion import Evidence, Weights, relative, weighted
 from memoryd.domain.ranking.selection import (
+    COPY_BEHIND,
     DEEPER,
     Contender,
     Decay,
@@ -300,7 +301,8 @@ def select(
 
 def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
-    if half_life is None and chunk.source is not Source.SESSIONS:
+    is_copy = is_conflict_copy(chunk.path)
+    if half_life is None and chunk.source is not Source.SESSIONS and not is_copy:
         return hit
     decay = (
         Decay()
@@ -309,7 +311,12 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     )
     if chunk.source == Source.SESSIONS:
         decay = replace(decay, told=answered_share(chunk.text, weights))
-    return replace(hit, score=hit.score * decay.factor, decay=decay)
+    decay = replace(decay, is_copy=is_copy)
+    verdict = hit.verdict
+    if verdict is Verdict.ANSWERABLE and hit.is_literal and decay.told == 0:
+        # who asked before answers nothing, least of all by the same question
+        verdict = Verdict.NONE if weights.keys() <= set(hit.terms) else Verdict.WEAK
+    return replace(hit, score=hit.score * decay.factor, decay=decay, verdict=verdict)
 
 
 def _is_refused(hit: Hit, min_score: float) -> bool:
@@ -397,12 +404,9 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds |
         reasons.append(f"{hit.ranks.vector}. by meaning")
     if hit.ranks.reading:
         reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
-    if hit.verdict is Verdict.NONE and floors is not None:
+    if hit.verdict is Verdict.NONE and floors is not None and hit.decay.told:
         reasons.append(floors.nothing_in(hit.terms, hit.cosine))
-    if hit.decay.age_days is not None:
-        reasons.append(f"decayed to {hit.decay.by_age:.0%} after {hit.decay.age_days} days")
-    if hit.decay.told < 1:
-        reasons.append(f"{1 - hit.decay.told:.0%} of what it holds of the question was asked there and not answered")
+    reasons += _decay_reasons(hit.decay)
     if place < sorted_place:
         reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
     if place > sorted_place:
@@ -410,6 +414,15 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds |
     if hit.copies:
         reasons.append(f"{len(hit.copies)} copies folded into it")
     return replace(hit, because="; ".join(reasons))
+
+
+def _decay_reasons(decay: Decay) -> Iterator[str]:
+    if decay.age_days is not None:
+        yield f"decayed to {decay.by_age:.0%} after {decay.age_days} days"
+    if decay.told < 1:
+        yield f"{1 - decay.told:.0%} of what it holds of the question was asked there and not answered"
+    if decay.is_copy:
+        yield COPY_BEHIND
 
 
 TABLE: Final = Path(__file__).with_name("word_background.zlib")

@@ -87,7 +87,7 @@ class Attribution:
         self._commit: str | None = None
         """Up to which it is known who touched what."""
         self._touches: dict[str, Mapping[str, str]] = {}
-        self._untold: frozenset[str] = frozenset()
+        self._unlisted: frozenset[str] = frozenset()
         """Places of whose files nobody knows who touched them."""
 
     async def shown(self, commit: str, tree: Mapping[str, TreeFile], people: TeamPeople) -> ShownFiles:
@@ -97,7 +97,7 @@ class Attribution:
         places, withheld = _places(tree, people)
         await self._follow(commit, people)
         for path in [
-            path for path, place in places.items() if history_places(place.person)[not place.is_log] in self._untold
+            path for path, place in places.items() if history_places(place.person)[not place.is_log] in self._unlisted
         ]:
             withheld[path] = TOO_OFTEN.format(places.pop(path).person)
         foreign = await self._foreign_lines(commit, {path: tree[path] for path in places}, people)
@@ -122,7 +122,7 @@ class Attribution:
         if since is not None and not await self._repository.is_ancestor(since, commit):
             since = None
         everywhere = [place for person in people.people for place in history_places(person)]
-        new, untold = dict[str, Mapping[str, str]](), set(self._untold if since else ())
+        new, unlisted = dict[str, Mapping[str, str]](), set(self._unlisted if since else ())
         try:
             new |= await self._repository.touches(commit, since, everywhere)
         except OutputTooLargeError:
@@ -131,13 +131,13 @@ class Attribution:
                 try:
                     new |= await self._repository.touches(commit, since, [place])
                 except OutputTooLargeError:
-                    untold.add(place)
+                    unlisted.add(place)
         old = self._touches if since else {}
         self._touches = dict(old)
         # the newest first
         for path, touched in new.items():
             self._touches[path] = {**touched, **{m: b for m, b in old.get(path, {}).items() if m not in touched}}
-        self._untold, self._commit = frozenset(untold), commit
+        self._unlisted, self._commit = frozenset(unlisted), commit
 
     async def _foreign_lines(
         self, commit: str, files: Mapping[str, TreeFile], people: TeamPeople

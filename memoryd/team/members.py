@@ -10,7 +10,7 @@ from psycopg import sql
 
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team.postgres import connection_options, sentence
-from memoryd.team.schema import GRANTS, MEMBERS, NEWS, POLICIES, READERS, SCHEMA, TABLES, VERSION, WRITERS, WRITES
+from memoryd.team.schema import FUNCTIONS, SCHEMA, TABLES, VERSION
 
 NO_LOGIN: Final = "the server knows no login {}, and you may not make one"
 NEWER: Final = "the server has the tables of a newer memoryd (version {})"
@@ -29,22 +29,13 @@ class MemberRole(StrEnum):
 
 
 def begin(remote: str, team: str) -> None:
-    """Make the tables and the roles of a team, whatever of it is there; raises SidecarError, InvalidRequest."""
+    """Make the tables and a team, whatever of it is there; raises SidecarError, InvalidRequest."""
     with connected(remote) as server:
         _check_version(server)
         server.execute(TABLES)
+        server.execute(FUNCTIONS)
         server.execute("INSERT INTO memoryd.meta VALUES (%s) ON CONFLICT DO NOTHING", (VERSION,))
-        for table, name, says in POLICIES:
-            place = sql.Identifier(SCHEMA, table)
-            server.execute(sql.SQL("DROP POLICY IF EXISTS {} ON {}").format(sql.Identifier(name), place))
-            server.execute(sql.SQL("CREATE POLICY {} ON {} " + says).format(sql.Identifier(name), place))
-        server.execute(NEWS)
-        for role in (READERS.format(team), WRITERS.format(team)):
-            if not _has_role(server, role):
-                server.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
-            server.execute(sql.SQL(GRANTS).format(role=sql.Identifier(role)))
-        server.execute(sql.SQL(WRITES).format(role=sql.Identifier(WRITERS.format(team))))
-        server.execute("INSERT INTO memoryd.teams VALUES (%s) ON CONFLICT DO NOTHING", (team,))
+        server.execute("INSERT INTO memoryd.teams (name) VALUES (%s) ON CONFLICT DO NOTHING", (team,))
 
 
 def set_role(remote: str, team: str, person: str, role: MemberRole) -> bool:
@@ -54,18 +45,13 @@ def set_role(remote: str, team: str, person: str, role: MemberRole) -> bool:
     """
     with connected(remote) as server:
         _check_team(server, team)
-        is_new = not _has_role(server, person)
+        is_new = server.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (person,)).fetchone() is None
         if is_new:
             try:
                 server.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(person)))
             except psycopg.errors.InsufficientPrivilege as exc:
                 raise InvalidRequest(NO_LOGIN.format(person), hint=f"CREATE ROLE {person} LOGIN") from exc
-        option = sql.SQL(" WITH ADMIN OPTION" if role is MemberRole.OWNER else "")
-        readers, writers, login = (sql.Identifier(one) for one in (READERS.format(team), WRITERS.format(team), person))
-        _take_out(server, team, person)
-        server.execute(sql.SQL("GRANT {} TO {}").format(readers, login) + option)
-        if role is not MemberRole.READ:
-            server.execute(sql.SQL("GRANT {} TO {}").format(writers, login) + option)
+        server.execute("SELECT memoryd.enrol(%s, %s, %s)", (team, person, role.value))
         return is_new
 
 
@@ -76,26 +62,16 @@ def remove(remote: str, team: str, person: str, *, with_files: bool) -> int:
     """
     with connected(remote) as server:
         _check_team(server, team)
-        _take_out(server, team, person)
-        if not with_files:
-            return 0
-        return server.execute("DELETE FROM memoryd.files WHERE team = %s AND person = %s", (team, person)).rowcount
+        row = server.execute("SELECT memoryd.dismiss(%s, %s, %s)", (team, person, with_files)).fetchone()
+        return int(row[0]) if row is not None else 0
 
 
 def roles(remote: str, team: str) -> dict[str, MemberRole]:
     """Return who is in a team, and as what; raises SidecarError, InvalidRequest."""
     with connected(remote) as server:
         _check_team(server, team)
-        readers, writers = ({name for (name,) in server.execute(MEMBERS, (one.format(team),))} for one in _BOTH)
-        owners = {name for (name,) in server.execute(_OWNERS, (READERS.format(team),))}
-    return {
-        one: MemberRole.OWNER if one in owners else MemberRole.WRITE if one in writers else MemberRole.READ
-        for one in sorted(readers)
-    }
-
-
-_BOTH: Final = (READERS, WRITERS)
-_OWNERS: Final = f"{MEMBERS.replace('ORDER BY', 'AND a.admin_option ORDER BY')}"
+        rows = server.execute("SELECT * FROM memoryd.people(%s)", (team,))
+        return {person: MemberRole(role) for person, role in rows}
 
 
 @contextlib.contextmanager
@@ -114,11 +90,6 @@ def connected(remote: str) -> Iterator[ServerConnection]:
         raise SidecarError(sentence(exc)) from exc
 
 
-def _take_out(server: ServerConnection, team: str, person: str) -> None:
-    for role in (WRITERS.format(team), READERS.format(team)):
-        server.execute(sql.SQL("REVOKE {} FROM {} CASCADE").format(sql.Identifier(role), sql.Identifier(person)))
-
-
 def _check_version(server: ServerConnection) -> None:
     if server.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (SCHEMA,)).fetchone() is None:
         return
@@ -128,9 +99,11 @@ def _check_version(server: ServerConnection) -> None:
 
 
 def _check_team(server: ServerConnection, team: str) -> None:
-    if not _has_role(server, READERS.format(team)):
-        raise InvalidRequest(f"the server has no team {team}", hint="memoryctl team init makes it")
-
-
-def _has_role(server: ServerConnection, name: str) -> bool:
-    return server.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (name,)).fetchone() is not None
+    try:
+        with server.transaction():
+            found = server.execute("SELECT memoryd.rules() OR memoryd.may(%s, 'owner', 'write', 'read')", (team,))
+            is_there = (found.fetchone() or (False,))[0]
+    except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName, psycopg.errors.InsufficientPrivilege):
+        is_there = False
+    if not is_there:
+        raise InvalidRequest(f"the server has no team {team} that you are in", hint="memoryctl team init makes one")

@@ -14,11 +14,12 @@ import contextlib
 import getpass
 import os
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import psycopg
 from msgspec.structs import replace
@@ -38,44 +39,39 @@ from memoryd.domain.memories.sharing import (
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
-from memoryd.files.writing import replace_file, sync_folder
-from memoryd.team.attribution import MAX_TOTAL_BYTES, NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
+from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
+from memoryd.team.own_files import OwnFiles, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
-from memoryd.team.schema import CHANNEL, MEMBERS, READERS
 from memoryd.team.view import TeamView, counted
 
 CONNECT_SECONDS: Final = 1
 STATEMENT_SECONDS: Final = 30
 EXCHANGE_SECONDS: Final = 60
+ASK_SECONDS: Final = 3
+"""For what somebody waits for, and is known from before."""
 TRIES: Final = 4
 """Of an exchange in which another machine of the same person was faster."""
-BATCH: Final = 200
+BATCH: Final = 20
 """Files whose bytes are asked for at once."""
+_PLACES: Final = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
 _LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 JOIN_HINT: Final = "ask who owns the team: memoryctl team members add"
 _LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
+PERSON_BYTES: Final = 16 * 1024 * 1024
+PERSON_FILES: Final = 5_000
+"""Of one member: nobody keeps the others from being shown."""
+TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes"
 NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
+READS_ONLY: Final = "you may read what the team shares, and not share"
 FASTER: Final = "another machine of yours writes all the time; it is tried again"
 UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
 FOREIGN: Final = "the server calls you {}: share as the person of that name"
 
-_KNOWN: Final = "SELECT path, digest FROM memoryd.files WHERE team = %s AND person = %s"
-_OTHERS: Final = """
-SELECT person, path, digest, octet_length(body) FROM memoryd.files WHERE team = %s AND person <> %s
-ORDER BY person, path LIMIT %s
-"""
-_BODIES: Final = """
-SELECT f.person, f.path, f.body FROM memoryd.files f
-JOIN unnest(%s::text[], %s::text[]) AS w (person, path) USING (person, path) WHERE f.team = %s
-"""
-_INSERT: Final = """
-INSERT INTO memoryd.files (team, person, path, digest, body)
-VALUES (%(team)s, %(person)s, %(path)s, %(digest)s, %(body)s)
-ON CONFLICT DO NOTHING
-"""
-_WHERE: Final = "WHERE team = %(team)s AND person = %(person)s AND path = %(path)s AND digest = %(was)s"
-_UPDATE: Final = f"UPDATE memoryd.files SET digest = %(digest)s, body = %(body)s {_WHERE}"
-_DELETE: Final = f"DELETE FROM memoryd.files {_WHERE}"
+_STANDING: Final = "SELECT channel, generation, role FROM memoryd.standing(%s)"
+_PEOPLE: Final = "SELECT person FROM memoryd.people(%s)"
+_LISTED: Final = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s)"
+_BODIES: Final = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
+_PUT: Final = "SELECT memoryd.put(%s, %s, %s, %s)"
 
 FileKey = tuple[str, str]
 """Person and path."""
@@ -92,10 +88,12 @@ def connection_options(remote: str) -> dict[str, str]:
         raise SidecarError(f"{remote.split('@')[-1]} is no address of a PostgreSQL server") from exc
     if found.get("password"):
         raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
-    hosts = str(found.get("host") or found.get("hostaddr") or os.environ.get("PGHOST", "")).split(",")
-    is_local = all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
-    # what a service file names is not known here; a socket needs no certificate whatever is asked
-    secure = {} if is_local and not found.get("service") else {"sslmode": "verify-full"}
+    places = (found.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())
+    hosts = [host for place in places for host in str(place).split(",")]
+    # what a service names is not known here; a socket needs no certificate whatever is asked
+    is_known = not found.get("service") and not os.environ.get("PGSERVICE")
+    is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
+    secure = {} if is_local else {"sslmode": "verify-full"}
     options = {key: str(value) for key, value in found.items() if value is not None}
     return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
 
@@ -103,53 +101,6 @@ def connection_options(remote: str) -> dict[str, str]:
 def login_of(remote: str) -> str:
     """Return as whom a server is reached; raise as `connection_options` does."""
     return connection_options(remote).get("user", "") or os.environ.get("PGUSER", "") or getpass.getuser()
-
-
-class OwnFiles:
-    """One's own files on this machine, and as the server had them at the last exchange; all of it blocks.
-
-    What the server had may be older after a loss of power: then the same is merged again.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._own, self._sent = folder / "own", folder / "sent"
-        self._read: dict[Path, dict[str, bytes]] = {}
-
-    def own(self) -> Mapping[str, bytes]:
-        """Return the files as they are to be, by their paths."""
-        return dict(self._files(self._own))
-
-    def sent(self) -> Mapping[str, bytes]:
-        """Return the files as the server had them."""
-        return dict(self._files(self._sent))
-
-    def change(self, put: Mapping[str, bytes], remove: Collection[str]) -> None:
-        """Change what is to be, durably; raises OSError."""
-        self._change(self._own, put, remove, is_durable=True)
-
-    def note(self, held: Mapping[str, bytes]) -> None:
-        """Note what the server has now; raises OSError."""
-        before = self._files(self._sent)
-        put = {path: data for path, data in held.items() if before.get(path) != data}
-        self._change(self._sent, put, before.keys() - held.keys(), is_durable=False)
-
-    def _files(self, folder: Path) -> dict[str, bytes]:
-        if folder not in self._read:
-            self._read[folder] = _files_below(folder)
-        return self._read[folder]
-
-    def _change(self, folder: Path, put: Mapping[str, bytes], remove: Collection[str], *, is_durable: bool) -> None:
-        files = self._files(folder)
-        for path, data in put.items():
-            (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(folder / path, data, is_durable=is_durable, syncs_folder=False)
-            files[path] = data
-        for path in list(remove):
-            (folder / path).unlink(missing_ok=True)
-            files.pop(path, None)
-        for one in {(folder / path).parent for path in (*put, *remove)} if is_durable else ():
-            if one.is_dir():
-                sync_folder(one)
 
 
 class PostgresCarrier:
@@ -165,10 +116,14 @@ class PostgresCarrier:
         self._held: dict[FileKey, tuple[bytes, bytes]] | None = None
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
+        self._is_reader = False
+        self._told = 0
+        """Of how many changes it was told already."""
         self._members: Collection[str] = ()
         self._turn = asyncio.Lock()
         """For what reads own files and changes them."""
         self._network = asyncio.Lock()
+        self._viewing = asyncio.Lock()
         self._waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
@@ -194,8 +149,8 @@ class PostgresCarrier:
 
     async def members(self) -> Collection[str]:
         """Return who may read what the team shares; as of the last exchange where the server is away."""
-        with contextlib.suppress(SidecarError):
-            async with self._connected() as server:
+        with contextlib.suppress(SidecarError, TimeoutError, psycopg.Error):
+            async with asyncio.timeout(ASK_SECONDS), self._connected() as server:
                 self._members = await self._read_members(server)
         return self._members
 
@@ -203,6 +158,8 @@ class PostgresCarrier:
         """Change files of one's own on this machine; raises InvalidRequest for who is not in the team, SidecarError."""
         if self._refusal:
             raise InvalidRequest(self._refusal, hint=JOIN_HINT)
+        if self._is_reader:
+            raise InvalidRequest(READS_ONLY, hint="ask who owns the team: memoryctl team members add --role write")
         async with self._turn:
             try:
                 await asyncio.to_thread(self._files.change, changes.put, changes.remove)
@@ -217,7 +174,11 @@ class PostgresCarrier:
             broken = offline = refused = ""
             try:
                 async with asyncio.timeout(EXCHANGE_SECONDS), self._connected() as server:
-                    refused = await self._send(server)
+                    try:
+                        refused = await self._send(server)
+                    except psycopg.Error as exc:
+                        # what others shared comes in all the same
+                        refused = sentence(exc)
                     await self._fetch(server)
             except _AwayError as exc:
                 offline = str(exc)
@@ -235,6 +196,14 @@ class PostgresCarrier:
         """Return once the server tells that somebody shared something; raises SidecarError where it is away."""
         try:
             async with self._connected(is_listening=True) as server:
+                if (state := await self._state(server)) is None:
+                    raise _AwayError(NO_TEAM.format(self.team))
+                await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(state.channel)))
+                # what was shared until now, and after the last exchange, is told by nobody; it is told once
+                now = (await self._state(server) or state).generation
+                if now not in (self._files.generation(), self._told):
+                    self._told = now
+                    return
                 async for _ in server.notifies(stop_after=1):
                     return
         except psycopg.Error as exc:
@@ -252,23 +221,25 @@ class PostgresCarrier:
             if login != self.place.person:
                 raise SidecarError(FOREIGN.format(login))
             await server.execute(f"SET statement_timeout = {0 if is_listening else STATEMENT_SECONDS * 1000}")
-            if is_listening:
-                await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL.format(self.team))))
             yield server
 
     async def _read_members(self, server: psycopg.AsyncConnection) -> list[str]:
-        rows = await (await server.execute(MEMBERS, (READERS.format(self.team),))).fetchall()
-        return [name for (name,) in rows]
+        return [person for (person,) in await (await server.execute(_PEOPLE, (self.team,))).fetchall()]
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
         """Bring one's own files to the server, and here what another machine of the same person did; say what it
         refuses."""
-        if not await self._may_read(server):
+        state = await self._state(server)
+        if state is None:
             # who was taken out of the team is shown nothing of it any more
             self._held, self._members, self._refusal = {}, (), NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
-        self._refusal = ""
+        self._refusal, self._is_reader = "", state.role == "read"
+        if state.generation < self._files.generation():
+            # it was restored from an older copy: what it lacks was not taken back
+            async with self._turn:
+                await asyncio.to_thread(self._files.note, {})
         for _ in range(TRIES):
             theirs = await self._theirs(server)
             async with self._turn:
@@ -277,7 +248,7 @@ class PostgresCarrier:
             try:
                 await self._write(server, theirs, wanted)
             except psycopg.errors.InsufficientPrivilege:
-                return "you may read what the team shares, and not share"
+                return READS_ONLY
             except _OtherWasFasterError:
                 continue
             async with self._turn:
@@ -292,29 +263,37 @@ class PostgresCarrier:
             return ""
         return FASTER
 
-    async def _may_read(self, server: psycopg.AsyncConnection) -> bool:
+    async def _state(self, server: psycopg.AsyncConnection) -> "_TeamState | None":
+        """Return how the team stands on the server; None for who is not in it."""
         try:
-            found = await server.execute("SELECT 1 FROM memoryd.teams WHERE name = %s", (self.team,))
-        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
-            return False
-        return await found.fetchone() is not None
+            found = await server.execute(_STANDING, (self.team,))
+        except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName):
+            return None
+        row = await found.fetchone()
+        return None if row is None else _TeamState(*row)
 
     async def _theirs(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
         """Return one's own files as the server has them; those that it had before are not asked for again."""
         async with self._turn:
             before = await asyncio.to_thread(self._files.sent)
         known = {sha256(data).digest(): data for data in before.values()}
-        rows = await (await server.execute(_KNOWN, (self.team, self.place.person))).fetchall()
-        found = {path: data for path, digest in rows if (data := known.get(bytes(digest))) is not None}
+        listed = await (await server.execute(_LISTED, (self.team, 0))).fetchall()
+        # a server may lie: nothing leads out of the folder of one's own files
+        rows = [(path, bytes(digest)) for _, path, digest, _ in listed if self._is_mine(path)]
+        found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
         unknown = [(self.place.person, path) for path, _ in rows if path not in found]
         return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
+
+    def _is_mine(self, path: str) -> bool:
+        place = shared_file(path)
+        return place is not None and place.person == self.place.person
 
     async def _bodies(
         self, server: psycopg.AsyncConnection, keys: Sequence[FileKey]
     ) -> AsyncIterator[tuple[FileKey, bytes]]:
         for at in range(0, len(keys), BATCH):
             part = keys[at : at + BATCH]
-            asked = [person for person, _ in part], [path for _, path in part], self.team
+            asked = self.team, [person for person, _ in part], [path for _, path in part]
             for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
                 yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
 
@@ -327,11 +306,9 @@ class PostgresCarrier:
                 was, now = theirs.get(path), wanted.get(path)
                 if was == now:
                     continue
-                values = {"team": self.team, "person": self.place.person, "path": path}
-                values |= {} if was is None else {"was": sha256(was).digest()}  # type: ignore[dict-item]
-                values |= {} if now is None else {"body": now, "digest": sha256(now).digest()}  # type: ignore[dict-item]
-                done = await server.execute(_DELETE if now is None else _INSERT if was is None else _UPDATE, values)
-                if done.rowcount != 1:
+                asked = (self.team, path, None if was is None else sha256(was).digest(), now)
+                done = await (await server.execute(_PUT, asked)).fetchone()
+                if done != (True,):
                     raise _OtherWasFasterError
 
     def _merged(
@@ -357,21 +334,29 @@ class PostgresCarrier:
         return wanted
 
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
+        state = await self._state(server)
         self._members = await self._read_members(server)
-        rows = await (await server.execute(_OTHERS, (self.team, self.place.person, MAX_FILES + 1))).fetchall()
-        if len(rows) > MAX_FILES:
-            raise SidecarError(f"the team shares more than {MAX_FILES:,} files")
-        withheld, seen, total = dict[str, str](), dict[FileKey, bytes](), 0
-        for person, path, digest, size in rows:
-            place, total = shared_file(path), total + size
+        rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
+        withheld, seen = dict[str, str](), dict[FileKey, bytes]()
+        held, count = Counter[str](), Counter[str]()
+        for person, path, digest, size in rows[:MAX_FILES]:
+            place = shared_file(path)
+            if person == self.place.person:
+                continue
             if place is None or place.person != person:
                 withheld[path] = NO_PLACE
-            elif size > MAX_FILE_BYTES or total > MAX_TOTAL_BYTES:
+            elif size > MAX_FILE_BYTES:
                 withheld[path] = TOO_LARGE
+            elif held[person] + size > PERSON_BYTES or count[person] >= PERSON_FILES:
+                withheld[path] = TOO_MUCH.format(person)
             else:
                 seen[person, path] = bytes(digest)
+                held[person] += size
+                count[person] += 1
         self._held = await self._brought(server, seen)
         await self._show(withheld)
+        if state is not None:
+            await asyncio.to_thread(self._files.note_generation, state.generation)
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
 
     async def _brought(
@@ -399,7 +384,9 @@ class PostgresCarrier:
             elif (place := shared_file(path)) is not None:
                 shown[path] = ShownFile(place, data)
         files = ShownFiles(shown, told(reasons))
-        if await asyncio.to_thread(self._view.write, files):
+        async with self._viewing:
+            is_other = await asyncio.to_thread(self._view.write, files)
+        if is_other:
             self._on_shown()
         people = dict.fromkeys(self._members, 0) | dict(counted(files))
         self._health = replace(self._health, people=people, withheld=files.withheld)
@@ -409,6 +396,14 @@ class PostgresCarrier:
         pending = sum(own.get(path) != sent.get(path) for path in own.keys() | sent.keys())
         self._waits_since = None if not pending else self._waits_since or time.time()
         self._health = replace(self._health, pending=pending)
+
+
+class _TeamState(NamedTuple):
+    """How a team stands: on which channel it is told of news, and how many changes there were."""
+
+    channel: str
+    generation: int
+    role: str
 
 
 class _AwayError(SidecarError):
@@ -429,7 +424,7 @@ def _why_not_shown(data: bytes) -> str:
 def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]]:
     """Return what is shown of others, as the server named it."""
     found = dict[FileKey, tuple[bytes, bytes]]()
-    for path, data in _files_below(notes).items():
+    for path, data in files_below(notes).items():
         name, _, shown = path.partition("/")
         day = _LOG.fullmatch(shown)
         place = log_path(name, date.fromisoformat(day["day"])) if day else note_path(name, shown)
@@ -441,8 +436,3 @@ def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]
 def sentence(exc: psycopg.Error) -> str:
     """Return what the server or the driver says, on one line and without what is not shown."""
     return " ".join(str(exc).split())[:300] or type(exc).__name__
-
-
-def _files_below(folder: Path) -> dict[str, bytes]:
-    found = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}

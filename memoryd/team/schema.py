@@ -1,76 +1,149 @@
-"""What a team is on a PostgreSQL server: a table of files, roles of those who read and write, and who may what by them.
+"""What a team is on a PostgreSQL server: who is in it, the files that they share, and functions that are the only way.
 
-Who may what is GRANT and nothing of ours: a role for readers and one for writers of each team, and the policies ask
-for the login itself, so that no setting and no SET ROLE makes anybody somebody else. It needs no extension. Every key
-begins with the team.
+Nobody may touch the tables. The functions ask who logged in (`session_user`), so that no setting and no SET ROLE makes
+anybody somebody else, and look at no row for who is in no team: what row security alone filters, a plan and a clock
+would tell. It needs no extension, and every key begins with the team. On which channel a team is told of news is known
+to its members alone.
 """
 
 from typing import Final
 
 SCHEMA: Final = "memoryd"
-READERS: Final = "memoryd_read_{}"
-WRITERS: Final = "memoryd_write_{}"
 VERSION: Final = 1
-CHANNEL: Final = "memoryd_{}"
-"""On which news of a team are told."""
 
 TABLES: Final = """
 CREATE SCHEMA IF NOT EXISTS memoryd;
 CREATE TABLE IF NOT EXISTS memoryd.meta (version int PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS memoryd.teams (name text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9_-]{0,31}$'));
-CREATE TABLE IF NOT EXISTS memoryd.files (
+CREATE TABLE IF NOT EXISTS memoryd.teams (
+    name text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9_-]{0,31}$'),
+    channel text NOT NULL DEFAULT 'memoryd_' || replace(gen_random_uuid()::text, '-', ''),
+    generation bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS memoryd.members (
     team text NOT NULL REFERENCES memoryd.teams (name) ON DELETE CASCADE,
     person text NOT NULL CHECK (person ~ '^[a-z0-9][a-z0-9_-]{0,31}$'),
-    path text NOT NULL CHECK (char_length(path) <= 240),
-    digest bytea NOT NULL CHECK (octet_length(digest) = 32),
-    body bytea NOT NULL CHECK (octet_length(body) <= 1048576),
-    PRIMARY KEY (team, person, path)
+    role text NOT NULL CHECK (role IN ('read', 'write', 'owner')),
+    PRIMARY KEY (team, person)
 );
+CREATE TABLE IF NOT EXISTS memoryd.files (
+    team text NOT NULL REFERENCES memoryd.teams (name) ON DELETE CASCADE,
+    person text NOT NULL,
+    path text NOT NULL CHECK (char_length(path) <= 240),
+    digest bytea NOT NULL,
+    body bytea NOT NULL CHECK (octet_length(body) <= 1048576),
+    PRIMARY KEY (team, person, path),
+    CHECK (digest = sha256(body))
+);
+ALTER TABLE memoryd.meta ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoryd.teams ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoryd.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoryd.files ENABLE ROW LEVEL SECURITY;
+REVOKE ALL ON ALL TABLES IN SCHEMA memoryd FROM PUBLIC;
 """
-"""One statement after the other; each may be run again."""
-POLICIES: Final = (
-    (
-        "teams",
-        "told",
-        "FOR SELECT USING (pg_has_role(session_user, 'memoryd_read_' || name, 'MEMBER'))",
-    ),
-    (
-        "files",
-        "read",
-        "FOR SELECT USING (pg_has_role(session_user, 'memoryd_read_' || team, 'MEMBER'))",
-    ),
-    *(
-        (
-            "files",
-            name,
-            f"FOR {command} {clause} (person = session_user"
-            " AND pg_has_role(session_user, 'memoryd_write_' || team, 'MEMBER'))",
-        )
-        for name, command, clause in (
-            ("insert", "INSERT", "WITH CHECK"),
-            ("change", "UPDATE", "USING"),
-            ("remove", "DELETE", "USING"),
-        )
-    ),
-)
-"""Table, name and what it says. A row is changed only into one that its owner may have, too: USING holds for both."""
-NEWS: Final = """
-CREATE OR REPLACE FUNCTION memoryd.tell() RETURNS trigger LANGUAGE plpgsql AS $$
+"""One statement after the other; each may be run again. Without a policy nobody but their owner reads a row."""
+_BODY: Final = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = memoryd, pg_temp"
+FUNCTIONS: Final = f"""
+CREATE OR REPLACE FUNCTION memoryd.tell() RETURNS trigger {_BODY} AS $$
+DECLARE told text;
 BEGIN
-    PERFORM pg_notify('memoryd_' || coalesce(NEW.team, OLD.team), '');
+    UPDATE teams SET generation = generation + 1 WHERE name = coalesce(NEW.team, OLD.team) RETURNING channel INTO told;
+    IF told IS NOT NULL THEN PERFORM pg_notify(told, ''); END IF;
     RETURN NULL;
 END $$;
 DROP TRIGGER IF EXISTS tell ON memoryd.files;
 CREATE TRIGGER tell AFTER INSERT OR UPDATE OR DELETE ON memoryd.files FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
-"""
-GRANTS: Final = """
-GRANT USAGE ON SCHEMA memoryd TO {role};
-GRANT SELECT ON memoryd.meta, memoryd.teams, memoryd.files TO {role};
-"""
-WRITES: Final = "GRANT INSERT, UPDATE, DELETE ON memoryd.files TO {role}"
-MEMBERS: Final = """
-SELECT m.rolname FROM pg_auth_members a JOIN pg_roles r ON r.oid = a.roleid JOIN pg_roles m ON m.oid = a.member
-WHERE r.rolname = %s AND m.rolcanlogin ORDER BY m.rolname
+DROP TRIGGER IF EXISTS tell ON memoryd.members;
+CREATE TRIGGER tell AFTER INSERT OR UPDATE OR DELETE ON memoryd.members FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
+
+CREATE OR REPLACE FUNCTION memoryd.standing(asked text)
+RETURNS TABLE (channel text, generation bigint, role text) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY SELECT t.channel, t.generation, m.role FROM members m JOIN teams t ON t.name = m.team
+        WHERE m.team = asked AND m.person = session_user;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.may(asked text, VARIADIC roles text[]) RETURNS boolean {_BODY} STABLE AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM members m WHERE m.team = asked AND m.person = session_user AND m.role = ANY (roles));
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.people(asked text) RETURNS TABLE (person text, role text) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    IF may(asked, 'read', 'write', 'owner') OR rules() THEN
+        RETURN QUERY SELECT m.person, m.role FROM members m WHERE m.team = asked ORDER BY m.person;
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.listed(asked text, each_most int)
+RETURNS TABLE (person text, path text, digest bytea, size int) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    IF may(asked, 'read', 'write', 'owner') THEN
+        RETURN QUERY SELECT n.person, n.path, n.digest, n.size FROM (
+            SELECT f.person, f.path, f.digest, octet_length(f.body) AS size,
+                row_number() OVER (PARTITION BY f.person ORDER BY f.path) AS place
+            FROM files f WHERE f.team = asked
+        ) AS n WHERE n.place <= each_most OR n.person = session_user ORDER BY n.person, n.path;
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.bodies(asked text, whose text[], wanted text[])
+RETURNS TABLE (person text, path text, body bytea) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    IF may(asked, 'read', 'write', 'owner') THEN
+        RETURN QUERY SELECT f.person, f.path, f.body FROM unnest(whose, wanted) AS w (person, path)
+            JOIN files f ON f.team = asked AND f.person = w.person AND f.path = w.path;
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.put(asked text, place text, was bytea, now bytea) RETURNS boolean {_BODY} AS $$
+DECLARE done int;
+BEGIN
+    IF NOT may(asked, 'write', 'owner') THEN
+        RAISE insufficient_privilege;
+    END IF;
+    IF now IS NULL THEN
+        DELETE FROM files f WHERE f.team = asked AND f.person = session_user AND f.path = place AND f.digest = was;
+    ELSIF was IS NULL THEN
+        INSERT INTO files VALUES (asked, session_user, place, sha256(now), now) ON CONFLICT DO NOTHING;
+    ELSE
+        UPDATE files f SET digest = sha256(now), body = now
+            WHERE f.team = asked AND f.person = session_user AND f.path = place AND f.digest = was;
+    END IF;
+    GET DIAGNOSTICS done = ROW_COUNT;
+    RETURN done = 1;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.rules() RETURNS boolean {_BODY} STABLE AS $$
+BEGIN
+    RETURN pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'memoryd.files'::regclass), 'MEMBER');
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.enrol(asked text, who text, as_role text) RETURNS void {_BODY} AS $$
+BEGIN
+    IF NOT (may(asked, 'owner') OR rules()) THEN
+        RAISE insufficient_privilege;
+    END IF;
+    INSERT INTO members VALUES (asked, who, as_role)
+        ON CONFLICT (team, person) DO UPDATE SET role = excluded.role;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.dismiss(asked text, who text, with_files boolean) RETURNS int {_BODY} AS $$
+DECLARE gone int := 0;
+BEGIN
+    IF NOT (may(asked, 'owner') OR rules()) THEN
+        RAISE insufficient_privilege;
+    END IF;
+    IF with_files THEN
+        DELETE FROM files f WHERE f.team = asked AND f.person = who;
+        GET DIAGNOSTICS gone = ROW_COUNT;
+    END IF;
+    DELETE FROM members m WHERE m.team = asked AND m.person = who;
+    RETURN gone;
+END $$;
+
+GRANT USAGE ON SCHEMA memoryd TO PUBLIC;
 """

@@ -93,8 +93,8 @@ def snippet_lines(hit: HitReply) -> list[tuple[int, str, bool]]:
 
 async def agent(visit: Visit) -> Redirect:
     """Look at the memory of another agent."""
-    visit.session.agent = visit.caller.agent_of(visit.text("agent") or None)
-    return Redirect("ask")
+    chosen = visit.caller.agent_of(visit.text("agent") or visit.agent)
+    return Redirect(f"../{chosen}/ask")
 
 
 PAGES: Final = (

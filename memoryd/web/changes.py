@@ -14,7 +14,7 @@ from memoryd.domain.citations import parse
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.replies.changes import ForgetReply
-from memoryd.web.pages import ROWS, Page, Redirect, View, Visit
+from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, sentences, url_of
 from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
@@ -47,15 +47,25 @@ async def listing(visit: Visit) -> View:
 
 
 async def undo(visit: Visit) -> Redirect:
-    """Take back changes, the newest first, or all of one run."""
+    """Take back changes, the newest first, or all of one run; of several say which stay."""
     run, given = visit.text("run"), [one for one in visit.all("id") if one.isdecimal() and len(one) <= _DIGITS]
     numbers = sorted(map(int, given), reverse=True)
     if not run and not numbers:
         raise InvalidRequest("no change is named", hint="choose one on the page Changes")
     requests = [visit.request(UndoRequest, run=run)] if run else [visit.request(UndoRequest, id=one) for one in numbers]
-    undone = [await changes.undo(request, visit.admitted, visit.memories) for request in requests]
-    back = [one["undoneBy"] for reply in undone for one in reply["undone"] if one["undoneBy"]]
-    return Redirect(visit.back("changes"), Notice("Taken back.", tuple(back)))
+    undone, back, failed = list[str](), list[int](), list[str]()
+    for request in requests:
+        try:
+            reply = await changes.undo(request, visit.admitted, visit.memories)
+        except MemorydError as exc:
+            if len(requests) == 1:
+                raise
+            failed.append(f"change {request.id} is not taken back: {exc}")
+            continue
+        undone.append(str(request.id))
+        back += [one["undoneBy"] for one in reply["undone"] if one["undoneBy"]]
+    said = "Taken back." if not failed else f"Taken back: {', '.join(undone) or 'nothing'}."
+    return Redirect(visit.back("changes"), Notice(sentences(said, *failed), tuple(back), is_error=bool(failed)))
 
 
 async def forget(visit: Visit) -> View:
@@ -76,20 +86,27 @@ def _chosen(visit: Visit) -> tuple[list[str], list[str]]:
 
 
 async def forget_now(visit: Visit) -> Redirect:
-    """Forget, and lead to the receipt; lines of a note only as they were shown."""
-    (targets, rest), shown = _chosen(visit), visit.text("shown")
-    if shown and shown != (await _plan(visit, targets))["shown"]:
-        raise InvalidRequest("the note was changed meanwhile: nothing is forgotten", hint="go back, and look again")
+    """Forget what was shown and nothing else, and lead to the receipt."""
+    targets, rest = _chosen(visit)
+    if visit.text("shown") != (await _plan(visit, targets))["shown"]:
+        raise InvalidRequest(
+            "what this reaches was changed meanwhile: nothing is forgotten", hint="go back, and look again"
+        )
     replies = await _forget(visit, targets, undoable=bool(visit.text("undoable")))
-    receipt = {"title": "Forgotten", "places": [], "rest": rest, "back": visit.back("memories"), "is_done": True}
+    back = visit.back("memories")
+    if back in {url_of("memory", id=target) for target in targets}:
+        # it is the page of what is gone
+        back = "memories"
+    receipt = {"title": "Forgotten", "places": [], "rest": rest, "back": back, "is_done": True}
     return visit.keep_receipt("forget", {**replies, **receipt})
 
 
 async def _plan(visit: Visit, targets: Sequence[str]) -> dict[str, Any]:
-    """Return what would go, with the very lines of notes that are named by their place, and what tells those again."""
+    """Return what would go, with the very lines of notes that are named by their place, and a hash of all of it."""
     plan = await _forget(visit, targets, dryRun=True)
     places = [(place, await _lines(visit, place)) for place in plan.pop("by_place")]
-    return {**plan, "places": places, "shown": sha256(repr(places).encode()).hexdigest() if places else ""}
+    reached = [plan["receipt"][name] for name in ("memories", "lines", "turns")]
+    return {**plan, "places": places, "shown": sha256(repr((places, reached)).encode()).hexdigest()}
 
 
 async def _lines(visit: Visit, place: str) -> list[tuple[int, str]]:

@@ -11,8 +11,10 @@ from memoryd.api.calls.recall import ToldJudgement
 from memoryd.domain.access import Who
 from memoryd.domain.citations import holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
+from memoryd.errors import MemorydError
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
+from memoryd.wire import TOLD_MAX
 
 LINES: Final = 100
 """Of a transcript on one page."""
@@ -29,9 +31,11 @@ _WRONG_PLACE: Final = "Noted as wrong. It is told as it stands until you mend it
 
 
 async def told(visit: Visit) -> View:
-    """Show what was told, the latest first; of one `session`, where it is named."""
-    session = visit.text("session")
-    reply = await recall.told(visit.admitted, visit.memories, session, visit.number("before"), TURNS)
+    """Show what was told, the latest first; of one `session`, where it is named, from a `question` of it back."""
+    session, before = visit.text("session"), visit.number("before")
+    if question := visit.number("question"):
+        before = await _behind(visit, session, question)
+    reply = await recall.told(visit.admitted, visit.memories, session, before, TURNS)
     return View(
         {
             "turns": reply["turns"],
@@ -39,9 +43,21 @@ async def told(visit: Visit) -> View:
             "path": turns_path,
             "place": place_of,
             "next": {"session": session, "before": reply["before"]} if reply["before"] else None,
-            "back": url_of("told", session=session, before=visit.text("before")),
+            "back": url_of("told", session=session, before=before or ""),
         }
     )
+
+
+async def _behind(visit: Visit, session: str, question: int) -> int:
+    """Return the number before which a question of a session comes first; 0 where nothing is kept of it."""
+    before: int | None = 0
+    while before is not None:
+        reply = await recall.told(visit.admitted, visit.memories, session, before, TOLD_MAX)
+        for turn in reply["turns"]:
+            if turn["seq"] == question:
+                return turn["number"] + 1
+        before = reply["before"]
+    return 0
 
 
 def place_of(name: str) -> str:
@@ -66,7 +82,17 @@ async def conversations(visit: Visit) -> View:
     """Show the conversations, that in which something was said last first."""
     after = visit.text("after")
     reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ROWS, after)
-    return View({"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)})
+    shown = {"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)}
+    return View({**shown, "problems": await _problems(visit)})
+
+
+async def _problems(visit: Visit) -> list[str]:
+    """Return which files of conversations cannot be read, and are not in the list for that, and why."""
+    try:
+        return (await calls.stats(visit.admitted, visit.caller, visit.memories))["problems"]
+    except MemorydError:
+        # none are kept, or the list itself says what is wrong
+        return []
 
 
 async def conversation(visit: Visit) -> View:

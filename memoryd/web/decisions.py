@@ -9,9 +9,8 @@ from memoryd.api.calls.reflect import ProposalDecision
 from memoryd.domain.access import Who
 from memoryd.domain.memories.reflect.proposals import ProposalState
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.web.pages import Page, Redirect, View, Visit, url_of
+from memoryd.web.pages import Page, Redirect, View, Visit, sentences, url_of
 from memoryd.web.session import Notice
-from memoryd.wire import PROPOSALS_MAX
 
 SHOWN: Final = 20
 """Of pairs, and of proposals, on one page."""
@@ -66,15 +65,13 @@ async def settle(visit: Visit) -> Redirect:
 
 
 async def decide(visit: Visit) -> Redirect:
-    """Accept or reject a proposal, or all that are open; what cannot be written stays, and is told."""
-    request, verdict = visit.request(ProposalDecision), visit.text("verdict")
+    """Accept or reject the proposals that a form shows; what cannot be written stays, and is told."""
+    request, verdict, names = visit.request(ProposalDecision), visit.text("verdict"), visit.all("proposal")
     if verdict not in ("accept", "reject"):
         raise InvalidRequest("a proposal is accepted or rejected", hint="go back, and choose one")
+    if not names:
+        raise InvalidRequest("no proposal is named", hint="go back, and choose one")
     call = reflect.accept if verdict == "accept" else reflect.reject
-    names = [visit.text("proposal")]
-    if not names[0]:
-        opened = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, PROPOSALS_MAX)
-        names = [one["id"] for one in opened["proposals"]]
     changes, notes, done = list[int](), list[str](), 0
     for name in names:
         try:
@@ -88,7 +85,7 @@ async def decide(visit: Visit) -> Redirect:
         changes += [decided["change"]] if decided["change"] else []
         notes += [decided["note"]] if decided["note"] else []
     what = "1 proposal was" if done == 1 else f"{done} proposals were"
-    text = " ".join([f"{what} {verdict}ed.", *dict.fromkeys(notes)])
+    text = sentences(f"{what} {verdict}ed", *dict.fromkeys(notes))
     return Redirect(visit.back("disagreements"), Notice(text, tuple(changes)))
 
 

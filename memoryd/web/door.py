@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.api.http.body import header_of
 from memoryd.domain.loopback import DoorRules
 from memoryd.errors import Denied, MemorydError, NotFound, Unauthorized
-from memoryd.web.pages import ROOT
+from memoryd.web.pages import ROOT, sentences
 from memoryd.web.session import PageSessions
 
 COOKIE: Final = "memoryd"
@@ -20,6 +20,8 @@ SESSION: Final = "memoryd.page_session"
 """The key of the ASGI scope for the session of a request that passed the door; None of one for a way in."""
 REFUSED: Final = "memoryd.page_refused"
 """The key of the ASGI scope for why there is no session."""
+AGENT: Final = "memoryd.page_agent"
+"""The key of the ASGI scope for the agent that the path names, so that each tab keeps its own; empty: none is named."""
 LOGIN: Final = f"{ROOT}/login"
 STATIC: Final = f"{ROOT}/static/"
 _OPEN: Final = (LOGIN, STATIC)
@@ -36,7 +38,7 @@ HEADERS: Final = {
 
 
 class PageDoor:
-    """Lets requests for pages through to `app`, each with its session in the scope and without the key in its path.
+    """Lets requests for pages through to `app`, with session and agent in the scope in the place of those in the path.
 
     Raises Denied for what comes from elsewhere. A request that nobody is in by goes on as one for the login.
     """
@@ -68,17 +70,18 @@ class PageDoor:
         if path in (ROOT, f"{ROOT}/"):
             path = LOGIN
         entered = {**scope, "path": path, SESSION: None}
-        return entered if path.startswith(_OPEN) else self._with_session(entered, path)
+        return entered if path == "/" or path.startswith(_OPEN) else self._with_session(entered, path)
 
     def _with_session(self, scope: Scope, path: str) -> Scope:
-        key, slash, page = path.removeprefix(f"{ROOT}/").partition("/")
+        key, slash, rest = path.removeprefix(f"{ROOT}/").partition("/")
+        agent, _, page = rest.partition("/")
         if not slash:
             raise NotFound("there is no such page")
         try:
             session = self._sessions.find(key, *_cookies(scope))
         except Unauthorized as exc:
-            return {**scope, "path": LOGIN, "method": "GET", REFUSED: exc}
-        return {**scope, "path": f"{ROOT}/{page or 'ask'}", SESSION: session}
+            return {**scope, "path": LOGIN, REFUSED: exc}
+        return {**scope, "path": f"{ROOT}/{page}", SESSION: session, AGENT: agent}
 
 
 def _refusal(problem: MemorydError) -> Response:
@@ -86,7 +89,11 @@ def _refusal(problem: MemorydError) -> Response:
     from memoryd.web.rendering import render
 
     # here: most daemons are never asked for a page
-    return Response(render("login.html", {"problem": problem}), problem.http_status, media_type="text/html")
+    return Response(
+        render("login.html", {"problem": sentences(str(problem)), "typed": ""}),
+        problem.http_status,
+        media_type="text/html",
+    )
 
 
 def _cookies(scope: Scope) -> list[str]:
@@ -122,10 +129,10 @@ def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
 
 
 def at_pages(pages: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Return an app that answers the paths of pages by `pages`, and all others by `others`."""
+    """Return an app that answers the paths of pages, also the root, by `pages`, and all others by `others`."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        is_page = scope["path"] == ROOT or scope["path"].startswith(f"{ROOT}/")
+        is_page = scope["path"] in ("/", ROOT) or scope["path"].startswith(f"{ROOT}/")
         await (pages if is_page else others)(scope, receive, send)
 
     return answer

@@ -16,6 +16,10 @@ STEPS: Final = 60
 """Of one curve, the last ones."""
 WIDTH, HEIGHT, MARGIN = 640, 150, 34
 """Of a curve, in the units of its picture."""
+LEFT: Final = 60
+"""Its margin at the side of its figures, which are larger where the page is narrow."""
+_APART: Final = 12
+"""The least way to the right between two steps, be they of one day."""
 FEW_RADIUS, MANY_RADIUS = 110.0, 190.0
 """Of the circle on which the entities stand."""
 NAME_ROOM, LINE_ROOM = 130.0, 30.0
@@ -54,21 +58,22 @@ def confidence_curve(opinion: OpinionWhyReply) -> Curve | None:
     days = [date.fromisoformat(step["day"]).toordinal() for step in steps]
     first, last = min(days), max(days)
     # one day more at the end, so that the last step is seen
-    span, width, height = last - first + 1, WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
+    span, width, height = last - first + 1, WIDTH - LEFT - MARGIN, HEIGHT - 2 * MARGIN
+    apart = min(_APART, width / (2 * len(steps)))
 
-    def x(day: float) -> float:
-        return round(MARGIN + width * (day - first) / span, 1)
+    def x(day: float, number: int) -> float:
+        return round(LEFT + (width - apart * len(steps)) * (day - first) / span + apart * number, 1)
 
     def y(confidence: float) -> float:
         return round(MARGIN + height * (1 - confidence), 1)
 
     # counted in the order of runs: evidence of an earlier day may have been found later
-    line, at = [f"{MARGIN},{y(steps[0]['before'])}"], first
+    line, at = [f"{LEFT},{y(steps[0]['before'])}"], first
     dots = list[Dot]()
-    for step, day in zip(steps, days, strict=True):
+    for number, (step, day) in enumerate(zip(steps, days, strict=True)):
         at = max(at, day)
-        line += [f"{x(at)},{y(step['before'])}", f"{x(at)},{y(step['after'])}"]
-        dots.append(Dot(x(at), y(step["after"]), step["label"]))
+        line += [f"{x(at, number)},{y(step['before'])}", f"{x(at, number)},{y(step['after'])}"]
+        dots.append(Dot(x(at, number), y(step["after"]), step["label"]))
     line.append(f"{WIDTH - MARGIN},{y(steps[-1]['after'])}")
     return Curve(" ".join(line), tuple(dots), date.fromordinal(first).isoformat(), date.fromordinal(last).isoformat())
 

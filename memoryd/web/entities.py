@@ -11,7 +11,7 @@ from memoryd.domain.access import Who
 from memoryd.domain.memories.entities import slug_of
 from memoryd.replies.knowledge import EntityChangeReply, EntityLinksReply, EntityMemoryReply, EntityReply
 from memoryd.web import drawing
-from memoryd.web.pages import Page, Redirect, View, Visit, is_of_day, url_of
+from memoryd.web.pages import Page, Redirect, View, Visit, is_of_day, sentences, url_of
 from memoryd.web.session import Notice
 
 SHOWN: Final = 50
@@ -92,7 +92,7 @@ async def split(visit: Visit) -> Redirect:
 
 
 def _notice(text: str, done: EntityChangeReply) -> Notice:
-    return Notice(f"{text} {done['note']}".strip(), (done["change"],) if done["change"] else ())
+    return Notice(sentences(text, done["note"]), (done["change"],) if done["change"] else ())
 
 
 PAGES: Final = (

@@ -4,8 +4,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from typing import Final
 
 from starlette.responses import Response
@@ -23,6 +23,9 @@ QUIET_SECONDS: Final = 5.0
 TOGETHER_SECONDS: Final = 0.3
 """What happens within this is told at once."""
 DOCTOR: Final = timedelta(seconds=60)
+_TEXT_CHARS: Final = 400
+_DOCTORS: Final = asyncio.Semaphore(1)
+"""Of one daemon at a time: each is a process that looks at all there is."""
 WORST_FIRST: Final = ("wrong", "open", "look", "off", "ok")
 """What doctor finds a part to be."""
 
@@ -30,7 +33,8 @@ WORST_FIRST: Final = ("wrong", "open", "look", "off", "ok")
 async def health(visit: Visit) -> View:
     """Show how all parts are."""
     reply = await _status(visit)
-    return View({"status": reply, "agents_shown": reply["agents"], "figures": figures(reply)})
+    address = visit.services.daemon().page_address
+    return View({"status": reply, "agents_shown": reply["agents"], "page_at": address, "figures": figures(reply)})
 
 
 async def events(visit: Visit) -> "FigureStream":
@@ -41,19 +45,20 @@ async def events(visit: Visit) -> "FigureStream":
 async def doctor(visit: Visit) -> View:
     """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
     environment = {**os.environ, "MEMORYD_SOCKET": visit.services.daemon().socket}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
-        env=environment,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        out, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    async with _DOCTORS:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            out, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     try:
         found = json.loads(out)["checks"]
     except (ValueError, KeyError) as exc:
@@ -62,11 +67,21 @@ async def doctor(visit: Visit) -> View:
 
 
 def figures(reply: StatusReply) -> dict[str, str | int]:
-    """Return the figures that change, as they are shown, by the names of their places on the page."""
-    found: dict[str, str | int] = {"uptime": _span(reply["uptimeSeconds"]), "rss": f"{reply['rssBytes'] / 1e6:.0f} MB"}
+    """Return all that changes, as it is shown, by the names of its places on the page."""
+    found: dict[str, str | int] = dict(_daemon(reply))
     for agent in reply["agents"]:
-        found |= {f"{agent['id']}.{name}": value for name, value in _agent(agent)}
+        found |= {f"{agent['id']}.{name}": value for name, value in (*_agent(agent), *_parts(agent))}
     return found
+
+
+def _daemon(reply: StatusReply) -> Iterator[tuple[str, str]]:
+    config, port = reply["config"], reply["http"]
+    yield "uptime", _span(reply["uptimeSeconds"])
+    yield "rss", f"{reply['rssBytes'] / 1e6:.0f} MB"
+    yield "problems", _lines(f"Configuration: {one}" for one in config["problems"])
+    yield "unreachable", _lines(f"{one['socket']}: {one['reason']}" for one in reply["unreachable"])
+    yield "port", "open for this page alone" if port is None else "open" if port["open"] else "closed"
+    yield "portReason", _reason(port["reason"] if port else "")
 
 
 def _agent(agent: AgentStatus) -> Iterator[tuple[str, str | int]]:
@@ -81,6 +96,59 @@ def _agent(agent: AgentStatus) -> Iterator[tuple[str, str | int]]:
     seconds = agent["readingSecondsLeft"] or agent["embeddingSecondsLeft"]
     yield "left", f"about {_span(seconds)} left" if seconds else ""
     yield "state", _state(agent)
+
+
+def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
+    from memoryd.web.rendering import ago_in_words, size
+
+    watcher, embedder = agent["watcher"], agent["embedder"]
+    yield "degraded", _lines(_troubles(agent))
+    roots = (f"{one['path']} {one['state']}{_reason(one['reason'])}" for one in agent["roots"])
+    yield "roots", _lines(roots)
+    yield "scanned", ago_in_words(agent["lastScanAt"])
+    yield "watcher", watcher["mode"]
+    yield "watcherReason", _reason(watcher["reason"])
+    model = f", {agent['model']}" if agent["model"] else ""
+    yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {_clock(embedder['since'])}"
+    yield "embedderReason", _reason(embedder["reason"])
+    yield "rule", _shown(agent["embedding"]["rule"])
+    yield "backend", agent["backend"]
+    yield "backendReason", _reason(agent["qmd"]["reason"] if agent["qmd"] else "")
+    sizes = {"index": agent["database"]["bytes"], "ledger": agent["ledger"]["bytes"]}
+    if agent["sessions"]:
+        sizes["conversations"] = agent["sessions"]["bytes"]
+    yield "sizes", ", ".join(f"{name} {size(count)}" for name, count in sizes.items())
+    conflicts = [one["path"] for one in agent["flagged"] if "conflict-copy" in one["flags"]]
+    yield "conflicts", _lines(conflicts) or "none"
+    yield "skipped", f"{agent['skippedCount']:,} files"
+
+
+def _troubles(agent: AgentStatus) -> Iterator[str]:
+    for one in agent["degraded"]:
+        yield f"{one['part']}: {one['reason']} (since {_clock(one['since'])})"
+    if fallback := agent["fallback"]:
+        yield f"{fallback['from']} fell back: {fallback['reason']} (since {_clock(fallback['since'])})"
+    if gone := agent["massRemoval"]:
+        yield f"{gone['files']} files vanished at once ({_clock(gone['at'])}): what was known of them is kept for now."
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(map(_shown, texts))
+
+
+def _reason(text: str | None) -> str:
+    return f": {_shown(text)}" if text else ""
+
+
+def _shown(text: str) -> str:
+    from memoryd.web.rendering import clipped
+
+    return clipped(text, _TEXT_CHARS)
+
+
+def _clock(stamp: str) -> str:
+    """Return a time as the clock on the wall has it: what stays on a page while it is looked at does not grow old."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def _state(agent: AgentStatus) -> str:
@@ -106,7 +174,8 @@ class FigureStream(Response):
     """Figures as server-sent events: at once, and again when something happened or a while has passed.
 
     It ends with its session, which lasts no longer by it, and gives way to the next one of that session; the last
-    event says that there is no use in asking again.
+    event says that there is no use in asking again. It ends without that at a reload, after which a browser that asks
+    again is told of the workspaces that are open then.
     """
 
     media_type = "text/event-stream"
@@ -118,10 +187,11 @@ class FigureStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit, session, clock = self._visit, self._visit.session, asyncio.get_running_loop().time
+        at_first = _loads(visit)
         with visit.memories.follow(self._admitted) as subscription:
             session.follow(subscription)
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            while not session.is_idle(clock()):
+            while not session.is_idle(clock()) and _loads(visit) == at_first:
                 try:
                     data = json.dumps(figures(await _status(visit)))
                 except MemorydError:
@@ -137,6 +207,12 @@ class FigureStream(Response):
         is_last = session.is_over or session.is_idle(clock()) or session.stream is not subscription
         # without that a browser opens it again, which is right after a reload
         await send({"type": "http.response.body", "body": _event("over") if is_last else b"", "more_body": False})
+
+
+def _loads(visit: Visit) -> tuple[datetime, datetime | None]:
+    """Return when the configuration was last loaded, and when that last failed: then workspaces may be others."""
+    config = visit.services.daemon().config
+    return config.loaded_at, config.failed_at
 
 
 def _event(name: str, data: str = "") -> bytes:

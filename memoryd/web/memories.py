@@ -1,5 +1,6 @@
 """The page Memories: all of them by what they are, and one of them with why it is kept and what becomes of it."""
 
+from datetime import date, timedelta
 from typing import Any, Final
 
 from memoryd.api.calls import memories
@@ -9,7 +10,7 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.tiers import Tier, TierReason
 from memoryd.errors import InvalidRequest
-from memoryd.web.pages import ROWS, Page, View, Visit
+from memoryd.web.pages import ROWS, Page, View, Visit, url_of
 
 AGES: Final = {
     "": "any age",
@@ -66,6 +67,7 @@ async def listing(visit: Visit) -> View:
             "is_narrowed": any(value for name, value in chosen.items() if name != "q"),
             "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
             "ages": AGES,
+            "back": url_of("memories", **chosen, after=visit.text("after")),
             "next": {**chosen, "after": reply["next"]} if reply["next"] else None,
         }
     )
@@ -99,6 +101,8 @@ def curve(ahead: Any) -> dict[str, Any]:
         "line": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
         "leaves_at": None if leaves is None else round(MARGIN + width * leaves / AHEAD_DAYS, 1),
         "leaves": leaves,
+        # as the calendar of the machine has it
+        "leaves_on": None if leaves is None else (date.today() + timedelta(leaves)).isoformat(),  # noqa: DTZ011
         "goes_to": ahead["goes_to"],
         "now": ahead["relevance"][0],
         "then": ahead["relevance"][-1],

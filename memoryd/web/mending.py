@@ -19,8 +19,9 @@ from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.documents import is_outside
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.replies.memories import MemoryDocumentReply
 from memoryd.replies.search import HitReply
-from memoryd.web.pages import Page, Redirect, View, Visit
+from memoryd.web.pages import Page, Redirect, View, Visit, sentences
 from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX
 
@@ -99,17 +100,25 @@ def without_edges(lines: NoteLines) -> NoteLines | None:
 
 
 async def place(visit: Visit) -> View:
-    """Show the lines that a citation names, and some around them; of a document also those `from` one `to` another."""
+    """Show the lines that a citation names, and some around them; of a document also those `from` one `to` another.
+
+    From a `top` on it is read further, as a whole.
+    """
     try:
         cited = parse(visit.text("at"))
     except ValueError as exc:
         raise InvalidRequest(str(exc)) from exc
     if chosen := visit.number("from"):
         cited = Citation(cited.path, chosen, max(chosen, visit.number("to")))
-    start, end = cited.start_line or 1, cited.end_line or LINES_SHOWN
-    first = max(1, start - AROUND)
+    top = visit.number("top", 1)
+    start, end = cited.start_line or top, cited.end_line or top + LINES_SHOWN - 1
+    first = max(1, start - AROUND) if cited.start_line is not None else start
     count = min(end - first + 1 + AROUND, LINES_MAX)
     file = await index.get_file(cited.path, visit.admitted, visit.memories, first, count)
+    is_beyond = cited.start_line is not None and start > file["totalLines"]
+    if is_beyond:
+        cited, first = Citation(cited.path), max(1, file["totalLines"] - AROUND)
+        file = await index.get_file(cited.path, visit.admitted, visit.memories, first, LINES_SHOWN)
     lines = [
         (number, line, cited.start_line is not None and start <= number <= end)
         for number, line in enumerate(file["text"].removesuffix("\n").split("\n"), file["from"])
@@ -125,31 +134,41 @@ async def place(visit: Visit) -> View:
             "at": str(cited),
             "is_note": is_note,
             "mended": mended,
+            "is_beyond": is_beyond,
         }
     )
 
 
-async def correct(visit: Visit) -> Redirect:
-    """Say what holds now in the place of a memory."""
-    request = visit.request(MemoryReplaceRequest, text=visit.text("text"))
-    reply = await memories.replace(visit.text("id"), request, visit.caller, visit.memories)
+async def correct(visit: Visit) -> Redirect | View:
+    """Say what holds now in the place of a memory; where a newer one has it by now, show that first."""
+    name, request = visit.text("id"), visit.request(MemoryReplaceRequest, text=visit.text("text"))
+    shown = (await memories.get(name, visit.admitted, visit.memories))["memory"]
+    if (current := await _current(visit, shown)) is not shown:
+        # what nobody saw is not replaced
+        values = {"title": "Corrected meanwhile", "memory": current, "typed": request.text}
+        return View({**values, "back": visit.back("memories")})
+    reply = await memories.replace(name, request, visit.caller, visit.memories)
     text = "Corrected: the older version is kept, and marked as superseded." if reply["changed"] else "It says so."
-    notes = " ".join(reply["notes"])
-    notice = Notice(f"{text} {notes}".strip(), tuple(reply["changes"]), reply["run"] or "")
+    notice = Notice(sentences(text, *reply["notes"]), tuple(reply["changes"]), reply["run"] or "")
     return Redirect(visit.back("memories"), notice)
+
+
+async def _current(visit: Visit, memory: MemoryDocumentReply) -> MemoryDocumentReply:
+    """Return the memory that holds in the place of this one, if any; else this."""
+    passed = {memory["id"]}
+    while newer := [one for one in memory["superseded_by"] if one not in passed]:
+        passed.add(newer[-1])
+        memory = (await memories.get(newer[-1], visit.admitted, visit.memories))["memory"]
+    return memory
 
 
 async def correct_lines(visit: Visit) -> Redirect:
     """Correct lines of a note where they stand."""
     # blanks at the beginning of a line are a part of it
-    old, new = (_typed(visit, name) for name in ("old", "text"))
+    old, new = (visit.typed(name).removesuffix("\n") for name in ("old", "text"))
     request = visit.request(LinesReplaceRequest, citation=visit.text("at"), old=old, new=new)
     reply = await changes.replace_lines(request, visit.admitted, visit.memories)
     return _done(visit, f"Written into {reply['path']}." if reply["changed"] else "It says so.", reply)
-
-
-def _typed(visit: Visit, name: str) -> str:
-    return visit.sent.get(name, "").replace("\r\n", "\n").removesuffix("\n")
 
 
 async def remember(visit: Visit) -> Redirect:
@@ -181,7 +200,7 @@ async def unpin(visit: Visit) -> Redirect:
 
 def _done(visit: Visit, text: str, reply: Any) -> Redirect:
     made = (reply["change"],) if reply["change"] else ()
-    return Redirect(visit.back("ask"), Notice(" ".join([text, *reply["notes"]]), made))
+    return Redirect(visit.back("ask"), Notice(sentences(text, *reply["notes"]), made))
 
 
 PAGES: Final = (

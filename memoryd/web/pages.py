@@ -1,6 +1,6 @@
 """What a page is: a row with its path, title, who may ask for it and what answers; and what a handler gets."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from secrets import token_urlsafe
@@ -26,6 +26,8 @@ from memoryd.web.session import Notice, PageSession, Receipt
 
 ROOT: Final = "/web"
 """The path that all of it is below."""
+NOTICE: Final = "notice"
+"""The field of an address that names what its page is to say once of what was done."""
 ROWS: Final = 25
 """Of one page of a list."""
 _OWN_PAGE: Final = expression(r"[a-z-]+(\?[^\s#]*)?")
@@ -51,7 +53,9 @@ class Visit(Struct, frozen=True, dict=True):
 
     session: PageSession
     services: Services
-    sent: Mapping[str, str]
+    agent: str
+    """The agent whose memory is looked at, as the path names it."""
+    sent: Mapping[str, Sequence[str]]
 
     @cached_property
     def caller(self) -> Caller:
@@ -61,7 +65,7 @@ class Visit(Struct, frozen=True, dict=True):
     @cached_property
     def admitted(self) -> Admitted:
         """The owner of the agent that is looked at, if the access rules let in; raises Denied, UnknownAgent."""
-        return self.caller.admit(self.session.agent, None)
+        return self.caller.admit(self.agent, None)
 
     @property
     def memories(self) -> AgentMemories:
@@ -70,11 +74,15 @@ class Visit(Struct, frozen=True, dict=True):
 
     def text(self, name: str, default: str = "") -> str:
         """Return a field, without blanks around it."""
-        return self.sent.get(name, default).strip()
+        return self.typed(name, default).strip()
+
+    def typed(self, name: str, default: str = "") -> str:
+        """Return a field as it was sent."""
+        return self.sent.get(name, (default,))[-1]
 
     def all(self, name: str) -> list[str]:
-        """Return each value of a field that may be repeated."""
-        return self.text(name).split("\n") if self.text(name) else []
+        """Return each value of a field that may be repeated, as it was sent: a file's name may hold any character."""
+        return [value for value in self.sent.get(name, ()) if value]
 
     def number(self, name: str, default: int = 0) -> int:
         """Return a field that is a whole number; raises InvalidRequest."""
@@ -94,7 +102,7 @@ class Visit(Struct, frozen=True, dict=True):
         try:
             return kind.model_validate({"agent": agent, **fields})
         except ValidationError as exc:
-            raise InvalidRequest(why_refused(exc), hint="go back, and mend it") from exc
+            raise InvalidRequest(_why(exc), hint="go back, and mend it") from exc
 
     def keep_receipt(self, page: str, values: Mapping[str, Any]) -> Redirect:
         """Return the page that shows what was done, which it is to be asked for: to load it again does nothing."""
@@ -116,10 +124,25 @@ class Visit(Struct, frozen=True, dict=True):
         return page if _OWN_PAGE.fullmatch(page) else otherwise
 
 
+def _why(refused: ValidationError) -> str:
+    """Return why the fields of a form are refused: of texts in words of the page, which has no names of fields."""
+    error = refused.errors()[0]
+    if error["type"] in ("string_too_short", "string_pattern_mismatch"):
+        return "there is nothing in it: write what it should say"
+    if error["type"] == "string_too_long":
+        return f"it is too long: it may have {error['ctx']['max_length']:,} characters"
+    return why_refused(refused)
+
+
 def url_of(page: str, /, **fields: object) -> str:
     """Return the address of a page, relative to any other; fields of no value are left out."""
-    query = urlencode({name: value for name, value in fields.items() if value not in (None, "")})
+    query = urlencode({name: value for name, value in fields.items() if value not in (None, "")}, doseq=True)
     return f"{page}?{query}" if query else page
+
+
+def sentences(*texts: str) -> str:
+    """Return texts as sentences, each with a capital and a full stop."""
+    return " ".join(f"{text[0].upper()}{text[1:].rstrip('.')}." for text in map(str.strip, texts) if text)
 
 
 def is_of_day(citation: str) -> bool:
@@ -145,5 +168,5 @@ class Page(Struct, frozen=True, kw_only=True):
 
     @property
     def full_path(self) -> str:
-        """The path as the layers of the port see it, without a session's key."""
+        """The path as the layers of the port see it, without a session's key and agent."""
         return f"{ROOT}/{self.path}"

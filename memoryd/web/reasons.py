@@ -29,6 +29,7 @@ _LEFT_OUT: Final[Mapping[str, str]] = {
     SkipReason.BELOW_NOISE: "it has no more to do with the question than any other note",
 }
 _ARMS: Final = {"lexical": "words", "vector": "meaning"}
+ASKED_ONLY: Final = "100% of what it holds of the question was asked"
 BEYOND: Final = "Others answer better."
 WEAK: Final = "None of these surely answers: they have some words of the question, or are near in meaning."
 LATE: Final = "Not all of your memory has answered yet."
@@ -37,7 +38,9 @@ LATE: Final = "Not all of your memory has answered yet."
 def reason(one: Any) -> str:
     """Return why a memory or a hit is told, in its place."""
     parts = list(_reasons(one))
-    if one.get("verdict") == Verdict.NONE:
+    if ASKED_ONLY in one["explain"]["because"]:
+        parts.append("but only asks that, and nobody answered there")
+    elif one.get("verdict") == Verdict.NONE:
         parts.append(f"{'otherwise ' if parts else ''}no nearer to the question than any other note")
     text = "; ".join(parts) or str(one["explain"]["because"])
     return f"{text[:1].upper()}{text[1:]}."

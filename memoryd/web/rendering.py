@@ -26,14 +26,20 @@ _TURNS: Final = re.compile(
     "\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]"
 )
 """Characters that turn the direction of what follows, or that nobody sees."""
+_CRLF: Final = re.compile(r"\r(?=\n|\Z)")
 _UNITS: Final = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 _LONG_DAYS: Final = 60
+_MANY_DAYS: Final = 150 * 365
+"""Of what is older nobody counts the years."""
 _STATIC: Final = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
 def seen(text: str) -> str:
-    """Return a text in which nothing is hidden: what turns the direction of writing is named instead."""
-    return _TURNS.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+    """Return a text in which nothing is hidden: what turns the direction of writing is named instead.
+
+    A line may end as it does on Windows.
+    """
+    return _TURNS.sub(lambda found: f"[U+{ord(found[0]):04X}]", _CRLF.sub("", text))
 
 
 def clipped(text: str, most: int = SHOWN_CHARS) -> str:
@@ -53,7 +59,7 @@ def note_line(text: str, most: int = SHOWN_CHARS) -> Markup:
 
 @cache
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image", "reference"])
 
 
 def _clean(html: str) -> str:
@@ -78,14 +84,25 @@ def ago(value: str | float | None) -> Markup:
         return Markup("never")
     if isinstance(value, str) and len(value) == len("2026-11-20"):
         return _days_ago(date.fromisoformat(value))
-    at = datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
-    seconds = (datetime.now(UTC) - at).total_seconds()
+    at = _moment(value)
+    # as the clock on the wall has it
+    exact = at.astimezone().isoformat(sep=" ", timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, ago_in_words(value))
+
+
+def ago_in_words(value: str | float | None) -> str:
+    """Return the same for a moment, as a text."""
+    if not value:
+        return "never"
+    seconds = (datetime.now(UTC) - _moment(value)).total_seconds()
     size, unit = next(((size, unit) for size, unit in _UNITS if abs(seconds) >= size), (0, ""))
     count = int(abs(seconds) // size) if size else 0
     amount = f"{count} {unit}{'s' * (count != 1)}"
-    words = "just now" if not size else f"{amount} ago" if seconds > 0 else f"in {amount}"
-    exact = at.isoformat(sep=" ", timespec="seconds")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, words)
+    return "just now" if not size else f"{amount} ago" if seconds > 0 else f"in {amount}"
+
+
+def _moment(value: str | float) -> datetime:
+    return datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
 
 
 def _days_ago(day: date) -> Markup:
@@ -93,6 +110,8 @@ def _days_ago(day: date) -> Markup:
     words = {0: "today", 1: "yesterday"}.get(days, f"{days} days ago" if days > 0 else f"in {-days} days")
     if days > _LONG_DAYS:
         words = f"{days // 365} years ago" if days >= 2 * 365 else f"{days // 30} months ago"
+    if days > _MANY_DAYS:
+        words = day.isoformat()
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(day.isoformat(), words)
 
 

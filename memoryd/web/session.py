@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd.agents.events import Subscription
 from memoryd.errors import Unauthorized
@@ -14,12 +14,13 @@ LINK_SECONDS: Final = 60.0
 IDLE: Final = timedelta(minutes=30)
 """How long a session lasts without a request, and the port that was opened for it."""
 MOST: Final = 16
-"""Links, and sessions, at a time: of links the oldest gives way, of sessions the one that was not used for longest."""
+"""Links, sessions, and notices of a session, at a time: the oldest gives way, of sessions the one that was not used for
+longest."""
 AGAIN: Final = "memoryctl web makes a new link"
 
 
 class Notice(Struct, frozen=True):
-    """What the next page says of what was done; `changes` or the `run` take it back."""
+    """What a page says of what was done; `changes` or the `run` take it back."""
 
     text: str
     changes: tuple[int, ...] = ()
@@ -46,8 +47,9 @@ class PageSession(Struct, kw_only=True):
     seen_at: float
     """When it last asked, in seconds of the clock."""
     agent: str | None = None
-    """The agent that is looked at; None: the default one."""
-    notice: Notice | None = None
+    """The agent that is shown first; None: the default one."""
+    notices: dict[str, Notice] = field(default_factory=dict)
+    """Those that were not shown yet, by the names in the addresses of the pages that are to show them."""
     receipt: Receipt | None = None
     """The last one."""
     is_over: bool = False
@@ -63,6 +65,14 @@ class PageSession(Struct, kw_only=True):
         if self.stream is not None:
             self.stream.close()
         self.stream = stream
+
+    def keep_notice(self, notice: Notice) -> str:
+        """Keep what a page is to say, and return the name by which it takes that; the oldest gives way."""
+        name = secrets.token_urlsafe(6)
+        self.notices[name] = notice
+        if len(self.notices) > MOST:
+            del self.notices[next(iter(self.notices))]
+        return name
 
     def end(self) -> None:
         """Let it in no more, and end what it follows."""
@@ -123,11 +133,11 @@ class PageSessions:
             or session.is_over
             or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given)
         ):
-            raise Unauthorized("nobody is in by this address", hint=AGAIN)
+            raise Unauthorized("your session is over", hint=AGAIN)
         del self._sessions[key]
         if session.is_idle(self._clock()):
             session.end()
-            raise Unauthorized("nothing was asked for half an hour", hint=AGAIN)
+            raise Unauthorized("your session is over", hint=AGAIN)
         session.seen_at = self.used_at = self._clock()
         # to the end of those that may give way
         self._sessions[key] = session

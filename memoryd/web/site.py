@@ -16,11 +16,12 @@ from memoryd.api.call import AtReload
 from memoryd.api.http.body import DECODED, decode_form
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PAGE
+from memoryd.domain.access import folded_id
 from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, decisions, entities, health, memories, mending
-from memoryd.web.door import COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import ROOT, Page, Redirect, View, Visit, url_of
+from memoryd.web.door import AGENT, COOKIE, LOGIN, REFUSED, SESSION, STATIC
+from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, View, Visit, sentences, url_of
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
@@ -69,7 +70,10 @@ class Site:
         """Answer one request that the door let through."""
         path: str = scope["path"]
         session: PageSession | None = scope[SESSION]
-        if path.startswith(STATIC):
+        if path == "/":
+            note_route(scope, LOGIN)
+            response: Response = RedirectResponse(LOGIN, status_code=303)
+        elif path.startswith(STATIC):
             response = _static(path.removeprefix(STATIC))
         elif path == LOGIN or session is None:
             response = self._login(scope)
@@ -83,65 +87,81 @@ class Site:
         refused: MemorydError | None = scope.get(REFUSED)
         if scope["method"] == "POST" and refused is None:
             try:
-                session = self._sessions.begin(str(scope[DECODED].get("token", "")))
+                session = self._sessions.begin(scope[DECODED].get("token", [""])[0].rpartition("#")[2])
             except MemorydError as exc:
                 refused = exc
             else:
-                response = RedirectResponse(f"{ROOT}/{session.key}/ask", status_code=303)
+                response = RedirectResponse(f"{ROOT}/{session.key}/", status_code=303)
                 response.set_cookie(
                     COOKIE, session.secret, path=f"{ROOT}/{session.key}/", httponly=True, samesite="strict"
                 )
                 return response
         status = 200 if refused is None else refused.http_status
-        return _html("login.html", {"problem": refused}, status)
+        return _html("login.html", {"problem": sentences(str(refused or "")), "typed": _typed(scope)}, status)
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
         """Return the answer of a page; what its handler or template raises is shown on a page as well."""
+        agent = folded_id(scope[AGENT])
         try:
             page, services = self._pages.get((scope["method"], scope["path"])), self._services()
+            if services is not None and scope["path"] == f"{ROOT}/":
+                first = agent or session.agent or services.gate.default
+                return RedirectResponse(f"{ROOT}/{session.key}/{first}/ask", status_code=303)
             if page is None or services is None:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
             services.gate.admit_call(PAGE, page.who)
-            sent = _sent(scope)
-            answer = await page.handler(Visit(session, services, sent))
+            sent = dict(_sent(scope))
+            notice = session.notices.pop(sent.pop(NOTICE, [""])[0], None)
+            answer = await page.handler(Visit(session, services, agent, sent))
             if isinstance(answer, View):
                 address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
-                return self._html(f"{page.path}.html", {"address": address, **answer.values}, session, page)
+                shown = {"address": address, "notice": notice, **answer.values}
+                return self._html(f"{page.path}.html", shown, agent, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
-            return self._html("error.html", _in_words(problem), session, None, problem.http_status)
+            title = "That cannot be shown" if scope["method"] == "GET" else "That was not done"
+            values = {"title": title, "typed": _typed(scope), **_in_words(problem)}
+            return self._html("error.html", values, agent, None, problem.http_status)
         if isinstance(answer, Redirect):
-            session.notice = answer.notice
-            return RedirectResponse(answer.to, status_code=303)
+            return RedirectResponse(_address(answer, session), status_code=303)
         return answer
 
     def _html(
-        self, template: str, values: Mapping[str, Any], session: PageSession, page: Page | None, status: int = 200
+        self, template: str, values: Mapping[str, Any], agent: str, page: Page | None, status: int = 200
     ) -> Response:
-        notice, session.notice = session.notice, None
         services = self._services()
         shared = {
             "navigation": self._navigation,
             "here": "" if page is None else page.under or page.path,
-            "title": "Not done" if page is None else page.title,
-            "notice": notice,
+            "title": "" if page is None else page.title,
+            "notice": None,
             "agents": [] if services is None else services.gate.agents,
-            "agent": session.agent,
+            "agent": agent,
             "address": "",
         }
         return _html(template, {**shared, **values}, status)
 
 
+def _address(answer: Redirect, session: PageSession) -> str:
+    """Return where to go on; a notice goes there and to no other tab, so the address names it."""
+    if answer.notice is None:
+        return answer.to
+    page, mark, fragment = answer.to.partition("#")
+    return f"{page}{'&' if '?' in page else '?'}{NOTICE}={session.keep_notice(answer.notice)}{mark}{fragment}"
+
+
 def _in_words(problem: problems.Problem) -> Mapping[str, str]:
     """Return what a person reads of a failure: no command, call or directory, and times as the clock on the wall."""
+    if _PRIVATE in problem.message:
+        return {"message": "This conversation is private.", "hint": "Have it remembered again on Conversations."}
     hint = problem.hint
     if not hint or _FOR_PROGRAMS.search(hint):
         hint = _WHAT_TO_DO.get(problem.code, _LATER)
     message = _STAMP.sub(lambda found: _local(found[0]), problems.hide_directories(problem.message))
-    return {name: f"{text[:1].upper()}{text[1:].rstrip('.')}." for name, text in (("message", message), ("hint", hint))}
+    return {"message": sentences(message), "hint": sentences(hint)}
 
 
 def _local(stamp: str) -> str:
@@ -150,6 +170,7 @@ def _local(stamp: str) -> str:
 
 _FOR_PROGRAMS: Final = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
 _STAMP: Final = expression(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)(?!\w)")
+_PRIVATE: Final = 'is marked "do not remember"'
 _LATER: Final = "try again in a moment; the page Health tells how all parts are"
 _WHAT_TO_DO: Final = {
     ErrorCode.INVALID_REQUEST: "go back, and change what you sent",
@@ -162,8 +183,13 @@ _WHAT_TO_DO: Final = {
 """Where the hint is for programs, and for who types commands."""
 
 
-def _sent(scope: Scope) -> Mapping[str, str]:
+def _sent(scope: Scope) -> Mapping[str, Sequence[str]]:
     return decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
+
+
+def _typed(scope: Scope) -> str:
+    """Return what somebody wrote into a form: where it is not kept it is shown, for a browser may have lost it."""
+    return scope.get(DECODED, {}).get("text", [""])[-1] if scope["method"] == "POST" else ""
 
 
 def _static(name: str) -> Response:

@@ -297,6 +297,8 @@ CALLS: dict[tuple[str, str], dict[str, object]] = {
         "url": "/v1/disagreements/00000000-11111111",
         "json": {"keep": "newer"},
     },
+    ("GET", "/v1/conflicts"): {},
+    ("POST", "/v1/conflicts/settle"): {"json": {"path": "memory/no (conflicted copy).md", "keep": "copy"}},
     ("GET", "/v1/proposals"): {},
     ("GET", "/v1/proposals/{proposal}"): {"url": "/v1/proposals/0123456789ab"},
     ("POST", "/v1/proposals/{proposal}/accept"): {"url": "/v1/proposals/0123456789ab/accept", "json": {}},

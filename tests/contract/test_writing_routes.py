@@ -36,6 +36,7 @@ WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/memories/{memory}/replace"): [{"text": "tea"}, {"text": "tea", "inPlace": True}],
     ("POST", "/forget"): [{"target": "lantern"}],
     ("POST", "/lines/replace"): [{"citation": "MEMORY.md#L1", "old": "lantern", "new": "tea"}],
+    ("POST", "/conflicts/settle"): [{"path": "memory/x (conflicted copy).md", "keep": "copy"}],
     ("POST", "/core/append"): [{"text": "- tea"}],
     ("POST", "/core/replace"): [{"old": "lantern", "new": "tea"}],
     ("POST", "/core/insert"): [{"text": "- tea", "after": "# Core"}],

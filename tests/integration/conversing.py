@@ -131,7 +131,7 @@ async def talking(
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(run(), name=name) for name, run in [watching, *conversations.loops()]]
             await qa.until_open()
-            arm = conversation_arm(conversations, chosen.memory_search, exports=None, weights=Weights())
+            arm = conversation_arm(conversations, is_reading=chosen.reads_transcripts, exports=None, weights=Weights())
             yield Talk(conversations, arm, qa.store, notes, slot, embedder)
             for task in tasks:
                 task.cancel()

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shlex
 import subprocess
 import sys
 import threading
@@ -249,12 +248,11 @@ def test_hits_of_conversations_are_cited_and_marked_on_their_lines(contract: Con
 @pytest.mark.parametrize(
     "cited", ["session:main-20261018", "session:main-20261018#Q15-Q17", "sessions/main/0d9f.jsonl#L120", "session:x#L3"]
 )
-def test_get_of_a_conversation_names_the_command_that_reads_it(
-    contract: Contract, capsys: Captured, cited: str
-) -> None:
-    assert run(["get", cited]) == Exit.USAGE
-    assert f"memoryctl sessions show {shlex.quote(cited)}" in capsys.readouterr().err
-    assert not contract.requests
+def test_get_asks_for_a_conversation_as_for_a_note(contract: Contract, cited: str) -> None:
+    run(["get", cited])
+    (request,) = contract.requests
+    assert request.path == f"/v1/files/{cited.partition('#')[0]}"
+    assert ("from" in request.query) is ("#" in cited)
 
 
 def test_get_asks_for_a_note_that_only_looks_like_one(contract: Contract) -> None:

@@ -3,7 +3,9 @@
 And what goes wrong in a page is shown on a page.
 """
 
+import re
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any, cast
 
 import pytest
@@ -16,14 +18,14 @@ from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.body import DECODED
 from memoryd.domain.access import AccessRules, Admitted
 from memoryd.errors import Denied
-from memoryd.web.door import SESSION
+from memoryd.web.door import AGENT, SESSION
 from memoryd.web.pages import Page, View, Visit
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.web.site import TABLE, Site
 
 OF_NO_MEMORY = {"health", "doctor", "agent", "logout"}
 """Pages about the daemon and the session, and the choice of whose memory is shown next."""
-FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), "1")
+FIELDS = dict.fromkeys(("q", "id", "at", "target", "text", "name", "run", "session", "keep", "into", "alias"), ("1",))
 """What pages may ask for, so that none stops before it asks who may."""
 
 
@@ -50,9 +52,10 @@ async def _asked(
         "type": "http",
         "method": page.method,
         "path": page.full_path,
-        "query_string": "&".join(f"{name}={value}" for name, value in FIELDS.items()).encode(),
+        "query_string": "&".join(f"{name}={value}" for name, (value,) in FIELDS.items()).encode(),
         "headers": [],
         SESSION: session,
+        AGENT: "main",
         DECODED: FIELDS,
     }
     sent: list[Message] = []
@@ -90,4 +93,17 @@ async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
     page = Page(path="memory", handler=of_nothing)
     status, body = await _asked(page, [page])
     assert status == 500
-    assert b"That was not done" in body
+    assert b"That cannot be shown" in body
+
+
+def test_links_and_forms_are_relative_so_that_they_stay_with_the_agent_of_their_page() -> None:
+    folder = files("memoryd.web") / "templates"
+    texts = {one.name: one.read_text() for one in folder.iterdir() if one.name != "login.html"}
+    led = {
+        (name, to)
+        for name, text in texts.items()
+        for to in re.findall(r"""(?:href|action)=["'](/[^"']*)""", text)
+        if not to.startswith("/web/static/")
+    }
+    assert led == set()
+    assert len(texts) > 10

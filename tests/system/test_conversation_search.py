@@ -100,9 +100,11 @@ def test_command_asks_what_it_is_told_to(daemon: RunningDaemon) -> None:
     (hit,) = json.loads(done.stdout)["results"]
     shown = memoryctl(daemon, "search", "who", "repaired", "the", "boiler", "--source", "sessions")
     assert f"1. {hit['citation']}" in shown.stdout
-    refused = memoryctl(daemon, "get", hit["citation"])
-    assert f"memoryctl sessions show '{hit['citation']}'" in refused.stderr
-    assert not refused.stdout
+    opened = memoryctl(daemon, "get", hit["citation"])
+    assert opened.stdout.startswith("User: Who repaired the boiler?\nAssistant: Tom repaired the boiler on Tuesday")
+    assert opened.stdout.count("\n") == 2
+    with daemon.client() as client:
+        assert client.get(hit["citation"])["text"] == opened.stdout
 
 
 def configured(home: Path, sources: list[str], **search: object) -> Path:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import InvalidRequest, NotFound, NotNow
+from memoryd.errors import NotFound, NotNow
 from memoryd.wire import ErrorCode
 from tests.daemon import RunningDaemon
 from tests.system.over_socket import send
@@ -152,10 +151,18 @@ def test_what_is_not_indexed_cannot_be_read(daemon: RunningDaemon, path: str) ->
     "path",
     ["session:main-20261018", "session:main-20261018#Q17", "sessions/main/0d9f.jsonl", "sessions/main/a.jsonl#L3"],
 )
-def test_conversation_is_refused_with_the_command_that_reads_it(client: Client, path: str) -> None:
-    with pytest.raises(InvalidRequest, match="of a conversation") as caught:
+def test_conversation_that_is_not_there_is_not_found(client: Client, path: str) -> None:
+    with pytest.raises(NotFound):
         client.get(path)
-    assert caught.value.hint == f"memoryctl sessions show {shlex.quote(path)}"
+
+
+def test_citation_names_its_own_lines(client: Client) -> None:
+    read = client.get("MEMORY.md#L2-L3")
+    assert (read["path"], read["from"], read["lines"]) == ("MEMORY.md", 2, 2)
+    assert read["text"] == "two\nthree"
+    assert client.get("MEMORY.md#L1@1a2b3c4d")["text"] == "one\n"
+    with pytest.raises(NotFound):
+        client.get("memory/none.md#L1")
 
 
 def test_note_in_a_folder_of_that_name_is_read(client: Client) -> None:

@@ -1,5 +1,6 @@
 """An OpenClaw configuration with every memory key that is documented starts the real daemon, unchanged."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ import json5
 import pytest
 
 from memoryd.config.loading.load import load
-from memoryd.errors import Disabled
+from memoryd.errors import ConfigError, Disabled
 from tests.daemon import RunningDaemon
 from tests.unit.config.test_config_example import keys_in
 
@@ -155,3 +156,68 @@ def test_file_as_openclaw_writes_it_today_keeps_no_daemon_down(tmp_path: Path) -
         assert daemon.client().search("boiler")["results"]
         logged = daemon.log.read_text()
     assert all(name in logged for name in ("bedrock", "github-copilot", "rememberAcrossConversations"))
+
+
+def test_keys_and_providers_of_another_openclaw_cost_themselves_alone(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "boiler.md").write_text("The boiler is serviced in May.\n")
+    search = {
+        "provider": "cohere",
+        "fallback": "somebody-new",
+        "sparkle": True,
+        "remote": {"retries": 3},
+        "query": {"hybrid": {"graph": {"enabled": True}}},
+        "store": {"sharding": 2},
+    }
+    memory = {"wiki": {"enabled": True}, "qmd": {"limits": {"maxWords": 5}, "update": {"onWake": True}}}
+    config = tmp_path / "openclaw.json"
+    defaults = {"workspace": str(workspace), "memorySearch": search}
+    config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": defaults}}))
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        daemon.client().sync(wait="indexed")
+        assert daemon.client().search("boiler")["results"]
+        logged = daemon.log.read_text()
+    keys = ("sparkle", "remote.retries", "query.hybrid.graph", "store.sharding")
+    lost = (*(f"{SEARCH}{key}" for key in keys), "memory.wiki", "qmd.limits.maxWords", "qmd.update.onWake")
+    assert all(f"{key} has no effect: memoryd has no such key" in logged for key in lost)
+    assert 'cannot ask \\"cohere\\"' in logged or 'cannot ask "cohere"' in logged
+    assert "somebody-new" in logged
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("extraPath", "did you mean `extraPaths`?"),
+        ("ignore", "unknown key"),
+        ("privateFolders", "unknown key"),
+        ("maxResults", "did you mean `query.maxResults`?"),
+    ],
+)
+def test_slip_and_rule_of_what_is_hidden_stay_errors(tmp_path: Path, key: str, said: str) -> None:
+    config = tmp_path / "openclaw.json"
+    config.write_text(json5.dumps({"agents": {"defaults": {"memorySearch": {key: ["memory/private"]}}}}))
+    with pytest.raises(ConfigError, match="unknown key") as caught:
+        load(config)
+    assert said in str(caught.value)
+
+
+def test_key_for_sessions_alone_makes_them_searchable_and_their_citations_open(tmp_path: Path) -> None:
+    workspace, sessions = tmp_path / "workspace", tmp_path / "home" / ".openclaw" / "agents" / "main" / "sessions"
+    (workspace / "memory").mkdir(parents=True)
+    sessions.mkdir(parents=True)
+    said = [("user", "Where is the quetzal painting?"), ("assistant", "The quetzal painting hangs in the attic.")]
+    lines = [{"type": "message", "message": {"role": role, "content": text}} for role, text in said]
+    (sessions / "0d9f.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    config = tmp_path / "openclaw.json"
+    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    memory = {"qmd": {"sessions": {"enabled": True}}}
+    config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": defaults}}))
+    with RunningDaemon(tmp_path, config, workspace) as daemon:
+        client = daemon.client()
+        client.sync_sessions()
+        (hit,) = client.search("quetzal painting attic")["results"]
+        assert hit["path"] == "sessions/main/0d9f.jsonl"
+        opened = client.get(str(hit["citation"]))
+        assert "The quetzal painting hangs in the attic." in opened["text"]
+        assert (opened["path"], opened["from"]) == (hit["path"], hit["startLine"])

@@ -5,10 +5,15 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from memoryd.errors import NotFound
@@ -117,7 +122,10 @@ def test_every_answer_keeps_a_browser_to_what_we_sent(opened: OpenPage, page: Pa
 
 def test_port_that_is_open_for_the_page_answers_no_calls(opened: OpenPage, page: PageClient) -> None:
     assert httpx.get(f"{opened.url}/v1/health").status_code == 404
-    assert httpx.get(f"{opened.url}/").status_code == 404
+    begun = httpx.get(f"{opened.url}/")
+    assert (begun.status_code, begun.headers["location"]) == (303, "/web/login")
+    assert {name: begun.headers[name] for name in HEADERS} == HEADERS
+    assert httpx.get(f"{opened.url}/", headers=FOREIGN).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["ask", "memories", "changes", "health", "ask?q=stove", "memories?tier=working"])
@@ -168,7 +176,7 @@ def test_forgetting_says_what_it_reaches_before_and_can_be_undone(opened: OpenPa
     before = page.get("forget", target=target)
     assert "box number 7 holds papers" in before.text
     assert "memory/2026-10-01.md#L" in before.text
-    receipt = page.post("forget", target=target, undoable="yes", back="memories")
+    receipt = page.forget(target, undoable="yes", back="memories")
     assert "Forgotten" in receipt.text
     assert "total" not in receipt.text
     assert page.get("memories", q="box 7").text.count("box number 7 ") == 0
@@ -210,22 +218,22 @@ def test_note_too_long_to_be_shown_is_not_forgotten_here(page: PageClient) -> No
 def test_several_are_forgotten_at_once_with_one_receipt(opened: OpenPage, page: PageClient) -> None:
     targets = [id_of(opened, f"box number {n} ") for n in (50, 51, 52)]
     assert page.get("forget", target=targets).text.count('class="item"') == 3
-    receipt = text_of(page.post("forget", target=targets))
+    receipt = text_of(page.forget(targets))
     assert "Lines of notes 3" in receipt
     assert "Undo" not in receipt
-    assert "is forgotten already" in text_of(page.post("forget", target=targets)).replace("may be", "is")
+    assert "is forgotten already" in text_of(page.forget(targets)).replace("may be", "is")
 
 
 def test_receipt_is_shown_again_without_forgetting_again(opened: OpenPage, page: PageClient) -> None:
     target = id_of(opened, "box number 53 ")
-    done = page.post("forget", target=target, follow=False)
+    done = page.forget(target, follow=False)
     assert done.status_code == 303
     shown = [page.get(done.headers["location"]) for _ in range(2)]
     assert text_of(shown[0]) == text_of(shown[1])
     assert "<title>Forgotten" in shown[0].text
     assert "Lines of notes 1" in text_of(shown[0])
     assert "box number 53 " not in shown[0].text
-    page.post("forget", target=id_of(opened, "box number 54 "))
+    page.forget(id_of(opened, "box number 54 "))
     late = page.get(done.headers["location"])
     assert (late.status_code, "The page Changes lists" in late.text) == (404, True)
 
@@ -291,12 +299,12 @@ def test_place_is_opened_with_its_lines_marked(page: PageClient) -> None:
 def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str, status: int) -> None:
     answer = page.get(path)
     assert answer.status_code == status
-    assert "That was not done" in answer.text
+    assert "That cannot be shown" in answer.text
 
 
 def test_page_to_go_back_to_is_one_of_ours(page: PageClient) -> None:
     for back in ("https://evil.example/", "//evil.example", "/v1/x", "javascript:alert(1)", "ask\r\nx: y"):
-        assert page.post("agent", back=back, follow=False).headers["location"] in ("ask", "memories")
+        assert page.post("agent", back=back, follow=False).headers["location"] in ("../main/ask", "memories")
 
 
 def tags_of(text: str) -> list[tuple[str, dict[str, str]]]:
@@ -328,6 +336,20 @@ def test_hostile_note_stays_text(page: PageClient, path: str) -> None:
     assert answer.text.count("<article") == answer.text.count("</article>")
 
 
+@pytest.mark.parametrize("path", ["ask?q=harbour", "memories", "changes", "health", "entities", "conversations"])
+def test_headings_leave_out_no_level(page: PageClient, path: str) -> None:
+    if path == "changes":
+        # without one there is no heading but the page's
+        page.post("remember", text="the quay has nine steps")
+    assert no_level_is_left_out(page.get(path).text)
+
+
+def no_level_is_left_out(text: str) -> bool:
+    main = text.partition('<main id="main"')[2].partition("</main>")[0]
+    levels = [int(level) for level in re.findall(r"<h([1-6])\b", main)]
+    return levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
+
+
 def test_direction_of_writing_is_not_turned(page: PageClient) -> None:
     assert TURNED in page.get("memories", q="turned round").text
 
@@ -338,6 +360,51 @@ def test_events_carry_the_figures_of_health(page: PageClient) -> None:
         lines = answer.iter_lines()
         assert next(lines) == "event: figures"
         assert '"main.state": "up to date"' in next(lines)
+
+
+def figures_told(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each event of a stream."""
+    for line in lines:
+        if line.startswith("data: {"):
+            yield json.loads(line.removeprefix("data: "))
+
+
+def test_events_tell_of_a_conflict_on_disk(opened: OpenPage, page: PageClient) -> None:
+    """All that a row of Health says is told again when it changed."""
+    copy = opened.daemon.workspace / "memory" / "y.sync-conflict-20260101-120000-ABCDEFG.md"
+    with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+        told = figures_told(answer.iter_lines())
+        assert next(told)["main.conflicts"] == "none"
+        copy.write_text("# Copy\n\nA third opinion.\n")
+        try:
+            assert any(one["main.conflicts"] == f"memory/{copy.name}" for one in told)
+        finally:
+            copy.unlink()
+        assert any(one["main.conflicts"] == "none" for one in told)
+        names = next(told)
+    shown = set(re.findall(r'data-live="([^"]+)"', page.get("health").text))
+    assert shown == set(names) - {"main.done"}, "each has its place, and there is no embedder"
+
+
+def test_stream_ends_at_a_reload_so_that_its_figures_are_not_those_of_before(
+    tmp_path: Path,
+) -> None:
+    with open_page(tmp_path, {"MEMORY.md": "# Memory\n\nThe boat is green.\n"}) as opened, opened.enter() as page:
+        config = opened.daemon.config
+        before = json.loads(config.read_text())
+        with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+            lines = answer.iter_lines()
+            assert next(figures_told(lines))["main.files"] == "1"
+            before["agents"]["defaults"]["memorySearch"].setdefault("query", {})["maxResults"] = 9
+            config.write_text(json.dumps(before))
+            with opened.daemon.client() as client:
+                assert client.reload()["reloaded"]
+            rest = list(lines)
+        assert "event: over" not in rest, "a browser asks again"
+        (opened.daemon.workspace / "memory").mkdir(exist_ok=True)
+        (opened.daemon.workspace / "memory" / "new.md").write_text("# New\n\nThe mast is of larch.\n")
+        with page.http.stream("GET", f"{page.base}/events", headers=page._headers(OURS)) as answer:
+            assert any(one["main.files"] == "2" for one in figures_told(answer.iter_lines()))
 
 
 def test_stream_ends_with_its_session_and_one_session_has_one(opened: OpenPage) -> None:
@@ -398,7 +465,7 @@ def test_health_has_a_row_for_each_part(opened: OpenPage, page: PageClient) -> N
         "Up ",
         "Memory ",
         f"Socket {opened.daemon.socket} ",
-        "Port open for this page alone",
+        f"Port 127.0.0.1:{opened.port} open for this page alone",
     ):
         assert row in text, (row, text)
     eventually(lambda: "Conflicts on disk none" in text_of(page.get("health")))
@@ -410,8 +477,25 @@ def test_doctor_is_asked(page: PageClient) -> None:
     assert "<td>off</td>" in answer.text
     assert "What doctor says" in text
     assert "checks" in text
-    is_well = not re.search(r'<h3 class="(wrong|warn)">', answer.text)
+    is_well = not re.search(r'<h2 class="first (wrong|warn)">', answer.text)
     assert ("Nothing is wrong." in text) == is_well
+    assert no_level_is_left_out(answer.text)
+
+
+def test_one_doctor_is_at_work_however_many_ask(opened: OpenPage, page: PageClient) -> None:
+    daemon = psutil.Process(opened.daemon.pid)
+
+    def doctors() -> int:
+        return sum("doctor" in one.cmdline() for one in daemon.children() if one.is_running())
+
+    most = 0
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(page.post, "doctor") for _ in range(4)]
+        while not all(one.done() for one in asked):
+            with suppress(psutil.Error):
+                most = max(most, doctors())
+    assert most == 1
+    assert all("What doctor says" in one.result().text for one in asked)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What the page does with an answer and with many memories: mended in place, in plain words, and never too large."""
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,7 +61,13 @@ def forms_of(text: str, action: str) -> list[dict[str, Any]]:
     """Return the fields of each form that posts to an action, as a browser would send them."""
     forms: list[dict[str, Any]] = []
     for form in re.findall(rf'<form[^>]* action="{action}"[^>]*>(.*?)</form>', text, re.DOTALL):
-        fields = {given["name"]: given.get("value", "") for tag, given in tags_of(form) if "name" in given}
+        fields: dict[str, Any] = {}
+        for _, given in tags_of(form):
+            name, value = given.get("name"), given.get("value", "")
+            if name and given.get("type") == "hidden" and name in fields:
+                fields[name] = [*([fields[name]] if isinstance(fields[name], str) else fields[name]), value]
+            elif name:
+                fields[name] = value
         forms.append(fields)
     return forms
 
@@ -277,7 +284,7 @@ def test_more_than_one_page_of_memories_is_forgotten_as_it_was_shown_and_the_res
     assert "You chose 30: these are the first 25. The other 5 stay" in text_of(plan)
     assert plan.text.count("<article") == 25
     (form,) = [one for one in forms_of(plan.text, "forget") if "rest" in one]
-    receipt = crowd.post("forget", target=targets[:25], rest=targets[25:], undoable="yes", back=form["back"])
+    receipt = crowd.post("forget", **form)
     assert "Lines of notes 25" in text_of(receipt)
     assert "Look at the other 5" in receipt.text
     assert len(re.findall(r'name="target" value="([^"]+)"', receipt.text)) == 5
@@ -345,3 +352,63 @@ def test_answer_waits_for_no_model_and_leads_to_all_of_it(slow: PageClient) -> N
     whole = slow.get(link[1].replace("&amp;", "&")).text
     assert "in meaning" in whole
     assert "data-later" not in whole
+
+
+def test_further_down_a_note_is_read_as_a_whole(opened: OpenPage, page: PageClient) -> None:
+    lines = "".join(f"line {number} of the saga\n" for number in range(1, 301))
+    (opened.daemon.workspace / "memory" / "saga.md").write_text(f"# Saga\n{lines}")
+    with opened.daemon.client() as client:
+        client.sync()
+    address, seen = "open?at=memory%2Fsaga.md", set[int]()
+    while address:
+        text = page.get(address).text
+        assert "<mark>" not in text
+        seen |= {int(number) for number in re.findall(r"line (\d+) of the saga", text)}
+        further = re.search(r'<a rel="next" href="([^"]*)">Further down', text)
+        address = html.unescape(further[1]) if further else ""
+    assert seen == set(range(1, 301))
+
+
+def test_note_of_windows_shows_no_end_of_a_line(opened: OpenPage, page: PageClient) -> None:
+    note = opened.daemon.workspace / "memory" / "2026-11-05.md"
+    note.write_bytes(b"# Thursday\r\n\r\nThe velocipede is blue.\r\nIt has a bell.\r\n")
+    with opened.daemon.client() as client:
+        client.sync()
+    for text in (
+        page.get("ask", q="blue velocipede").text,
+        page.get("open", at="memory/2026-11-05.md").text,
+        page.get("forget", target="memory/2026-11-05.md#L3-L4").text,
+    ):
+        assert "velocipede" in text
+        assert "[U+000D]" not in text
+
+
+def test_day_on_which_a_memory_leaves_its_tier_is_named(opened: OpenPage, page: PageClient) -> None:
+    text = page.get("memory", id=id_of(opened, "left-handed")).text
+    assert re.search(r"In \d+ days?, on <time>\d{4}-\d\d-\d\d</time>, it goes to", text)
+
+
+def test_question_that_was_asked_before_is_no_answer_to_itself(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        client.turn("Who repaired our spinet?", session_key="agent:main:chat:direct:spinet")
+        (opened.daemon.workspace / "memory" / "2026-11-06.md").write_text("# Friday\n\nLars repaired our spinet.\n")
+        client.sync()
+    eventually(lambda: "asks that, and nobody answered there" in page.get("ask", q="Who repaired our spinet?").text)
+    text = page.get("ask", q="Who repaired our spinet?", whole="yes").text
+    answered = text.partition("Only near")[0]
+    assert "Lars repaired our spinet" in answered
+    assert "Who repaired our spinet?</p>" not in answered
+
+
+def test_damaged_file_of_a_conversation_is_named_with_the_reason(opened: OpenPage, page: PageClient) -> None:
+    with opened.daemon.client() as client:
+        client.add_turn("Where is the nougat?", "In the red tin.", session="nougat")
+    (file,) = opened.daemon.workspace.rglob("nougat.json")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:40])
+    try:
+        eventually(lambda: "nougat.json: " in text_of(page.get("conversations")), seconds=40)
+        assert "Not in this list: " in text_of(page.get("conversations"))
+    finally:
+        file.write_bytes(whole)
+    eventually(lambda: "Not in this list" not in text_of(page.get("conversations")), seconds=40)

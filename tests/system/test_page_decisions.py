@@ -9,6 +9,7 @@ import pytest
 
 from tests.page import HOSTILE, RLO, OpenPage, PageClient, open_page, text_of
 from tests.system.test_page import tags_of, walk
+from tests.system.test_page_answers import forms_of
 from tests.transcripts_written import append, asked
 
 KEY = "agent:main:chat:direct:ann"
@@ -74,7 +75,7 @@ def test_told_has_each_part_with_its_verdict_its_cost_and_what_was_cut(opened: O
         assert said in text
     assert "the same since question 1" in text
     assert page.get("told").text.count("<article") == 3
-    assert "Nothing was told" in text_of(page.get("told", session="another"))
+    assert "Nothing is noted of this session." in text_of(page.get("told", session="another"))
 
 
 def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened: OpenPage, page: PageClient) -> None:
@@ -91,7 +92,8 @@ def test_part_is_judged_as_noise_for_its_question_and_that_is_taken_back(opened:
         page.post("judge", judgement="", **given)
         assert judged() == [None]
         wrong = page.post("judge", judgement="wrong", follow=False, **given)
-        assert wrong.headers["location"] == f"memory?id={part['id']}#now-{part['id']}", "where it can be corrected"
+        to = re.sub("&notice=[^#]+", "", wrong.headers["location"])
+        assert to == f"memory?id={part['id']}#now-{part['id']}", "where it can be corrected"
         assert f'id="now-{part["id"]}"' in page.get(wrong.headers["location"]).text
         passage = next(one for told in client.told()["turns"] for one in told["parts"] if one["id"] is None)
         number = next(told["number"] for told in client.told()["turns"] if passage in told["parts"])
@@ -131,10 +133,20 @@ def test_proposals_are_accepted_one_by_one_and_rejected_together(opened: OpenPag
         assert '<p class="add">' in text
         assert "added: " in text
         first = next(one for one in proposals if one["path"] == "bank/entities/wen.md")
-        assert "1 proposal was accepted" in page.post("decide", proposal=first["id"], verdict="accept").text
+        accepted = page.post("decide", proposal=first["id"], verdict="accept").text
+        assert "1 proposal was accepted" in accepted
         assert "memoryd:begin" in (opened.daemon.workspace / first["path"]).read_text()
+        page.post("undo", id=re.findall(r'name="id" value="(\d+)"', accepted))
+        assert "memoryd:begin" not in (opened.daemon.workspace / first["path"]).read_text()
+        again = client.proposal(first["id"])
+        assert (again["state"], again["decidedAt"]) == ("open", None), "it is to be decided again"
+        assert first["id"] in page.get("disagreements").text
+        assert "1 proposal was accepted" in page.post("decide", proposal=first["id"], verdict="accept").text
         rest = f"{len(proposals) - 1} proposals were rejected"
-        assert rest in page.post("decide", verdict="reject").text
+        assert page.post("decide", verdict="reject").status_code == 400, "what no form shows"
+        form = forms_of(page.get("disagreements").text, "decide")[-1]
+        assert sorted(form["proposal"]) == sorted(one["id"] for one in proposals if one is not first)
+        assert rest in page.post("decide", **{**form, "verdict": "reject"}).text
         assert client.proposals(state="open")["total"] == 0
     assert "Nothing is proposed." in page.get("disagreements").text
     assert page.post("decide", verdict="nonsense").status_code == 400
@@ -267,4 +279,4 @@ def test_pairs_and_proposals_are_paged_without_a_gap(tmp_path: Path) -> None:
 def test_nonsense_is_a_page_that_says_what_is_wrong(page: PageClient, path: str) -> None:
     answer = page.get(path)
     assert answer.status_code in (400, 404)
-    assert "That was not done" in answer.text
+    assert "That cannot be shown" in answer.text

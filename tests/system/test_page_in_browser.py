@@ -320,6 +320,32 @@ def test_link_is_good_once(watched: Watched) -> None:
     watched.forgive()
 
 
+def test_new_link_that_is_pasted_at_the_login_lets_in(watched: Watched) -> None:
+    page = watched.page
+    page.goto(f"{watched.opened.url}/")
+    page.wait_for_url("**/web/login")
+    # the same address but for what is behind the mark: nothing is loaded
+    page.evaluate("link => location.assign(link)", watched.opened.link())
+    page.wait_for_url("**/ask")
+    assert watched.complaints == watched.elsewhere == []
+
+
+def test_text_that_was_written_outlives_the_session(watched: Watched) -> None:
+    page = watched.enter()
+    watched.go("ask?q=stove")
+    page.locator("summary", has_text="Correct").first.click()
+    page.get_by_label("What holds now").first.fill("the stove was\nrepaired by nobody")
+    other = watched.context.new_page()
+    other.goto(f"{watched.base}/health")
+    other.get_by_role("button", name="Log out").click()
+    other.get_by_role("heading", name="Come in").wait_for()
+    page.get_by_role("button", name="Replace it").first.click()
+    kept = page.get_by_label("This is what you wrote")
+    assert kept.input_value() == "the stove was\nrepaired by nobody"
+    page.get_by_text("your session is over").wait_for()
+    watched.forgive()
+
+
 def test_person_corrects_a_line_of_a_note_where_it_is_found(watched: Watched) -> None:
     page = watched.enter()
     note = watched.opened.daemon.workspace / "MEMORY.md"
@@ -382,7 +408,7 @@ def test_who_logs_out_is_out(watched: Watched) -> None:
     # whoever kept the cookie is out as well
     watched.context.add_cookies(cookies)  # type: ignore[arg-type]  # the same cookies
     page.goto(f"{watched.opened.url}{cookies[0]['path']}health")
-    page.get_by_text("nobody is in by this address").wait_for()
+    page.get_by_text("your session is over").wait_for()
     watched.forgive()
 
 

@@ -59,6 +59,8 @@ CALLS = [
     ("POST", "/v1/team/sync"),
     ("GET", "/v1/disagreements"),
     ("POST", "/v1/disagreements/{disagreement}"),
+    ("GET", "/v1/conflicts"),
+    ("POST", "/v1/conflicts/settle"),
     ("GET", "/v1/proposals"),
     ("GET", "/v1/proposals/{proposal}"),
     ("POST", "/v1/proposals/{proposal}/accept"),
@@ -117,6 +119,8 @@ WITHOUT_PARAMETERS = CALLS[:3]
 OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
 TOLD: dict[str, str | int] = {}
 """What is judged: a part of what was told."""
+CONFLICT: dict[str, str] = {}
+"""What is settled: the copy of a note, which is there once."""
 KNOWN: dict[str, str | int] = {
     "path": "MEMORY.md",
     "agent": "main",
@@ -225,6 +229,13 @@ def be_disagreed(daemon: RunningDaemon) -> None:
         KNOWN["disagreement"] = client.disagreements()["disagreements"][0]["id"]
 
 
+def be_conflicted(daemon: RunningDaemon) -> None:
+    """Have a copy of a conflict to be settled, whatever another test settled."""
+    copy = f"memory/fuzzed-{time.monotonic_ns()} (conflicted copy 2026-11-03).md"
+    (daemon.workspace / copy).write_text("# Fuzzed\n")
+    CONFLICT.update(path=copy, keep="copy")
+
+
 def be_undoable(daemon: RunningDaemon) -> None:
     """Have a change to be named that can be taken back, whatever another test took back."""
     with daemon.client() as client:
@@ -298,16 +309,7 @@ def test_f111_api_keeps_its_description(
     tried: Counter[int] = Counter()
     refuses = CHECKS.get_one("negative_data_rejection")
     where, headers = open_port if (method, path) in PORT_CALLS else (HOST, {})
-    if "{proposal}" in path:
-        be_proposed(daemon)
-    if "{disagreement}" in path:
-        be_disagreed(daemon)
-    if path == "/v1/undo":
-        be_undoable(daemon)
-    if path == "/v1/told":
-        be_told(daemon)
-    if path == "/v1/team/revoke":
-        be_shared(daemon)
+    prepare(daemon, path)
 
     @(SETTINGS if mode is GenerationMode.POSITIVE else SHORT)
     @given(described[path][method].as_strategy(generation_mode=mode), st.sampled_from([True, True, True, False]))
@@ -336,12 +338,30 @@ def test_f111_api_keeps_its_description(
         assert {status for status in tried if status >= HTTPStatus.BAD_REQUEST}, tried
 
 
+def prepare(daemon: RunningDaemon, path: str) -> None:
+    """Have what a call is about."""
+    if "{proposal}" in path:
+        be_proposed(daemon)
+    if "{disagreement}" in path:
+        be_disagreed(daemon)
+    if path == "/v1/conflicts/settle":
+        be_conflicted(daemon)
+    if path == "/v1/undo":
+        be_undoable(daemon)
+    if path == "/v1/told":
+        be_told(daemon)
+    if path == "/v1/team/revoke":
+        be_shared(daemon)
+
+
 def name_what_there_is(case: Case[Any]) -> None:
     for part in (case.path_parameters, case.query, case.body):
         if isinstance(part, dict):
             part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
             if (case.method, case.path) == ("POST", "/v1/told"):
                 part.update({name: TOLD[name] for name in TOLD.keys() & part.keys()})
+            if case.path == "/v1/conflicts/settle":
+                part.update(CONFLICT)
             if case.path in ("/v1/team/promote", "/v1/team/revoke"):
                 part["target"] = OPINION.id
             if case.path == "/v1/verify":

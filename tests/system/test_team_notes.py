@@ -103,6 +103,15 @@ def test_what_others_pin_is_in_no_stable_block_and_their_lessons_are_not(ben: Me
     assert ben.items("jasmine tea")[0]["scope"] == "team"
 
 
+def test_ones_own_note_is_told_before_a_copy_that_somebody_shares_later(ben: Member) -> None:
+    ben.share("ana", "memory/2099-01-01.md", "## Retain\n- W @Cat: The cat of the house is called Miso.\n")
+    ben.daemon.client().sync()
+    hits = ben.daemon.client().search("what is the cat of the house called")["results"]
+    assert [hit.get("person") for hit in hits if "Miso" in hit["snippet"]] == [None]
+    (ben.notes / "ana" / "memory" / "2099-01-01.md").unlink()
+    ben.daemon.client().sync()
+
+
 def test_a_filter_names_the_team(ben: Member) -> None:
     assert {one["person"] for one in ben.items("the", scope="team:acme")} == {"ana"}
     listed = ben.daemon.client().memories(scope="team:acme")["memories"]
@@ -181,6 +190,20 @@ def test_ones_own_is_forgotten_where_nobody_knows_what_the_team_has(tmp_path: Pa
         assert receipt["unfinished"] == []
         assert any("may still be shared with team acme" in one for one in receipt["stays"])
     assert "Miso" not in (member.daemon.workspace / "memory" / "2026-11-02.md").read_text()
+
+
+def test_index_is_whole_after_a_restart_and_a_reload(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    with member.daemon:
+        assert member.items("castle key")[0]["person"] == "ana"
+    with member.daemon:
+        member.daemon.client().reload()
+        assert member.items("castle key")[0]["person"] == "ana"
+        assert "index" not in {
+            one["part"] for agent in member.daemon.client().status()["agents"] for one in agent["degraded"]
+        }
+    assert "damaged" not in member.daemon.log.read_text()
+    assert "do not state" not in member.typed("doctor", "--section", "index")
 
 
 def test_settling_writes_ones_own_line_alone(tmp_path: Path) -> None:

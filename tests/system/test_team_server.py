@@ -18,6 +18,7 @@ from tests.waiting import eventually
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+PUT = "INSERT INTO memoryd.files VALUES (%s, %s, %s, sha256(%s), %s)"
 KEY = "The castle key hangs behind the green door."
 
 
@@ -118,19 +119,48 @@ def shared(acme: Acme) -> Iterator[Acme]:
 @pytest.mark.parametrize(
     "said",
     [
-        "SELECT * FROM memoryd.files",
-        "SELECT count(*) FROM memoryd.teams",
-        "SET ROLE memoryd_read_acme",
         "SET ROLE ana",
+        "SET ROLE postgres",
         "SET SESSION AUTHORIZATION ana",
         "INSERT INTO memoryd.files VALUES ('acme', 'carl', 'x', sha256('x'), 'x')",
+        "SELECT * FROM memoryd.files",
+        "SELECT count(*) FROM memoryd.teams",
+        "SELECT * FROM memoryd.members",
+        "SELECT memoryd.enrol('acme', 'carl', 'owner')",
+        "SELECT memoryd.dismiss('acme', 'ana', true)",
+        "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'owner')",
+        "UPDATE memoryd.teams SET channel = 'x'",
         "SELECT * FROM pg_catalog.pg_statistic",
-        "GRANT memoryd_read_acme TO carl",
     ],
 )
 def test_who_is_in_no_team_gets_nothing(shared: Acme, said: str) -> None:
     with shared.server.connect("carl") as server, pytest.raises(psycopg.Error):
         server.execute(said)
+
+
+ASKED = (
+    "SELECT * FROM memoryd.standing(%s)",
+    "SELECT * FROM memoryd.people(%s)",
+    "SELECT * FROM memoryd.listed(%s, 99)",
+    "SELECT * FROM memoryd.bodies(%s, '{ana}', '{memory/2026-11-02-ana.md}')",
+)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_outsiders_are_told_nothing_and_not_whether_there_is_a_team(shared: Acme, asked: str) -> None:
+    with shared.server.connect("ana") as server:
+        assert server.execute(asked, ("acme",)).fetchall()
+    with shared.server.connect("carl") as server:
+        for team in ("acme", "nothere"):
+            assert server.execute(asked, (team,)).fetchall() == []
+            plan = server.execute(f"EXPLAIN (ANALYZE, TIMING off, COSTS off) {asked}", (team,)).fetchall()
+            assert "Removed" not in str(plan)
+        messages = []
+        for team in ("acme", "nothere"):
+            with pytest.raises(psycopg.Error) as refused:
+                server.execute("SELECT memoryd.put(%s, 'notes/carl/memory/x.md', NULL, 'x')", (team,))
+            messages.append(str(refused.value))
+        assert messages[0] == messages[1]
 
 
 def test_statistics_of_the_server_tell_outsiders_nothing(shared: Acme) -> None:
@@ -147,10 +177,12 @@ def test_statistics_of_the_server_tell_outsiders_nothing(shared: Acme) -> None:
     [
         "INSERT INTO memoryd.files VALUES ('acme', 'ana', 'notes/ana/memory/x.md', sha256('x'), 'x')",
         "UPDATE memoryd.files SET person = 'ana' WHERE person = 'ben'",
-        "INSERT INTO memoryd.teams VALUES ('other')",
+        "SELECT memoryd.enrol('acme', 'carl', 'read')",
+        "SELECT memoryd.dismiss('acme', 'ana', true)",
         "ALTER TABLE memoryd.files DISABLE ROW LEVEL SECURITY",
         "DROP POLICY read ON memoryd.files",
-        "GRANT memoryd_write_acme TO carl",
+        "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'read')",
+        "INSERT INTO memoryd.files VALUES ('acme', 'ben', 'notes/ben/memory/l.md', sha256('l'), 'lie')",
         "TRUNCATE memoryd.files",
     ],
 )
@@ -161,8 +193,11 @@ def test_nobody_writes_as_somebody_else(shared: Acme, said: str) -> None:
         with shared.server.connect("ben") as server, pytest.raises(psycopg.Error):
             server.execute(said)
         with shared.server.connect("ben") as server:
-            assert server.execute("DELETE FROM memoryd.files WHERE person = 'ana'").rowcount == 0
-            assert server.execute("UPDATE memoryd.files SET body = 'x' WHERE person = 'ana'").rowcount == 0
+            # by the one way there is he writes as himself, whatever path he gives
+            path = "memory/2026-11-02-ana.md"
+            assert server.execute("SELECT memoryd.put('acme', %s, NULL, 'forged')", (path,)).fetchone() == (True,)
+            rows = server.execute("SELECT person FROM memoryd.listed('acme', 99) WHERE path = %s", (path,)).fetchall()
+            assert ("ben",) in rows
     finally:
         with shared.server.connect() as server:
             server.execute("DELETE FROM memoryd.files WHERE person = 'ben'")
@@ -180,8 +215,7 @@ def test_rows_that_lie_cost_themselves_alone(shared: Acme) -> None:
     }
     with shared.server.connect() as server:
         for path, body in rows.items():
-            values = ("acme", "dora", path, body, body)
-            server.execute("INSERT INTO memoryd.files VALUES (%s, %s, %s, sha256(%s), %s)", values)
+            server.execute(PUT, ("acme", "dora", path, body, body))
     try:
         shared.ben.typed("team", "sync")
         notes = shared.ben.daemon.state / "teams" / "acme" / "notes"
@@ -234,5 +268,41 @@ def test_who_is_taken_out_sees_nothing_any_more(acme: Acme) -> None:
     assert "ben read" in acme.ana.typed("team", "members", "add", "ben", "--role", "read", *server)
     acme.ben.typed("team", "sync")
     assert [one for one in acme.ben.told("where is the castle key") if one.get("person")]
-    acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes")
-    assert "not share" in " ".join(acme.ben.team()["trouble"])
+    refused = acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes", expected=Exit.ERROR)
+    assert "not share" in refused
+    # whoever gave the role, an owner takes it away
+    acme.ana.typed("team", "members", "add", "ana", "--role", "owner", *server)
+    own = ("--server", acme.server.remote("ana"), "--team", "acme")
+    with acme.server.connect() as admin:
+        admin.execute(PUT, ("acme", "ben", "notes/ben/memory/left.md", b"x", b"x"))
+    left = acme.ana.typed("team", "members", "remove", "ben", "--with-files", *own)
+    assert ("ben" not in left.partition("note:")[0], "ana owner" in left) == (True, True)
+    with acme.server.connect() as admin:
+        assert admin.execute("SELECT * FROM memoryd.files WHERE person = 'ben'").fetchall() == []
+    place = ("--server", acme.server.remote("ben"), "--team", "acme")
+    assert "no team acme" in acme.ben.typed("team", "members", "add", "ben", *place, expected=Exit.ERROR)
+
+
+def test_a_server_writes_nothing_outside_of_ones_own_files(tmp_path: Path, acme: Acme) -> None:
+    target = tmp_path / "bashrc"
+    target.write_text("mine")
+    paths = (str(target), f"../../../../../../../../../..{target}", "notes/ben/memory/x.md", "memory/x.md")
+    with acme.server.connect() as server:
+        for path in paths:
+            server.execute(PUT, ("acme", "ana", path, b"theirs", b"theirs"))
+    acme.ana.typed("team", "sync")
+    with acme.server.connect() as server:
+        server.execute("DELETE FROM memoryd.files WHERE body = 'theirs'")
+    acme.ana.typed("team", "sync")
+    assert target.read_text() == "mine"
+
+
+def test_a_server_from_an_older_copy_takes_nothing_back(acme: Acme) -> None:
+    acme.ana.typed("team", "promote", acme.ana.id_of("castle"), "--yes")
+    with acme.server.connect() as server:
+        server.execute("DELETE FROM memoryd.files")
+        server.execute("UPDATE memoryd.teams SET generation = 1")
+    acme.ana.typed("team", "sync")
+    with acme.server.connect() as server:
+        bodies = server.execute("SELECT body FROM memoryd.files WHERE person = 'ana'").fetchall()
+    assert any(b"castle" in bytes(body) for (body,) in bodies)

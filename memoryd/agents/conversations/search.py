@@ -7,7 +7,6 @@ from typing import Final
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.config.agents import Agent
-from memoryd.config.memory_search import MemorySearchSection
 from memoryd.config.paths import qmd_home, state_dir
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.files.roots import workspace_roots
@@ -30,19 +29,22 @@ RECORD: Final = "exports.json"
 
 def conversation_arm(
     conversations: AgentConversations,
-    settings: MemorySearchSection,
     *,
+    is_reading: bool,
     exports: ExportedSearch | None,
     weights: Weights,
 ) -> ConversationArm:
-    """Return what answers from an agent's conversations; where none are kept, it says what to set."""
+    """Return what answers from an agent's conversations; where none are kept, it says what to set.
+
+    `is_reading`: transcripts are read for it.
+    """
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
-        return ConversationArm(index, lambda seconds: _index_arm(conversations, settings, seconds))
+        return ConversationArm(index, lambda seconds: _index_arm(conversations, seconds, is_reading=is_reading))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
     async def standing(seconds: float) -> Arm:
-        arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, settings, seconds)
+        arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
         if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
             return arm
         return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
@@ -50,7 +52,7 @@ def conversation_arm(
     return ConversationArm(joined, standing)
 
 
-async def _index_arm(conversations: AgentConversations, settings: MemorySearchSection, seconds: float) -> Arm:
+async def _index_arm(conversations: AgentConversations, seconds: float, *, is_reading: bool) -> Arm:
     """Say what the index lacks after these seconds; one that cannot be read at all says so when it is asked."""
     is_current = await conversations.catch_up(seconds)
     if trouble := conversations.trouble:
@@ -60,7 +62,6 @@ async def _index_arm(conversations: AgentConversations, settings: MemorySearchSe
     if pending := conversations.embedding_loop.pending:
         reason = f"{pending} {'passage has' if pending == 1 else 'passages have'} no vector yet"
         return Arm(ArmState.PARTIAL, reason)
-    is_reading = settings.experimental.session_memory and "sessions" in settings.sources
     return Arm(ArmState.OK, "" if is_reading else NO_TRANSCRIPTS)
 
 

@@ -21,11 +21,10 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.identifiers import identifier_in
 from memoryd.domain.memories.capture.rejections import says_secret
-from memoryd.domain.memories.changes.forgetting import OF_SESSION
 from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
-from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
+from memoryd.domain.memories.line import OF_SESSION, Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.reflect.citing import CitedFact
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.summary import (

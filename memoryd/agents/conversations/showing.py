@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Final
 
 from msgspec import Struct
@@ -20,7 +21,9 @@ from memoryd.domain.citations import Citation, holds_turns, is_conversation, ses
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
+from memoryd.domain.text.sanitizing import text_flags
 from memoryd.errors import InvalidRequest, NotFound
+from memoryd.files.excerpts import MAX_CHARS, LineRange, Window
 from memoryd.qmd.conversations import ExportedSearch
 from memoryd.replies.conversations import (
     SessionEntryReply,
@@ -30,6 +33,7 @@ from memoryd.replies.conversations import (
     SessionRememberReply,
     SessionSyncReply,
 )
+from memoryd.replies.search import FileReply
 from memoryd.sessions.conversation_source import spoken_lines
 from memoryd.sessions.session_turns import check_remembered
 from memoryd.sessions.transcripts.reading import lines_now
@@ -94,6 +98,37 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         if self._is_pending_forget(RelativePath(cited_lines(citation).path)):
             raise NotFound(f"there is no conversation {cited.path!r}", hint="memoryctl sessions list")
         return await self._show(citation, around=around)
+
+    async def read(self, cited: Citation, asked: LineRange) -> FileReply:
+        """Return lines of a conversation as those of a document, empty where nothing is said; raises as `show`.
+
+        Only what is behind them is looked at, and of that not all: `totalLines` goes as far.
+        """
+        first, count = (cited.start_line, cited.line_count) if cited.start_line else (asked.first, asked.count)
+        path, wanted = RelativePath(cited.path), range(first, first + count + SHOWN_LINES)
+        if self._is_pending_forget(path):
+            raise NotFound(f"there is no conversation {path!r}", hint="memoryctl sessions list")
+        find = self._turns if holds_turns(path) else self._transcript
+        texts = await find(path, wanted, cited=wanted[:count])
+        window = Window(first=1, count=count, column=asked.column, max_chars=MAX_CHARS)
+        for number in range(first, max(texts, default=first) + 1):
+            window.feed(" ".join(texts.get(number, "").split("\n")) + "\n")
+        page = window.lines()
+        return FileReply(
+            {
+                "path": path,
+                "text": page.text,
+                "from": first,
+                "lines": page.count,
+                "column": asked.column,
+                "totalLines": first - 1 + page.total,
+                "sha256": sha256(page.text.encode("utf-8", "surrogatepass")).hexdigest(),
+                "truncated": page.next_first is not None or page.next_column is not None,
+                "nextFrom": None if page.next_first is None else first - 1 + page.next_first,
+                "nextColumn": page.next_column,
+                "flags": [one.value for one in text_flags(page.text)],
+            }
+        )
 
     async def _show(self, text: str, *, around: int) -> SessionLinesReply:
         """Return lines by their citation, or a whole conversation; raises as `show`."""

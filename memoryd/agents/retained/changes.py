@@ -1,13 +1,16 @@
-"""What was written into the workspace of an agent, and taking it back; for its owner alone.
+"""What was written into the workspace of an agent, taking it back, and settling conflicts; for its owner alone.
 
 `Retained` holds an object for each use of the agent's retained memories.
 """
 
+import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,22 +31,35 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import (
+    ROOT_FILES,
+    RelativePath,
+    is_conflict_copy,
+    is_outside,
+    original_of,
+    printable_name,
+)
+from memoryd.domain.memories.changes.diffs import both_versions, unified_diff
 from memoryd.domain.memories.changes.forgetting import with_other_lines
 from memoryd.domain.memories.generated import block_in
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.domain.redaction import secrets_in
-from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, settled_marks
+from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.journal import Journal, Undoing, stored_hunks
+from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks
+from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.touches import NO_FILE
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.changes import (
     ChangedLinesReply,
     ChangeReply,
     ChangesReply,
+    ConflictReply,
+    ConflictSettledReply,
+    ConflictsReply,
     LinesReplacedReply,
     UndoneReply,
     UndoReply,
@@ -60,6 +76,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     journal: Journal
     usage: UsageCache
     index: WorkspaceIndex
+    proposals: ProposalQueue
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
@@ -102,6 +119,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
             undone = await undoing.undo(number, is_dry_run=is_dry_run)
+        for row, by in undone:
+            if by and row.writer == WrittenBy.PROPOSAL:
+                await self.proposals.reopen(row.run)
         if any(by and row.path != NO_FILE for row, by in undone):
             # who asks next finds what was brought back
             await is_searchable(self.index)
@@ -196,6 +216,102 @@ def _hash_reply(digest: bytes) -> str | None:
     return "" if digest == NOT_KEPT else digest.hex() or None
 
 
+CONFLICTS_SHOWN: Final = 50
+FLAGGED_MAX: Final = 10_000
+"""Documents with any flag that are looked through."""
+_CONFLICTS_HINT: Final = "memoryctl conflicts shows both versions as they are now"
+
+
+class AgentConflicts(Struct, frozen=True, kw_only=True):
+    """Two versions of a note at once in the workspace of one agent.
+
+    A program that synchronises folders leaves a copy with a name of its own, git leaves both versions between marks.
+    The notes of the workspace are looked at, and copies of its core file, which no index holds.
+    """
+
+    journal: Journal
+    index: WorkspaceIndex
+
+    async def all(self) -> ConflictsReply:
+        """Return the first `CONFLICTS_SHOWN` conflicts, each with how its versions differ; raises StoreError."""
+        paths = await self._paths()
+        return ConflictsReply(conflicts=[await self._reply(path) for path in paths[:CONFLICTS_SHOWN]], total=len(paths))
+
+    async def settle(self, path: RelativePath, keep: KeepVersion) -> ConflictSettledReply:
+        """Keep one version, or both, as changes of one run; raises NotFound, InvalidRequest, `Journal.change`'s."""
+        self.journal.check_writable()
+        original, text = original_of(path), (await self.journal.read(path)).text
+        if text is None:
+            raise NotFound(f"there is no note {path}", hint=_CONFLICTS_HINT)
+        if original == path:
+            if not any(marked_conflicts(text.encode())):
+                raise InvalidRequest(
+                    f"{path} is no copy of a conflict, and has none of git's marks", hint=_CONFLICTS_HINT
+                )
+            edits: list[tuple[RelativePath, Edit]] = [(path, partial(_without_marks, keep))]
+        else:
+            edits = [(original, partial(_kept, text, keep)), (path, partial(_taken_out, path, text))]
+        run, changes = uuid4().hex, list[int]()
+        async with self.journal.one_at_a_time:
+            for at, edit in edits:
+                why = f"a conflict was settled: {keep} kept"
+                made = await self.journal.change(at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original)
+                changes += [made.id] * made.is_written
+        searchable = await is_searchable(self.index)
+        return ConflictSettledReply(
+            path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable
+        )
+
+    async def _paths(self) -> list[RelativePath]:
+        flagged = await self.index.database.documents.flagged(FLAGGED_MAX)
+        known = {path for path, flags in flagged if Flag.CONFLICT in flags and not is_outside(path)}
+        withdrawn = self.index.indexer.withdrawn
+        # of a file that went a moment ago the index may still know
+        found = await asyncio.to_thread(_standing_conflicts, self.journal.files.workspace, known)
+        return [path for path in found if path not in withdrawn]
+
+    async def _reply(self, path: RelativePath) -> ConflictReply:
+        original = original_of(path)
+        try:
+            text, other = (await self.journal.read(path)).text or "", None
+            if original != path:
+                other = (await self.journal.read(original, is_shown=True)).text
+        except MemorydError as exc:
+            return ConflictReply(path=path, original=original, diff="", note=str(exc))
+        if original == path:
+            before, after = (settled_marks(text, keep) for keep in (KeepVersion.ORIGINAL, KeepVersion.COPY))
+            return ConflictReply(path=path, original=path, diff=unified_diff(path, before, after), note=None)
+        note = f"there is no {original}: only the copy can be kept" if other is None else None
+        return ConflictReply(path=path, original=original, diff=unified_diff(original, other or "", text), note=note)
+
+
+def _standing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
+    """Return those of some conflicts that are on disk, and the copies of files at the top, which no index holds."""
+    names = [printable_name(path.name) for path in workspace.glob("*.md")]
+    copies = {name for name in names if is_conflict_copy(name) and original_of(name) in ROOT_FILES}
+    return [RelativePath(path) for path in sorted(known | copies) if (workspace / path).exists()]
+
+
+def _kept(copy: str, keep: KeepVersion, text: str | None) -> str | None:
+    """Return what the original is to be; raises InvalidRequest where there is none to be kept."""
+    if keep is KeepVersion.ORIGINAL:
+        if text is None:
+            raise InvalidRequest("there is no original to be kept", hint="keep the copy")
+        return None
+    return copy if keep is KeepVersion.COPY or text is None else both_versions(text, copy)
+
+
+def _taken_out(path: str, copy: str, text: str | None) -> str:
+    """Return nothing in the place of a copy; raises InvalidRequest where it says something else by now."""
+    if text not in (copy, None):
+        raise InvalidRequest(f"{path} was edited meanwhile, and stays", hint=_CONFLICTS_HINT)
+    return ""
+
+
+def _without_marks(keep: KeepVersion, text: str | None) -> str:
+    return settled_marks(text or "", keep)
+
+
 class Retained(Struct, frozen=True, kw_only=True):
     """The retained memories of one agent."""
 
@@ -221,6 +337,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     document_edits: AgentDocumentEdits
     replacing: AgentReplacing
     disagreements: AgentDisagreements
+    conflicts: AgentConflicts
     transfer: AgentTransfer
 
     @property

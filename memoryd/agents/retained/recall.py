@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.documents import CORE_FILES, RelativePath, person_of
+from memoryd.domain.documents import CORE_FILES, RelativePath, is_conflict_copy, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import (
@@ -187,8 +187,8 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
 
 
 def _by(path: str) -> str:
-    """Return what stands before the words of others."""
-    return f"[{person}] " if (person := person_of(path)) else ""
+    """Return what stands before the words of others, and of the other version of a note."""
+    return (f"[{person}] " if (person := person_of(path)) else "") + "[copy of a conflict] " * is_conflict_copy(path)
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
     seconds: float = SETTLE_SECONDS
 
     async def now(self) -> Book:
-        """Return the book of what is said here, once what is on disk is in the index.
+        """Return the book of what is said and settled here, once what is on disk is in the index.
 
         Raises NotNow where that cannot be, StoreError.
         """
@@ -53,7 +53,7 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
         if self.index.pending_files:
             raise NotNow("some notes are still to be read", hint="memoryctl status tells more")
-        return (await self.book.now()).own
+        return (await self.book.now()).settled
 
     async def told(self) -> SharedMemories:
         """Return what may be told to all; raises as `now` does."""

@@ -44,6 +44,8 @@ from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 STRENGTH: Final = 0.02
 """How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
 FOLLOW_SECONDS: Final = 60.0
+TROUBLED_SECONDS: Final = 5.0
+"""How long an index that says what is in its way may try again, before that is the answer."""
 _PAGES: Final = "bank/"
 
 
@@ -131,12 +133,19 @@ class ForgettingIndexes(Struct, eq=False):
     async def follow(self) -> str:
         """Have all of them follow the disk now; return why one cannot, empty if all did."""
         tickets = [(index, index.demand()) for index in self._all]
-        try:
-            async with asyncio.timeout(FOLLOW_SECONDS):
-                for index, ticket in tickets:
-                    await index.settled(ticket)
-        except TimeoutError:
-            return f"an index did not follow the notes within {FOLLOW_SECONDS:.0f} s"
+        for seconds in (TROUBLED_SECONDS, FOLLOW_SECONDS - TROUBLED_SECONDS):
+            try:
+                async with asyncio.timeout(seconds):
+                    for index, ticket in tickets:
+                        await index.settled(ticket)
+                return self._trouble
+            except TimeoutError:
+                if self._trouble:
+                    return self._trouble
+        return f"an index did not follow the notes within {FOLLOW_SECONDS:.0f} s"
+
+    @property
+    def _trouble(self) -> str:
         return next((f"an index cannot follow the notes: {index.trouble}" for index in self._all if index.trouble), "")
 
     async def drop_remains(self) -> str:

@@ -31,6 +31,7 @@ from memoryd.agents.workspace.settings import (
 )
 from memoryd.config.agents import Agent
 from memoryd.domain.citations import transcript_path
+from memoryd.domain.documents import is_conflict_copy
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
@@ -133,7 +134,7 @@ def workspace_reflect(
     queue = ProposalQueue(rows, memories.journal, settled.told)
     reflecting = Reflecting(
         book=settled.now,
-        known=lambda: memories.index.indexer.known_paths,
+        known=lambda: {path for path in memories.index.indexer.known_paths if not is_conflict_copy(path)},
         journal=memories.journal,
         opinions=memories.opinions,
         queue=queue,

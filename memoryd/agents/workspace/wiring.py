@@ -6,7 +6,7 @@ from memoryd.agents.conversations.search import conversation_arm
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.read import AgentFiles, AgentVerifying
-from memoryd.agents.retained.changes import AgentChanges, Retained
+from memoryd.agents.retained.changes import AgentChanges, AgentConflicts, Retained
 from memoryd.agents.retained.core import AgentCore, CoreRights
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
@@ -167,7 +167,11 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             index=memories.index,
         ),
         changes=AgentChanges(
-            journal=journal, usage=memories.usage, index=memories.index, now=owners_time(agent.memory).now
+            journal=journal,
+            usage=memories.usage,
+            index=memories.index,
+            proposals=shared.reflect.proposals,
+            now=owners_time(agent.memory).now,
         ),
         reflect=shared.reflect,
         recall=recall,
@@ -175,6 +179,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         document_edits=edits,
         replacing=AgentReplacing(edits=edits),
         disagreements=AgentDisagreements(documents=documents, editing=edits.editing),
+        conflicts=AgentConflicts(journal=journal, index=memories.index),
         transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
         capture=AgentCapture(
             agent=agent.id,
@@ -205,7 +210,9 @@ def agent_search(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     exports = None if own.qmd is None else own.qmd.conversations
     service = SearchService(
         notes=_notes_search(agent, shared, own),
-        conversations=conversation_arm(own.conversations, settings, exports=exports, weights=weights),
+        conversations=conversation_arm(
+            own.conversations, is_reading=agent.reads_transcripts, exports=exports, weights=weights
+        ),
         weights=weights,
         disk=_disk_follower(agent, shared, own),
     )

@@ -14,10 +14,14 @@ from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
 from memoryd.api.models import AgentId, Request, SessionKeyText, Whole
 from memoryd.domain.access import Admitted, Who
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
+from memoryd.domain.text.sanitizing import KeepVersion
 from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
 from memoryd.replies.changes import (
     ChangesReply,
+    ConflictSettledReply,
+    ConflictsReply,
     CoreEditReply,
     CoreReply,
     ForgetReply,
@@ -120,6 +124,29 @@ class UndoRequest(Request):
     session_key: SessionKeyText = None
     """The session that asks; null: no session."""
     agent: AgentId = None
+
+
+class ConflictSettleRequest(Request):
+    """A conflict, and which version of it is to be kept."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1024)]
+    """The copy, or the note between whose lines git left both versions, as `GET /v1/conflicts` names it."""
+    keep: Annotated[KeepVersion, Field(strict=False)]
+    """The `original`, the `copy`, or the lines of `both`."""
+    agent: AgentId = None
+
+
+async def conflicts(admitted: AdmittedByQuery, memories: Memories) -> ConflictsReply:
+    """List the notes of which there are two versions at once, and how these differ."""
+    return await memories.retained(admitted).conflicts.all()
+
+
+async def settle_conflict(
+    request: ConflictSettleRequest, admitted: AdmittedByBody, memories: Memories
+) -> ConflictSettledReply:
+    """Keep one of two versions of a note, or the lines of both, for the owner alone; that can be undone."""
+    path = RelativePath(request.path.removeprefix("./"))
+    return await memories.retained(admitted).conflicts.settle(path, request.keep)
 
 
 QA = "qa"
@@ -246,6 +273,8 @@ def _editable_core(admitted: Admitted, memories: Memories) -> AgentCore:
 CALLS: Final = (
     call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
     call("POST", "/lines/replace", Who.OWNER, replace_lines),
+    call("GET", "/conflicts", Who.OWNER, conflicts),
+    call("POST", "/conflicts/settle", Who.OWNER, settle_conflict),
     call("GET", "/verify", Who.SESSION, verify),
     call("GET", "/changes", Who.OWNER, changes),
     call("POST", "/undo", Who.OWNER, undo),

@@ -92,7 +92,7 @@ async def events(admitted: AdmittedByQuery, memories: Memories, services: AllSer
     return EventStream(memories.follow(admitted), keep_alive=services.keep_alive)
 
 
-DocumentPath = Annotated[str, Field(description="the document, as search names it, percent-encoded")]
+DocumentPath = Annotated[str, Field(description="the document, as search names it or cites its lines, percent-encoded")]
 FromLine = Annotated[int, Field(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
 LineCount = Annotated[int, Field(ge=1, le=LINES_MAX, description="how many lines at most")]
 FromColumn = Annotated[int, Field(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
@@ -106,7 +106,7 @@ async def get_file(
     lines: LineCount = DEFAULT_LINES,
     column: FromColumn = 1,
 ) -> FileReply:
-    """Read lines of a document; only what is indexed can be read."""
+    """Read lines of a document or conversation, by its path or a citation; only what is indexed can be read."""
     return await memories.read(admitted, path, LineRange(from_, lines, column))
 
 

@@ -36,6 +36,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
+from memoryd.domain.text.sanitizing import path_flags
 from memoryd.memory.opinions import OpinionEvidence, OpinionWithEvidence
 from memoryd.memory.recall.query import (
     CheckedSource,
@@ -189,6 +190,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "scope": line.attributes.scope or None,
             "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
+            "flags": list(path_flags(lead.source.path)) or None,
             "confidence": _confidence(item, opinion),
             "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))
             if is_belief(item.memory.kind)
@@ -219,6 +221,7 @@ def _passage(item: RecalledPassage) -> RecallItemReply:
             "heading": hit.chunk.heading,
             "content": hit.snippet.text,
             "person": person_of(hit.chunk.path) or None,
+            "flags": list(hit.snippet.flags) or None,
             "source": str(hit.citation),
             "citation": str(hit.citation),
             "score": round(item.placed.score, DIGITS),

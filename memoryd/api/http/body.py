@@ -135,12 +135,15 @@ def decode(body: bytes, *, max_depth: int = 32) -> Any:
     return value
 
 
-def decode_form(body: bytes) -> dict[str, str]:
-    """Return the fields of a form; one that is repeated has a value on each line. Raises InvalidRequest."""
-    fields: dict[str, str] = {}
+def decode_form(body: bytes) -> dict[str, list[str]]:
+    """Return all values of each field of a form, with line feeds as they were before a browser sent them.
+
+    Raises InvalidRequest.
+    """
+    fields: dict[str, list[str]] = {}
     try:
         for name, value in parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX):
-            fields[name] = f"{fields[name]}\n{value}" if name in fields else value
+            fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
     except ValueError as exc:
         raise InvalidRequest("that is no form", hint="send the form of a page") from exc
     return fields

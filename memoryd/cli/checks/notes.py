@@ -10,10 +10,19 @@ from memoryd.cli.checks.finding import Examination, Finding, check, with_part
 from memoryd.cli.terminal import count
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
-from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, printable_name
+from memoryd.domain.documents import (
+    INDEX_ALL,
+    ROOT_FILES,
+    OutsideCount,
+    RelativePath,
+    is_conflict_copy,
+    original_of,
+    printable_name,
+)
 from memoryd.domain.memories.edits import strays_in
 from memoryd.domain.memories.sections import is_of_memories, memory_sections
 from memoryd.domain.patterns import is_glob
+from memoryd.domain.text.sanitizing import marked_conflicts
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
@@ -71,6 +80,22 @@ def ignored(examination: Examination) -> Iterator[Finding]:
             if is_path and not any(map(patterns_of(workspace, [line]).hides, paths)):
                 shown = printable_name(RelativePath(line.strip()))
                 yield Finding("look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
+
+
+@check("notes.conflicts", "notes", advice="`memoryctl conflicts` shows how both versions differ, and settles it")
+def conflicts(examination: Examination) -> Iterator[Finding]:
+    """Look at whether there are two versions of a note, left by a program that synchronises folders or by git."""
+    for agent in examination.agents:
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
+        copies = sorted({path for path in (*scan(roots, rules).files, *names) if is_conflict_copy(path)})
+        marked = [path for path, data in _documents(agent, examination.config) if any(marked_conflicts(data))]
+        found = [f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies]
+        found += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]
+        findings = [Finding("look", one, "memoryctl conflicts") for one in found[:MAX_SHOWN]]
+        if len(found) > MAX_SHOWN:
+            findings.append(Finding("look", f"{len(found) - MAX_SHOWN:,} more conflicts like these"))
+        yield from with_part(f"notes of {agent.id}", *findings or [Finding("ok", "no note has two versions")])
 
 
 def _below(workspace: Path) -> Iterator[str]:

@@ -85,7 +85,10 @@ def members_command(invocation: Invocation, server: str | None, name: str | None
 @members_command.command("add")
 @argument("person", metavar="NAME", help="Their login on the server, by which they are cited.")
 @click.option(
-    "--role", type=click.Choice([one.value for one in MemberRole]), default=MemberRole.WRITE, help="What they may do."
+    "--role",
+    type=click.Choice([one.value for one in MemberRole]),
+    default=MemberRole.WRITE.value,
+    help="What they may do.",
 )
 @server_option
 @name_option

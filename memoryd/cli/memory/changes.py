@@ -1,17 +1,24 @@
-"""memoryctl changes, undo, forget and verify: what was written and by whom, taking it back, and having it gone."""
+"""memoryctl changes, undo, forget, verify and conflicts: what was written, and what stands of it, or is to go."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TypeVar, Unpack
+from typing import Final, TypeVar, Unpack
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, shared, verb
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import ChangeBounds
 from memoryd.domain.citations import is_conversation
-from memoryd.replies.changes import ChangeReply, ChangesReply, ForgetReply, VerifyReply, WrittenSessionReply
+from memoryd.replies.changes import (
+    ChangeReply,
+    ChangesReply,
+    ConflictReply,
+    ForgetReply,
+    VerifyReply,
+    WrittenSessionReply,
+)
 from memoryd.replies.conversations import SessionForgetReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
@@ -232,3 +239,45 @@ def _verify_notes(reply: VerifyReply) -> Iterator[str]:
         yield f"there is a newer version: {newer[:SHORT_ID]}"
     if reply["note"]:
         yield reply["note"]
+
+
+VERSIONS: Final = ("original", "copy", "both")
+
+
+@click.group("conflicts", invoke_without_command=True)
+@shared
+@click.pass_context
+def conflicts_command(context: click.Context) -> Exit | None:
+    """Show notes of which there are two versions, by a program that synchronises folders or by git, and settle them."""
+    return context.invoke(list_conflicts) if context.invoked_subcommand is None else None
+
+
+@conflicts_command.command("list")
+@verb
+def list_conflicts(invocation: Invocation) -> Exit:
+    """Show how each copy differs from its original (`-` original, `+` copy); exit 3 if there is none."""
+    reply = invocation.memory.conflicts()
+    shown = reply["conflicts"]
+    more = reply["total"] - len(shown)
+    notes = ["to settle one: memoryctl conflicts keep PATH original|copy|both" if shown else "no conflicts"]
+    notes += [f"{more} more are not shown"] * (more > 0)
+    return invocation.show(reply, (line for one in shown for line in _conflict_lines(one)), notes, code=found(shown))
+
+
+@conflicts_command.command("keep")
+@argument("path", metavar="PATH", help="The copy, or the note in which git left both versions.")
+@argument("kept", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
+@verb
+def keep_version(invocation: Invocation, path: str, kept: str) -> Exit:
+    """Keep one version, or the lines of both, in the original; the copy goes, and `memoryctl undo` brings it back."""
+    reply = invocation.memory.settle_conflict(path, kept)
+    undo = [f"to have it back: memoryctl undo --run {reply['run']}"] * bool(reply["changes"])
+    return invocation.show(reply, [f"{harmless_line(reply['original'])}: {reply['keep']} kept"], undo)
+
+
+def _conflict_lines(one: ConflictReply) -> Iterator[str]:
+    of = "both versions between the marks of git" if one["path"] == one["original"] else f"copy of {one['original']}"
+    yield f"{styled(harmless_line(one['path']), bold=True)}  {harmless_line(of)}"
+    yield from (f"    {harmless(line)}" for line in one["diff"].splitlines()[2:])
+    if one["note"]:
+        yield f"    {harmless_line(one['note'])}"

@@ -109,6 +109,7 @@ def _about(item: RecallItemReply) -> str:
     if "confidence" in item:
         parts.append(f"c={item['confidence']:.2f}")
     parts += [item["id"][:SHORT_ID]] if "id" in item else []
+    parts += item.get("flags", [])
     parts += ["superseded"] if item.get("supersededBy") else []
     parts += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
     parts += [item["state"]] if item.get("state", "verified") != "verified" else []

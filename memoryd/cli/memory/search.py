@@ -1,6 +1,5 @@
 """memoryctl search and get: cited hits for a question, and the text of a document or of cited lines."""
 
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,7 +13,7 @@ from memoryd.cli.answer_health import WHY, deadline_option, question_argument, r
 from memoryd.cli.invocation import Invocation, Number, argument, found, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import behind_gutter, count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import SearchBounds
-from memoryd.domain.citations import Citation, cited, conversation_cited, one_line, parse
+from memoryd.domain.citations import Citation, cited, is_conversation, one_line, parse
 from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchReply
 from memoryd.wire import LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
 
@@ -133,7 +132,7 @@ def get_command(
     column: int | None,
     around: int | None,
 ) -> Exit:
-    """Print a document of the memory, or the lines of a citation, exactly.
+    """Print a document or conversation of the memory, or the lines of a citation, exactly, but for secrets.
 
     On a terminal cited lines stand among their neighbours, and are marked.
     """
@@ -162,9 +161,7 @@ def get_command(
 def _citation(text: str) -> Citation:
     if not text.strip():
         raise click.UsageError("no document: memoryctl get MEMORY.md")
-    if conversation_cited(text) is not None:
-        raise click.UsageError(f"{text} is of a conversation: memoryctl sessions show {shlex.quote(text)}")
-    if "#L" not in text:
+    if "#L" not in text and not is_conversation(text.partition("#")[0]):
         return Citation(text)  # a file name may hold a #
     try:
         cited = parse(text)

@@ -19,6 +19,8 @@ from memoryd.cli.invocation import Invocation, verb
 from memoryd.cli.memory.status_rows import Level, StatusRow, details, joined, level_of, row, time_since
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, percent, size
 from memoryd.client import Client
+from memoryd.domain.documents import is_conflict_copy, original_of
+from memoryd.domain.text.sanitizing import Flag
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded
 from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.status import AgentStatus, StatusReply
@@ -266,7 +268,13 @@ def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
         shown = next((f"{first['path']}: {first['reason']}" for first in agent["skipped"]), "")
         yield row(Level.NOTE, "skipped", count(agent["skippedCount"], "file"), shown)
     if flagged := agent.get("flagged"):
-        yield row(Level.NOTE, "odd", count(len(flagged), "note"), flagged[0]["path"], flagged[0]["flags"])
+        conflicts = [one for one in flagged if Flag.CONFLICT in one["flags"]]
+        if odd := [one for one in flagged if one not in conflicts]:
+            yield row(Level.NOTE, "odd", count(len(odd), "note"), odd[0]["path"], odd[0]["flags"])
+        if conflicts:
+            first = conflicts[0]["path"]
+            pair = f"{first} of {original_of(first)}" if is_conflict_copy(first) else f"{first}, by the marks of git"
+            yield row(Level.NOTE, "conflicts", count(len(conflicts), "note"), pair, next_step="memoryctl conflicts")
     if outside := agent.get("outside"):
         found = f"{'more than ' if outside['more'] else ''}{count(outside['files'], 'Markdown file')} in other places"
         yield row(Level.NOTE, "not indexed", found, next_step=outside["hint"])

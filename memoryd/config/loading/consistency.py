@@ -203,6 +203,11 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
                 f"{where}: memory.sessions.folders has no effect without experimental.sessionMemory: true "
                 'and "sessions" in memorySearch.sources'
             )
+        if agent.wants_sessions_without_qmd and not (agent.reads_transcripts or is_allowed):
+            yield (
+                f"{where}: memory.qmd.sessions.enabled is for qmd, and a provider elsewhere would get them; if it may, "
+                'set experimental.sessionMemory: true, and "sessions" in memorySearch.sources'
+            )
         if agent.memory.qa.from_transcripts and not agent.takes_turns:
             yield (
                 f"agent {agent.id}: memory.qa.fromTranscripts has no effect "
@@ -211,5 +216,5 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
 
 
 def _has_idle_folders(agent: Agent) -> bool:
-    is_used = agent.exports_transcripts or agent.takes_turns
+    is_used = agent.exports_transcripts or agent.takes_turns or agent.reads_transcripts
     return not is_used and any(folder.agent == agent.id for folder in agent.memory.sessions.folders)

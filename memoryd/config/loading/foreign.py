@@ -10,13 +10,16 @@ from typing import Final
 from msgspec import Struct, field
 from pydantic.alias_generators import to_camel
 
-from memoryd.config.loading.keys import dotted, is_map, own_keys, section_in, unknown_key
+from memoryd.config.loading.keys import NEAR, dotted, is_map, nearest, own_keys, section_in, unknown_key
 from memoryd.config.loading.raw import INCLUDE, KeyPath, Raw, agents_in, object_at, value_at
 from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS
 from memoryd.config.root import Config
-from memoryd.config.section import Section, SharedSection
+from memoryd.config.section import OpenClawSection, Section, SharedSection
 from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOTE
+from memoryd.domain.expressions import expression
 
+HIDING: Final = expression(r"(?i).*(?:ignor|exclu|hid|priva|secret|deny|block|skip|scope|forb|readonly)")
+"""A key of this kind that does nothing would show what was to be hidden."""
 TYPING_SLIP: Final = 0.8
 """A foreign name that is so similar to one of ours (difflib ratio) is reported as a typing error."""
 
@@ -31,7 +34,7 @@ MISPLACED: Final[Mapping[KeyPath, str]] = {
 PROVIDER_ENTRIES: Final = ("models", "providers")
 _BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
 UNSUPPORTED_PROVIDERS: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
-"""Providers of OpenClaw that memoryd cannot ask."""
+"""Providers of OpenClaw that memoryd cannot ask; nor can it any other, but what looks like one of ours is a problem."""
 COMPATIBLE: Final = "openai-compatible"
 """OpenClaw's name for an endpoint that speaks OpenAI's protocol, and gets none of OpenAI's keys."""
 PROVIDER_OF_API: Final[Mapping[str, str]] = {
@@ -160,7 +163,9 @@ def _our_provider_for(name: str, search: Raw, raw: Raw, named: Set[str]) -> str 
         return "openai" if own else NONE
     providers = object_at(raw, PROVIDER_ENTRIES)
     entry = providers.get(name)
-    if name in {LOCAL, NONE, AUTO, *REMOTE} or not (isinstance(entry, dict) or name in UNSUPPORTED_PROVIDERS):
+    ours_are = {LOCAL, NONE, AUTO, *REMOTE}
+    is_slip = bool(difflib.get_close_matches(name.strip().lower(), ours_are, 1, NEAR))
+    if name in ours_are or (is_slip and not isinstance(entry, dict) and name not in UNSUPPORTED_PROVIDERS):
         return None
     known = PROVIDER_OF_API.get(str(entry.get("api"))) if isinstance(entry, dict) else None
     if known is None or not isinstance(entry, dict) or not entry.get("baseUrl"):
@@ -216,7 +221,7 @@ def _separate(section: type[Section], location: KeyPath, holder: object, result:
     """Take foreign keys out of a section and of all below it; what only memoryd uses keeps them, for validation."""
     if not isinstance(holder, dict):
         return
-    if issubclass(section, SharedSection):
+    if issubclass(section, (SharedSection, OpenClawSection)):
         _set_aside(section, location, holder, result)
     for key, kind in own_keys(section).items():
         below, value = section_in(kind), holder.get(key)
@@ -235,12 +240,22 @@ def _entries(value: object, has_names: bool) -> list[KeyPath]:
 def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: SeparatedKeys) -> None:
     known = own_keys(section)
     for key in [key for key in holder if key not in known and key != INCLUDE]:
-        here = (*location, key)
+        here, is_memory = (*location, key), issubclass(section, OpenClawSection)
         del holder[key]
-        if difflib.get_close_matches(key.replace("_", "").lower(), [name.lower() for name in known], 1, TYPING_SLIP):
+        if _is_meant(key, section):
             result.problems.append(unknown_key(here, Config))
+        elif is_memory:
+            result.ineffective.append(f"{dotted(here)} has no effect: memoryd has no such key")
         elif key not in SILENT:
             result.foreign.append(dotted(here))
+
+
+def _is_meant(key: str, section: type[Section]) -> bool:
+    """Tell whether a key that a section does not have is likely one of ours with a slip, or is to hide something."""
+    if issubclass(section, OpenClawSection):
+        return bool(nearest(key, section) or HIDING.match(key))
+    known = [name.lower() for name in own_keys(section)]
+    return bool(difflib.get_close_matches(key.replace("_", "").lower(), known, 1, TYPING_SLIP))
 
 
 WITHOUT_EFFECT: Final[Mapping[str, str]] = {

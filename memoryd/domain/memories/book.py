@@ -15,10 +15,10 @@ from msgspec import Struct, field
 
 from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import person_of
+from memoryd.domain.documents import is_conflict_copy, person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
 from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief, short_id
-from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
@@ -49,7 +49,12 @@ class Memory(Struct, frozen=True):
 
     id: MemoryId
     sources: tuple[MemorySource, ...]
-    """The newest first; of one day, the last line first."""
+    """The newest first; of one day, the last line first; those in copies of a conflict last."""
+
+    @property
+    def is_of_copies(self) -> bool:
+        """Whether copies of conflicts alone state it."""
+        return is_conflict_copy(self.sources[0].path)
 
     @property
     def line(self) -> RetainedLine:
@@ -73,7 +78,7 @@ class Memory(Struct, frozen=True):
 
     @property
     def first_recorded(self) -> date:
-        return self.sources[-1].day
+        return min(source.day for source in self.sources)
 
 
 def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
@@ -119,6 +124,13 @@ class Book(Struct, frozen=True, dict=True):
         sources = (source for memory in self.memories.values() for source in memory.sources)
         return book_of((one for one in sources if not person_of(one.path)), self.pages.values())
 
+    @cached_property
+    def settled(self) -> "Book":
+        """The own book without what copies of conflicts say: what may be written anew."""
+        sources = [source for memory in self.own.memories.values() for source in memory.sources]
+        settled = [one for one in sources if not is_conflict_copy(one.path)]
+        return self.own if len(settled) == len(sources) else book_of(settled, self.pages.values())
+
     def note_superseded(self, found: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
         """Store what each memory supersedes, if a caller derived it from the book before, which costs far less."""
         self.__dict__.setdefault("superseded", found)
@@ -127,6 +139,16 @@ class Book(Struct, frozen=True, dict=True):
     def by_day(self) -> tuple[Memory, ...]:
         """The memories by the day on which they were said first, and by their ids."""
         return tuple(sorted(self.memories.values(), key=lambda one: (one.first_recorded, one.id)))
+
+    @cached_property
+    def newest(self) -> tuple[Memory, ...]:
+        """The memories by the day of their newest line, the latest first, and by their ids."""
+        return newest_first(self.memories.values())
+
+    @cached_property
+    def of_sessions(self) -> tuple[Memory, ...]:
+        """The ends and summaries of sessions, which memoryd wrote itself."""
+        return tuple(one for one in self.memories.values() if is_of_session(one.line))
 
     @cached_property
     def stating(self) -> tuple[Memory, ...]:
@@ -209,10 +231,7 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
     stated = grouped((source.line.id, source) for source in sources)
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
-    memories = {
-        one: Memory(one, tuple(sorted(found, key=lambda one: (-one.day.toordinal(), one.path, -one.start_line))))
-        for one, found in stated.items()
-    }
+    memories = {one: Memory(one, tuple(sorted(found, key=_source_order))) for one, found in stated.items()}
     scopes = ((memory.line.attributes.scope, memory.id) for memory in memories.values())
     return Book(
         memories=memories,
@@ -224,6 +243,10 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
         marked=frozenset(memory.id for memory in memories.values() if _is_marked(memory)),
         written=names_in(memories.values()),
     )
+
+
+def _source_order(source: MemorySource) -> tuple[bool, int, str, int]:
+    return is_conflict_copy(source.path), -source.day.toordinal(), source.path, -source.start_line
 
 
 def about_entities(

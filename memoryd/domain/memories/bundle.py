@@ -384,7 +384,8 @@ class StableLines(Struct, frozen=True):
         come = {
             key: _stable_line(memory)
             for key in changed & book.memories.keys()
-            if (line := (memory := book.memories[key]).line).attributes.is_pinned or is_for_every_session(line)
+            if not (memory := book.memories[key]).is_of_copies
+            and ((line := memory.line).attributes.is_pinned or is_for_every_session(line))
         }
         return StableLines(book, stay | come)
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
-from memoryd.domain.memories.book import Book, Memory, newest_first
+from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
 from memoryd.domain.memories.line import Provenance
@@ -54,8 +54,8 @@ def shown_scope(scope: str, agent: str, *, is_alone: bool, team: str = "") -> st
 
 
 def within(book: Book, visibility: Visibility) -> list[Memory]:
-    """Return the memories that somebody may know of."""
-    return [one for one in book.memories.values() if visibility.admits(one.line.attributes.scope)]
+    """Return the memories that somebody may know of, the newest first."""
+    return [one for one in book.newest if visibility.admits(one.line.attributes.scope)]
 
 
 def named(memories: Iterable[Memory], name: str) -> Memory:
@@ -184,11 +184,11 @@ def page_of(
     document: Callable[[Memory], MemoryDocument],
     tier_of: Callable[[Memory], Tier],
 ) -> DocumentPage:
-    """Return the documents of memories that filters admit, the newest first, and how many there are.
+    """Return the documents of memories that filters admit, given the newest first, and how many there are.
 
     Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
     """
-    memories = newest_first(admitted)
+    memories = tuple(admitted)
     if filters.tier is not None:
         memories = tuple(one for one in memories if tier_of(one) is filters.tier)
     start = filters.offset + (bisect_right(memories, filters.after, key=place_of) if filters.after else 0)

@@ -12,7 +12,7 @@ from typing import Final
 import yaml
 from msgspec import Struct
 
-from memoryd.domain.documents import SUFFIX, RelativePath
+from memoryd.domain.documents import SUFFIX, RelativePath, is_conflict_copy
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, EntityPage, spelling
 from memoryd.domain.memories.entities import ENTITY_PAGES, EntitySlug, entity_page, slug_of
@@ -216,7 +216,7 @@ _HEADING_BYTES: Final = 4096
 
 def is_entity_page(path: str) -> bool:
     """Tell whether a document is the page of an entity."""
-    return path.startswith(ENTITY_PAGES) and "/" not in path[len(ENTITY_PAGES) :]
+    return path.startswith(ENTITY_PAGES) and "/" not in path[len(ENTITY_PAGES) :] and not is_conflict_copy(path)
 
 
 def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:

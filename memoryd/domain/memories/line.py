@@ -340,6 +340,17 @@ class RetainedLine(Struct, frozen=True):
         return default_importance(self.kind) if given is None else given
 
 
+OF_SESSION: Final = "session:"
+"""What the tag begins with that memories made of a session have."""
+
+
+def is_of_session(line: RetainedLine) -> bool:
+    """Tell whether a line is the end or a summary of a session, which memoryd wrote itself."""
+    if line.kind not in (Kind.SESSION, Kind.SUMMARY) or line.attributes.provenance is not Provenance.AGENT:
+        return False
+    return any(tag.startswith(OF_SESSION) for tag in line.attributes.tags)
+
+
 class LineHead(Struct, frozen=True):
     """Where the parts of a head are in the text of a bullet; of one without a head all are at the same place.
 

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath, home_path, person_of
+from memoryd.domain.documents import RelativePath, home_path, original_of, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
@@ -26,6 +26,7 @@ from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING, Lines, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
+from memoryd.domain.text.sanitizing import without_copies
 from memoryd.domain.text.structure import analyse
 
 UNREAD: Final = "?"
@@ -269,13 +270,13 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
     front = front_matter_bytes(data)
     generated = generated_in(data, front)
     if person_of(path):
-        bullets = _Reader(tabulate(generated.blanked(data)), front, generated, None).read()
+        bullets = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, None).read()
         shared = [replace(one, line=as_shared(one.line)) for one in bullets if isinstance(one, PlacedLine)]
         return MemorySections(tuple(shared), generated=generated.ranges)
-    scoped = scoped_spans(data, default=PAGES.get(path), generated=generated.ranges)
+    scoped = scoped_spans(data, default=PAGES.get(original_of(path)), generated=generated.ranges)
     if not holds_memories(path):
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
-    reader = _Reader(tabulate(generated.blanked(data)), front, generated, PAGES.get(path))
+    reader = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, PAGES.get(path))
     reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
     found = [_in_scope(one, scoped) for one in reader.read()]
     lines = tuple(one for one in found if isinstance(one, PlacedLine))
@@ -301,7 +302,7 @@ def retain_sections(data: bytes) -> tuple[tuple[int, int], ...]:
     """Return the lines of heading and last text of each Retain section, 1-based; takes what `memory_sections` does."""
     front = front_matter_bytes(data)
     generated = generated_in(data, front)
-    reader = _Reader(tabulate(generated.blanked(data)), front, generated, None)
+    reader = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, None)
     return tuple(reader.places())
 
 

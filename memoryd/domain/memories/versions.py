@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeVar
 from msgspec import Struct, field
 
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import person_of
+from memoryd.domain.documents import is_conflict_copy, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
@@ -237,9 +237,10 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
     known = grouped((short, memory) for one, memory in every.items() if (short := short_id(one)) in shorts)
 
     def named(memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
-        # the beginning of two ids names none
-        found = (known.get(short, []) for short in shorts)
-        return (others[0] for others in found if len(others) == 1 and others[0].id != memory.id)
+        # the beginning of two ids names none, and what others share names nothing that somebody else says
+        found = (others[0] for short in shorts if len(others := known.get(short, [])) == 1)
+        is_own = "" in _voices(memory)
+        return (other for other in found if other.id != memory.id and (is_own or _is_one_voice(memory, other)))
 
     for memory in (every[one] for one in sorted(naming)):
         for other in named(memory, memory.line.attributes.supersedes):
@@ -272,9 +273,16 @@ _RANKS: Final[Mapping[Provenance | None, int]] = {
 }
 
 
+_COPY: Final = "\0"
+
+
 def _voices(memory: Dated) -> frozenset[str]:
-    """Return who states a memory: members of a team, and the empty name for the owner, or an agent."""
-    return frozenset(person_of(source.path) for source in memory.sources)
+    """Return who states a memory: members of a team, and the empty name for the owner, or an agent.
+
+    What copies of conflicts alone state is a voice of its own: nobody has said yet that it holds.
+    """
+    settled = frozenset(person_of(source.path) for source in memory.sources if not is_conflict_copy(source.path))
+    return settled or frozenset((_COPY,))
 
 
 def _is_one_voice(one: Dated, other: Dated) -> bool:

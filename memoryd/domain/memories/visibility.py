@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.documents import CORE_FILES, RelativePath, person_of
+from memoryd.domain.documents import CORE_FILES, RelativePath, original_of, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.generated import citations_in, generated_in
 from memoryd.domain.memories.kinds import MemoryId, ShortId
+from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_sections, scoped_spans
 from memoryd.domain.text.lines import padded
@@ -38,7 +38,7 @@ class WithheldFromGroups(Struct, frozen=True):
 
     def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
         """Tell whether something may not be told: a pin, what says the same, text of the core file, or of a session."""
-        if memory in self.memories or path in CORE_FILES:
+        if memory in self.memories or original_of(path) in CORE_FILES:
             return True
         return any(one.occurs_in(text) for one in self.said) or not self.identifiers.isdisjoint(_identifiers(text))
 
@@ -87,7 +87,8 @@ def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
     """
     if person_of(path) or not is_of_memories(path) or _SIGN.decode() not in text.lower():
         return text
-    spans = [one for one in scoped_spans(padded(text), default=PAGES.get(path)) if not visibility.admits(one.scope)]
+    kind = PAGES.get(original_of(path))
+    spans = [one for one in scoped_spans(padded(text), default=kind) if not visibility.admits(one.scope)]
     if not spans:
         return text
     lines = text.split("\n")

@@ -27,14 +27,14 @@ Functions that select take hits best first and return positions in that order, s
 import heapq
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
 from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from memoryd.domain.documents import CORE_FILES, Source
+from memoryd.domain.documents import CORE_FILES, Source, is_conflict_copy, original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -48,8 +48,14 @@ ECHO: Final = 0.25
 """What a question that nobody answered keeps of its score, which has more of the words asked for than any answer."""
 
 
+COPY_WEIGHT: Final = 0.5
+"""Of what copies of conflicts say: what its original says, or nobody has said yet that it holds."""
+
+COPY_BEHIND: Final = "a copy of a conflict counts half, and stands behind its original"
+
+
 class Decay(Struct, frozen=True):
-    """What is taken from a score: by age, 0 to 1 with its whole days, None for what lasts; and from an echo.
+    """What is taken from a score: by age, 0 to 1 with its whole days, None for what lasts; from an echo, and a copy.
 
     `told` is how much of what a conversation holds of the question was more than asked, and answered by nobody.
     """
@@ -57,10 +63,12 @@ class Decay(Struct, frozen=True):
     by_age: float = 1.0
     age_days: int | None = None
     told: float = 1.0
+    is_copy: bool = False
+    """Whether its document is a copy of a conflict."""
 
     @property
     def factor(self) -> float:
-        return self.by_age * (ECHO + (1 - ECHO) * self.told)
+        return self.by_age * (ECHO + (1 - ECHO) * self.told) * (COPY_WEIGHT if self.is_copy else 1.0)
 
 
 def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:
@@ -85,7 +93,7 @@ def decay_day(path: str, source: str, mtime_ns: int, zone: tzinfo = UTC) -> date
     """
     if source == Source.SESSIONS:
         return datetime.fromtimestamp(mtime_ns / 1e9, zone).date()
-    if path.startswith(EVERGREEN_FOLDER) or path in CORE_FILES:
+    if path.startswith(EVERGREEN_FOLDER) or original_of(path) in CORE_FILES:
         return None
     return date_in_name(path)
 
@@ -207,6 +215,17 @@ def merged(
 ) -> list[Item]:
     """Return the items of both lists, each list in its own order; of equals that of the first list comes first."""
     return [item for item, _ in heapq.merge(first, second, key=lambda pair: measure.worth(pair[1]))]
+
+
+def originals_first(order: Sequence[Item], path_of: Callable[[Item], str]) -> list[Item]:
+    """Return the order with everything of a copy of a conflict behind the last of its original."""
+    paths = [path_of(item) for item in order]
+    copies = [is_conflict_copy(path) for path in paths]
+    if not any(copies):
+        return list(order)
+    last = {path: at for at, path in enumerate(paths)}
+    places = [max(at, last.get(original_of(path), at)) if copies[at] else at for at, path in enumerate(paths)]
+    return [order[at] for at in sorted(range(len(order)), key=lambda at: (places[at], copies[at], at))]
 
 
 Tokens = frozenset[str]

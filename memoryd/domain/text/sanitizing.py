@@ -2,11 +2,17 @@
 
 Text of notes is data, never an instruction. Invisible characters would hide secrets and deceive a reader. Joiners stay
 where emoji and scripts need them; none joins the letters of a secret.
+
+What git leaves of two versions of a text stands between its marks: above `=======` this side, below it the other one.
+With `merge.conflictStyle` diff3 what both were made of stands between them, and belongs to neither.
 """
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.expressions import expression
@@ -19,6 +25,7 @@ _IN_NAMES = expression(
 """Zero-width signs, bidirectional overrides and tags; joiners are left out, for emoji and Indic and Persian text."""
 
 _REPLACEMENT = "\ufffd"
+_GIT_MARK = expression(r"^(?:<{7}|>{7})(?: .*)?\r?$", re.MULTILINE)
 _SOURCE_LINE = expression(r"^[ \t]*Source: \S", re.MULTILINE)
 
 
@@ -34,7 +41,8 @@ class Flag(StrEnum):
     REPLACED = "replaced-bytes"
     """It holds the sign that stands for bytes which are no text in the file's encoding."""
     CONFLICT = "conflict-copy"
-    """By its name a synchronising program made the file of two changes at once: another one says it otherwise."""
+    """By its name a synchronising program made the file of two changes at once, or git left both between its marks:
+    another version says it otherwise."""
 
 
 def text_flags(text: str) -> tuple[Flag, ...]:
@@ -44,6 +52,8 @@ def text_flags(text: str) -> tuple[Flag, ...]:
         flags.append(Flag.INVISIBLE)
     if "Source: " in text and _SOURCE_LINE.search(text):
         flags.append(Flag.SOURCE_LINE)
+    if ("<<<<<<<" in text or ">>>>>>>" in text) and _GIT_MARK.search(text):
+        flags.append(Flag.CONFLICT)
     if _REPLACEMENT in text:
         flags.append(Flag.REPLACED)
     return tuple(flags)
@@ -102,3 +112,67 @@ def harmless_text(text: str) -> str:
     """Return what is kept of a text that was said to us: without secrets, with its lines and tabs."""
     whole = text.encode("utf-8", "replace").decode()
     return without_cuts(with_cuts(_SEPARATORS.sub(" ", _BREAKS.sub("\n", whole))))
+
+
+class KeepVersion(StrEnum):
+    """What a person keeps of two versions."""
+
+    ORIGINAL = "original"
+    """The note as it is called, or above the line between git's marks."""
+    COPY = "copy"
+    BOTH = "both"
+    """The lines of both, those of the original first where they differ."""
+
+
+class MarkedConflict(Struct, frozen=True):
+    """One place where git left two versions, in bytes: from `start` to before `end` with its marks, and each side."""
+
+    start: int
+    end: int
+    original: tuple[int, int]
+    copy: tuple[int, int]
+
+
+_BEGINS: Final = b"<<<<<<<"
+_MARK: Final = expression(rb"^(<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*)?\r?$\n?", re.MULTILINE)
+_BYTE: Final = expression(rb"[^\r\n]")
+
+
+def marked_conflicts(data: bytes) -> Iterator[MarkedConflict]:
+    """Yield the places in order; what lacks one of its marks is none. Linear in the length of the text."""
+    if _BEGINS not in data:
+        return
+    marks: dict[bytes, re.Match[bytes]] = {}
+    for mark in _MARK.finditer(data):
+        sign = mark[1][:1]
+        if sign == b"<":
+            marks = {}
+        if sign != b"<" and b"<" not in marks:
+            continue
+        marks.setdefault(sign, mark)
+        if sign == b">" and b"=" in marks:
+            first, middle = marks[b"<"], marks[b"="]
+            above = min(middle.start(), marks.get(b"|", middle).start())
+            yield MarkedConflict(first.start(), mark.end(), (first.end(), above), (middle.end(), mark.start()))
+            marks = {}
+
+
+def without_copies(data: bytes) -> bytes:
+    """Return a text with blanks for what the other side says between git's marks; lines and offsets stay."""
+    pieces, at = list[bytes](), 0
+    for one in marked_conflicts(data):
+        begin, end = one.copy
+        pieces += [data[at:begin], _BYTE.sub(b" ", data[begin:end])]
+        at = end
+    return b"".join([*pieces, data[at:]]) if pieces else data
+
+
+def settled_marks(text: str, keep: KeepVersion) -> str:
+    """Return a text without git's marks, and of each of its places with what is kept."""
+    data = text.encode()
+    pieces, at = list[bytes](), 0
+    for one in marked_conflicts(data):
+        kept = {KeepVersion.ORIGINAL: [one.original], KeepVersion.COPY: [one.copy]}.get(keep, [one.original, one.copy])
+        pieces += [data[at : one.start], *(data[begin:end] for begin, end in kept)]
+        at = one.end
+    return b"".join([*pieces, data[at:]]).decode()

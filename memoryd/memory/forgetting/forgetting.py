@@ -54,7 +54,7 @@ log = structlog.get_logger(__name__)
 UNDOABLE_SECONDS: Final = 24 * 3600.0
 RETRY_SECONDS: Final = 15.0
 UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
-LATER: Final = "it is finished as soon as that can be done; memoryctl status tells until then"
+LATER: Final = "it has begun, and is finished as soon as the disk takes it; status tells until then"
 NOTHING: Final = Forgotten(lambda _text: False)
 WHY: Final = "a memory was forgotten"
 """Of the change; no text says which memory it was."""
@@ -201,6 +201,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Takes back what of the memories is shared with a team; None: nothing is."""
     clock: Callable[[], float] = time.time
     _trouble: str = ""
+    _undoable: set[bytes] = field(default_factory=set)
+    """Hashes of what was begun and is to be undoable; a kill loses that, and the lines go for good."""
 
     @property
     def trouble(self) -> str:
@@ -216,12 +218,16 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def forget(self, name: str, *, is_undoable: bool = False) -> ForgetReport:
         """Forget what is named, when a run of reflect has ended; raises NotFound, Denied, StoreError, NotNow.
 
-        With `is_undoable` the ledger holds the lines for 24 hours, out of every answer.
+        With `is_undoable` the ledger holds the lines for 24 hours, out of every answer. Where the disk does not take
+        the notes, nothing is begun.
         """
         self.planner.journal.check_writable()
         async with self.planner.journal.alone():
             plan = await self.planner.plan(name)
+            await self.planner.journal.check_room({RelativePath(one.path) for one in plan.citations})
             hashes = await self.tombstones.begin((one.id, one.line.text) for one in plan.memories)
+            if is_undoable:
+                self._undoable |= hashes
             try:
                 # from here on the tombstones know of it
                 await self.stated.drop(one.line.text for one in plan.memories)
@@ -234,40 +240,49 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 self._trouble = UNFINISHED.format(exc)
                 raise StoreUnavailable(self._trouble, hint=LATER) from exc
             if not unfinished:
-                await self.tombstones.finish(hashes)
+                await self._finished(hashes)
         log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
         stays = [*shared, *await self.planner.stays(plan)]
         return replace(report, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
 
     async def finish(self) -> None:
-        """End what a kill ended; raises what `forget` does."""
-        pending = await self.tombstones.pending()
-        if not pending:
+        """End what a kill, or the disk, cut short; raises what `forget` does."""
+        if not await self.tombstones.pending():
             return
         async with self.planner.journal.alone():
             # once more: what was being forgotten may be done, and its lines kept for an undo
             pending = await self.tombstones.pending()
             await self.planner.indexes.follow()
-            pending_stones = Tombstones((await self.tombstones.all()).key, pending)
-            book = (await self.planner.book.now()).own
-            # what was deleted before is in copies alone
-            known = {**(await self.planner.copies()).memories, **book.memories}
-            plan = of_memories([one for one in known.values() if pending_stones.hold_id(one.id)])
-            # the lines go last: what is not dropped yet, they tell
-            await self.stated.drop(one.line.text for one in plan.memories)
-            await self._revoke(plan, is_dry_run=False)
-            await self._take_out(plan, keeps_lines=False)
-            # also what no line states any more: rows may name it still
-            named = frozenset(one for one in await self.rows.named() if pending_stones.hold_id(one))
-            await self.rows.purge(named, NOTHING)
-            unfinished = await self._follow_up(plan)
-            await self.usage.drop(named)
-            if unfinished:
-                raise StoreUnavailable(unfinished[0])
-            await self.tombstones.finish(pending)
+            for hashes in (pending & self._undoable, pending - self._undoable):
+                if hashes:
+                    await self._finish(hashes, is_undoable=hashes <= self._undoable)
+
+    async def _finish(self, hashes: Set[bytes], *, is_undoable: bool) -> None:
+        stones = Tombstones((await self.tombstones.all()).key, frozenset(hashes))
+        known = (await self.planner.book.now()).own.memories
+        if not is_undoable:
+            # what was deleted before is in copies alone; and those by which it is undone stay
+            known = {**(await self.planner.copies()).memories, **known}
+        plan = of_memories([one for one in known.values() if stones.hold_id(one.id)])
+        # the lines go last: what is not dropped yet, they tell
+        await self.stated.drop(one.line.text for one in plan.memories)
+        await self._revoke(plan, is_dry_run=False)
+        await self._take_out(plan, keeps_lines=is_undoable)
+        # also what no line states any more: rows may name it still
+        named = frozenset(one for one in await self.rows.named() if stones.hold_id(one))
+        await self.rows.purge(named, NOTHING)
+        unfinished = await self._follow_up(plan)
+        await self.usage.drop(named)
+        if unfinished:
+            raise StoreUnavailable(unfinished[0])
+        await self._finished(hashes)
+
+    async def _finished(self, hashes: Set[bytes]) -> None:
+        await self.tombstones.finish(hashes)
+        self._undoable -= hashes
 
     async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
-        """End what a kill ended, and purge what could be undone for a day, as soon as that can be done."""
+        """End what was cut short, and purge what could be undone for a day, as soon as that can be done."""
         while True:
             try:
                 await self.finish()

@@ -21,14 +21,13 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
     ForgetTarget,
     Traces,
-    is_of_session,
     session_memories_with,
     target,
     with_forgotten,
 )
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import RetainedLine, parsed_line
+from memoryd.domain.memories.line import RetainedLine, is_of_session, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.sessions.making_turns import answer_words

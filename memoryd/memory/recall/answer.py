@@ -7,12 +7,14 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
 from memoryd.domain.memories.recall_order import Boosts
 from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.memory.recall.query import (
@@ -69,7 +71,8 @@ def chosen(
     """Return the first `limit` items, copies folded, each with the reasons of its place; and those that came near."""
     kept, left_out = _without_copies(_shown(items, draft))
     beyond = [cut_because(one, SkipReason.BEYOND_K) for one in kept[query.limit :]]
-    return [replace(one, because=because_of(one, draft)) for one in kept[: query.limit]], [*left_out, *beyond]
+    first = originals_first(kept[: query.limit], lambda item: item.citation.path)
+    return [replace(one, because=because_of(one, draft)) for one in first], [*left_out, *beyond]
 
 
 def _shown(items: Sequence[RecalledItem], draft: RecallDraft) -> list[RecalledItem]:
@@ -164,6 +167,8 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
         reasons.append(_bare_reason(item, "best" if draft.asking.is_of_opinion else "newest"))
     elif item.placed.is_noise:
         reasons.append("its words and meaning answer nothing: it stands behind what does")
+    if is_conflict_copy(item.citation.path):
+        reasons.append(COPY_BEHIND)
     if isinstance(item, RecalledMemory):
         reasons += _version_reasons(item)
     return "; ".join(reasons)

@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
-from memoryd.domain.memories.changes.forgetting import is_of_session
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
     RETELLING_WEIGHT,
@@ -38,6 +38,7 @@ from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_m
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.selection import COPY_WEIGHT
 from memoryd.domain.text.words import query_terms
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, RecallQuery
@@ -121,6 +122,8 @@ class CandidateMemories:
 
 
 def _weight(memory: Memory) -> float:
+    if memory.is_of_copies:
+        return COPY_WEIGHT
     if memory.line.attributes.scope == TEAM:
         return SHARED_WEIGHT
     return RETELLING_WEIGHT if is_of_session(memory.line) else 1.0

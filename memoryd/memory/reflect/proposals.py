@@ -25,6 +25,7 @@ from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import (
     WITHDRAWN,
     Proposal,
+    ProposalId,
     ProposalKind,
     ProposalState,
     ProposedChange,
@@ -150,6 +151,10 @@ class ProposalQueue(Struct, frozen=True):
         proposal = await self._open(name)
         await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
         return DecidedProposal(await self.found(proposal.id))
+
+    async def reopen(self, accepted: str) -> None:
+        """Put an accepted proposal into the queue again: its change was taken back."""
+        await self.rows.move(ProposalId(accepted), ProposalState.ACCEPTED, ProposalState.OPEN, self._now())
 
     async def pages_wanting_markers(self, but: str) -> frozenset[str]:
         """Return the pages for which a run before this one has proposed markers that are not accepted."""

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import islice
 from typing import Any, Protocol
 
 import apsw
 from msgspec import Struct
 
 from memoryd.domain.citations import conversation_path
-from memoryd.domain.documents import CONFLICT_MARKS, RelativePath, Source
+from memoryd.domain.documents import CONFLICT_MARK, RelativePath, Source
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry
 from memoryd.domain.ranking.filters import Filters
@@ -87,7 +88,7 @@ SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunke
 """
 _SELECT_FLAGGED = """
 SELECT path, flags FROM files
-WHERE flags <> '' OR path LIKE '%' || ? || '%' OR path LIKE '%' || ? || '%' ORDER BY path LIMIT ?
+WHERE flags <> '' OR path LIKE '%' || ? || '%' ORDER BY path
 """
 _UPDATE_STAT = """
 UPDATE files SET device = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, read_at_ns = ? WHERE path = ?
@@ -290,8 +291,9 @@ class Documents(IndexTable):
     @reads
     def flagged(self, db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
         """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
-        rows = db.execute(_SELECT_FLAGGED, (*CONFLICT_MARKS, limit))
-        return [(path, ", ".join(filter(None, (flags, *path_flags(path))))) for path, flags in rows]
+        rows = db.execute(_SELECT_FLAGGED, (CONFLICT_MARK,))
+        named = ((path, ", ".join(dict.fromkeys(filter(None, (flags, *path_flags(path)))))) for path, flags in rows)
+        return list(islice((one for one in named if one[1]), limit))
 
     @reads
     def matching(self, db: apsw.Connection, filters: Filters) -> list[int]:

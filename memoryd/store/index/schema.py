@@ -16,9 +16,11 @@ from typing import Any
 import apsw
 import numpy as np
 
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.entries import chunk_hash
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
+from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.text.languages import language_of
 from memoryd.domain.vector import packed
 from memoryd.errors import DamagedDatabase
@@ -157,7 +159,9 @@ FROM earlier_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector)
 """
 _FLOATS = {"vector": "packed(v.vector)", "length": "4 * s.dimensions"}
 _PACKED = {"vector": "v.vector", "length": "4 + s.dimensions + (s.dimensions + 1) / 2"}
-_MEMORIES = "SELECT c.text, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id"
+_MEMORIES = """
+SELECT c.text, f.path, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id JOIN files f ON f.id = c.file_id
+"""
 
 
 def prepare_index(connection: apsw.Connection) -> None:
@@ -247,15 +251,17 @@ def _problems(connection: apsw.Connection, check: str) -> list[str]:
         chunk_hash(heading, text, spans or "") != expected for heading, text, expected, spans in rows
     )
     counts["memories that their lines do not state"] = sum(
-        not _states(text, memory) for text, memory in connection.execute(_MEMORIES)
+        not _states(text, path, memory) for text, path, memory in connection.execute(_MEMORIES)
     )
     return [f"{count} {name}" for name, count in counts.items() if count]
 
 
-def _states(text: str, memory: str) -> bool:
-    # what kind a page gives to its lines is no part of their ids
+def _states(text: str, path: str, memory: str) -> bool:
+    # what kind a page gives to its lines is no part of their ids, and whose they are is
     line = parse_line(text, default_kind=Kind.WORLD)
-    return isinstance(line, RetainedLine) and line.id == memory
+    if not isinstance(line, RetainedLine):
+        return False
+    return (as_shared(line) if person_of(path) else line).id == memory
 
 
 def drop_deleted_words(connection: apsw.Connection) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import apsw
 
 from memoryd.domain.citations import conversation_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, home_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.stems import STEMMERS, marked, stems_asked, stems_of
@@ -25,8 +25,9 @@ def insert_words(db: apsw.Connection, chunk_id: int, heading: str, text: str, pa
     The stems are of the text and its heading, by the language of both.
     """
     parts = identifier_parts(f"{heading} {text}")
-    # the number of a part is no word of anybody
-    body, above, name = (index_text(one).lower() for one in (text, heading, conversation_path(path)))
+    # the number of a part is no word of anybody, nor is who shares it: its words weigh as at home
+    told = home_path(conversation_path(path))
+    body, above, name = (index_text(one).lower() for one in (text, heading, told))
     language = language_of(f"{text}\n{heading}")
     if language in STEMMERS:
         db.execute(_NOTE_LANGUAGE, (language,))

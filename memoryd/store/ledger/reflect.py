@@ -118,7 +118,9 @@ _ALL_PROPOSALS = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ?
 _IN_STATE = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? AND state = ? ORDER BY made_at, path, id"
 _BEGINNING = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? AND substr(id, 1, length(?2)) = ?2 LIMIT 2"
 _STATES = "SELECT id, state FROM proposals WHERE workspace = ?"
-_DECIDE = "UPDATE proposals SET state = ?, decided_at = ? WHERE workspace = ? AND id = ? AND state = ?"
+_DECIDE = """
+UPDATE proposals SET state = ?1, decided_at = iif(?1 = 'open', NULL, ?2) WHERE workspace = ?3 AND id = ?4 AND state = ?5
+"""
 _REFRESH = "UPDATE proposals SET diff = ? WHERE workspace = ? AND id = ? AND state = 'open'"
 _WITHDRAW = """
 UPDATE proposals SET state = 'outdated', decided_at = ?, diff = '', why = ?

@@ -1,12 +1,17 @@
 // What pages do beyond links and forms: the link's token, keys, copying, and live figures. Reading needs none of it.
 
 const login = document.querySelector("#login");
-if (login && location.hash.length > 1 && !("stay" in login.dataset)) {
+function enter() {
+  if (location.hash.length < 2) return;
   login.elements.token.value = location.hash.slice(1);
   // the token goes out of the history before it is sent
   history.replaceState(null, "", location.pathname);
   login.submit();
 }
+
+if (login && !("stay" in login.dataset)) enter();
+// a new link that is pasted into the address of this page loads nothing
+if (login && location.pathname === new URL(login.action).pathname) addEventListener("hashchange", enter);
 
 const items = () => [...document.querySelectorAll(".item")].filter((item) => item.checkVisibility());
 

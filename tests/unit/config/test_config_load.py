@@ -181,7 +181,7 @@ def test_all_problems_are_told_at_once(write: Write) -> None:
 @pytest.mark.parametrize(
     ("broken", "others"),
     [
-        ("{ provider: 'bogus' }", ["fallback", "model"]),
+        ("{ provider: 'opanai' }", ["fallback", "model"]),
         ("{ model: 7 }", ["fallback", "provider"]),
         ("{ fallback: 'ollama', query: { deadlineMs: 'x' } }", ["fallback", "model", "provider"]),
         ("{ multimodal: { enabled: 'yes' } }", []),

@@ -42,7 +42,6 @@ def test_exports_of_each_agent_have_a_folder_of_their_own(tmp_path: Path) -> Non
     ("memory", "exports", "takes"),
     [
         ({}, False, False),
-        ({"qmd": {"sessions": ENABLED}}, False, False),
         ({"backend": "qmd", "qmd": {"sessions": ENABLED}}, True, False),
         ({"qa": {"fromTranscripts": True}}, False, True),
         ({"qa": {"fromTranscripts": True}, "readOnly": True}, False, False),
@@ -70,7 +69,31 @@ def test_keys_that_lead_to_nothing_are_named_and_those_that_do_not_are_not(tmp_p
     assert "no effect yet" not in notices(tmp_path, backend="qmd", qmd={"sessions": ENABLED})
 
 
-@pytest.mark.parametrize("sessions", [{"retentionDays": 0}, {"exportDir": ""}, {"enabled": "yes"}, {"keep": 1}])
+@pytest.mark.parametrize("sessions", [{"retentionDays": 0}, {"exportDir": ""}, {"enabled": "yes"}, {"enable": True}])
 def test_what_means_nothing_about_exports_is_refused(tmp_path: Path, sessions: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         loaded(tmp_path, qmd={"sessions": sessions})
+
+
+@pytest.mark.parametrize(
+    ("search", "reads"),
+    [
+        ({}, True),
+        ({"provider": "none"}, True),
+        ({"sources": ["memory"]}, False),
+        ({"provider": "openai", "remote": {"apiKey": "sk-x"}}, False),
+        ({"fallback": "openai", "remote": {"apiKey": "sk-x"}}, False),
+    ],
+)
+def test_key_for_sessions_of_qmd_alone_has_them_read_where_they_stay_here(
+    tmp_path: Path, search: dict[str, Any], reads: bool
+) -> None:
+    path = tmp_path / "config.json5"
+    agents = {"defaults": {"memorySearch": search}, "list": [{"id": "main"}, {"id": "other"}]}
+    path.write_text(json.dumps({"memory": {"qmd": {"sessions": ENABLED}}, "agents": agents}))
+    found = load(path)
+    for agent in found.config.resolved_agents():
+        assert (agent.reads_transcripts, agent.exports_transcripts) == (reads, False)
+        assert agent.default_sources == (("memory", "sessions") if reads else ("memory",))
+    is_sent = "remote" in search
+    assert ("a provider elsewhere would get them" in " ".join(found.notices)) is is_sent

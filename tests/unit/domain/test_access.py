@@ -45,7 +45,9 @@ def test_key_that_says_too_little_is_denied_even_where_everybody_may_ask(text: s
     "text",
     [
         "agent:main:tele:sub\u200bagent:1", "agent:main:telegram:direct:1: subagent :2", "agent:main:ｓubagent:x",
-        "agent:main:telegram:supergroup:1", "agent:main:telegram:gr\u043eup:1", "agent:main:telegram:42",
+        "agent:main:telegram:supergroup:1", "agent:main:telegram:gr\u043eup:1", "agent:main:telegram:-1001234",
+        "agent:main:telegram:supergroup", "agent:main:matrix:!room", "agent:main:irc:#help", "telegram:42",
+        "agent:main:whatsapp:1203630@g.us", "agent:main:discord:thread", "agent:main:telegram:",
         "agent:main:telegram:supergroup:1:direct", "agent:main:telegram:supergroup:direct", "telegram:supergroup:1:dm",
         "agent:main:telegram::42", "\u200b", "agent:main:\u200b", "agent:main:sub\u00adagent：x",
     ],
@@ -89,6 +91,9 @@ def test_group_is_a_group_however_it_is_spelled(text: str) -> None:
         ("agent:main:cron:job:run:1", None, "direct"),
         ("agent:main:main:thread:7", None, "direct"),
         ("agent:main:home", None, "direct"),
+        ("agent:main:telegram:42", None, "direct"),
+        ("agent:main:whatsapp:+431234567", None, "direct"),
+        ("agent:main:discord:ada", None, "direct"),
     ],
 )
 def test_channel_and_chat_type_are_read_from_the_key(text: str, channel: str | None, chat_type: str) -> None:
@@ -184,7 +189,7 @@ def test_foreign_key_is_let_in_only_by_a_rule_that_names_it() -> None:
 @pytest.mark.parametrize(
     ("match", "is_allowed"),
     [
-        (Match(key_prefix="telegram:peter"), True),
+        (Match(key_prefix="telegram:-1001234"), True),
         (Match(key_prefix="telegram:"), True),
         (Match(raw_key_prefix="agent:main:telegram:"), True),
         (Match(key_prefix="telegram:paul"), False),
@@ -194,13 +199,21 @@ def test_foreign_key_is_let_in_only_by_a_rule_that_names_it() -> None:
         (Match(), False),
     ],
 )
-def test_key_of_channel_and_peer_is_let_in_only_by_a_rule_that_names_it(match: Match, is_allowed: bool) -> None:
+def test_key_of_a_peer_that_looks_like_several_needs_a_rule_that_names_it(match: Match, is_allowed: bool) -> None:
     named = AccessRules((RuleList((Rule(Action.ALLOW, match),), Action.ALLOW),))
-    assert decide(named, OWNER, "agent:main:telegram:peter", AGENTS).is_allowed == is_allowed
-    assert decide(named, SANDBOX, "agent:main:telegram:peter", AGENTS).is_allowed == is_allowed
-    for key in ("agent:main:telegram:supergroup:1", "agent:main:subagent:peter", "agent:main:telegram:"):
+    assert decide(named, OWNER, "agent:main:telegram:-1001234", AGENTS).is_allowed == is_allowed
+    assert decide(named, SANDBOX, "agent:main:telegram:-1001234", AGENTS).is_allowed == is_allowed
+    for key in ("agent:main:telegram:supergroup:1", "agent:main:subagent:-1001234", "agent:main:telegram:"):
         assert not decide(named, OWNER, key, AGENTS).is_allowed
-    assert not decide(AccessRules(), OWNER, "agent:main:telegram:peter", AGENTS).is_allowed
+    assert not decide(AccessRules(), OWNER, "agent:main:telegram:-1001234", AGENTS).is_allowed
+
+
+def test_key_of_an_agents_channel_and_peer_is_direct_as_in_openclaw() -> None:
+    key = "agent:main:telegram:peter"
+    assert decide(AccessRules(), OWNER, key, AGENTS).is_allowed
+    assert decide(AccessRules(), SANDBOX, key, AGENTS).is_direct
+    denied = AccessRules((RuleList((Rule(Action.DENY, Match(key_prefix="telegram:")),), Action.ALLOW),))
+    assert not decide(denied, OWNER, key, AGENTS).is_allowed
 
 
 @pytest.mark.parametrize("match", [Match(key_prefix="\u200b"), Match(raw_key_prefix=" \ufeff")])
@@ -265,6 +278,7 @@ def test_default_rules_are_never_wider_than_those_for_everybody(text: str, bindi
         ("agent:main:telegram:direct:42", "telegram"),
         ("Telegram:direct:42", "telegram"),
         ("agent:main:cron:daily", "cron"),
+        ("agent:main:telegram:42", "telegram"),
         ("agent:main:heartbeat", "heartbeat"),
         ("agent:main:discord:group:7", "discord"),
     ],

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryd.domain.documents import original_of
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
 
 
@@ -42,12 +43,29 @@ def test_any_text_has_flags_of_the_closed_list(text: str) -> None:
     assert set(text_flags(text)) <= set(Flag)
 
 
-def test_copy_of_a_conflict_is_known_by_its_name() -> None:
-    for name in ("x.sync-conflict-20260101-120000-ABCDEFG.md", "memory/x (Ada's conflicted copy 2026-01-01).md"):
-        assert path_flags(name) == (Flag.CONFLICT,)
-    assert path_flags("memory/conflict.md") == ()
+@pytest.mark.parametrize(
+    "mark",
+    [
+        ".sync-conflict-20260101-120000-ABCDEFG",  # Syncthing
+        " (Ada's conflicted copy 2026-01-01)",  # Dropbox
+        " (Ada's conflicted copy 2026-01-01 (1))",
+        " (conflicted copy 2026-11-02 123456)",  # ownCloud
+        " (conflicted copy ada 2026-11-02 123456)",  # Nextcloud
+        " (Conflicted copy laptop 202611021234)",  # Obsidian Sync
+        " (SFConflict ada@example.org 2026-01-01-01-02-03)",  # Seafile
+        "_conflict-20260101-120000",  # ownCloud before 2.6
+    ],
+)
+def test_copy_of_a_conflict_is_known_by_its_name(mark: str) -> None:
+    for name in ("memory/x", "memory/2026-11-02", "MEMORY", "memory/plan (1)", "ana:memory/x"):
+        copy = f"{name}{mark}.md"
+        assert original_of(copy) == f"{name}.md"
+        assert path_flags(copy) == (Flag.CONFLICT,)
 
 
-def test_bytes_that_were_no_text_are_flagged() -> None:
-    assert text_flags("caf\ufffd") == (Flag.REPLACED,)
-    assert text_flags("café") == ()
+@pytest.mark.parametrize(
+    "name", ["memory/conflict.md", "memory/x 2.md", "memory/x-laptop.md", "memory/of conflicted copy.md", "x (1).md"]
+)
+def test_name_that_a_person_may_have_given_is_no_copy(name: str) -> None:
+    assert original_of(name) == name
+    assert path_flags(name) == ()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
-from memoryd.domain.ranking.calibration import Idf, Thresholds, Verdict
+from memoryd.domain.ranking.calibration import Idf, Thresholds, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import SearchSettings, Selected, select
@@ -128,3 +128,20 @@ def test_hit_that_nobody_judged_is_no_noise() -> None:
     selected = chosen([stranger(2, 0.2), unjudged])
     assert numbers(selected) == [1, 2]
     assert selected.telling == 1
+
+
+@pytest.mark.parametrize(
+    ("terms", "text", "verdict"),
+    [
+        (("birch", "lease"), "User: When does the lease of the birch end?", Verdict.NONE),
+        (("lease",), "User: When does the lease end?", Verdict.WEAK),
+        (("birch", "lease"), "User: When does the lease of the birch end?\nAssistant: In May.", Verdict.ANSWERABLE),
+        (("birch", "lease"), "User: The lease of the birch ends in May.", Verdict.ANSWERABLE),
+    ],
+)
+def test_question_that_was_asked_before_answers_nothing(terms: tuple[str, ...], text: str, verdict: Verdict) -> None:
+    row = replace(chunk(1, "sessions/s.jsonl", text), source=Source.SESSIONS)
+    hit = Hit(row, 0.9, 0.9, bm25=1.0, terms=terms, verdict=Verdict.ANSWERABLE)
+    floors = replace(FLOORS, idf=idf(100, {"lease": 2, "birch": 8}))
+    selected = select([hit], LIMIT, settings=SearchSettings(HybridSection()), floors=floors, now=NOW)
+    assert [one.verdict for one in selected.hits] == [verdict]

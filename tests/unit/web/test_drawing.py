@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from memoryd.replies.knowledge import EntityLinkReply, EntityLinksReply, EntityReply, OpinionStepReply, OpinionWhyReply
-from memoryd.web.drawing import HEIGHT, LINKS, MARGIN, STEPS, WIDTH, confidence_curve, link_picture
+from memoryd.web.drawing import HEIGHT, LEFT, LINKS, MARGIN, STEPS, WIDTH, confidence_curve, link_picture
 
 
 def step(day: str, before: float, after: float) -> OpinionStepReply:
@@ -46,7 +46,7 @@ def test_curve_goes_in_steps_and_stays_in_its_picture() -> None:
     curve = confidence_curve(opinion(step("2026-01-01", 0.5, 1.0), step("2026-03-01", 1.0, 0.0)))
     assert curve is not None
     line = points(curve.line)
-    assert line[0] == (MARGIN, HEIGHT / 2)
+    assert line[0] == (LEFT, HEIGHT / 2)
     assert line[-1] == (WIDTH - MARGIN, HEIGHT - MARGIN)
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(line)), "level, or a step"
     assert {y for _, y in line} == {MARGIN, HEIGHT / 2, HEIGHT - MARGIN}
@@ -61,6 +61,15 @@ def test_evidence_that_was_found_later_does_not_turn_the_curve_back() -> None:
     across = [x for x, _ in points(curve.line)]
     assert across == sorted(across)
     assert confidence_curve(opinion()) is None
+
+
+def test_steps_of_one_day_stand_beside_each_other_between_others_of_a_year() -> None:
+    days = ("2026-01-01", *["2026-06-01"] * 4, "2026-12-31")
+    curve = confidence_curve(opinion(*(step(day, 0.5, 0.6) for day in days)))
+    assert curve is not None
+    assert all(after.x - before.x >= 10 for before, after in pairwise(curve.dots))
+    assert curve.dots[-1].x <= WIDTH - MARGIN
+    assert LEFT > 56, "room for 100 % in the largest letters of the sheet"
 
 
 def links(count: int) -> EntityLinksReply:

@@ -1,6 +1,7 @@
 """Text of notes as HTML: Markdown without HTML of its own, and nothing hidden."""
 
 import time
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 import pytest
@@ -56,8 +57,33 @@ def test_times_are_relative_with_the_exact_one_beside() -> None:
     for days, words in ((0, "today"), (1, "yesterday"), (9, "9 days ago"), (90, "3 months ago"), (900, "2 years ago")):
         day = (today - timedelta(days)).isoformat()
         assert ago(day) == f'<time datetime="{day}" title="{day}">{words}</time>'
+    assert ago("0001-01-01") == '<time datetime="0001-01-01" title="0001-01-01">0001-01-01</time>'
     assert ago(None) == "never"
     assert ">just now<" in ago(time.time())
+
+
+@pytest.fixture
+def far_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A clock on the wall that is far from that of the world."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_exact_time_is_that_of_the_clock_on_the_wall(far_zone: None) -> None:
+    assert 'title="2026-11-20 08:30:00+09:00"' in ago("2026-11-19T23:30:00Z")
+
+
+def test_end_of_a_line_of_windows_is_no_hidden_character() -> None:
+    assert seen("tea\r\ncake\r") == "tea\ncake"
+    assert seen("tea\rcake") == "tea[U+000D]cake"
+
+
+def test_definition_of_a_reference_is_shown() -> None:
+    assert "[x]: http://a 'text'" in note("[x]: http://a 'text'\n")
+    assert "[tea]: https://a.example" in note("Some [tea].\n\n[tea]: https://a.example")
 
 
 def test_sizes_are_read_at_a_glance() -> None:

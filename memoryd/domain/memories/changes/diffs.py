@@ -211,6 +211,16 @@ def matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, 
     yield len(before) - bottom, len(after) - bottom, bottom
 
 
+def both_versions(original: str, copy: str) -> str:
+    """Return the lines of two versions of a text; where they differ, those of the original stand first."""
+    old, new = lines_of(original), lines_of(copy)
+    lines, at, to = list[str](), 0, 0
+    for begin, other, count in matched(old, new):
+        lines += [*old[at:begin], *new[to:other], *old[begin : begin + count]]
+        at, to = begin + count, other + count
+    return "\n".join(lines)
+
+
 def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
     """Return what differs, in order."""
     old, new = lines_of(before), lines_of(after)

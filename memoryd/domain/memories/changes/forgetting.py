@@ -19,8 +19,8 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher, composed
 from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
-from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, short_id
-from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
+from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
+from memoryd.domain.memories.line import RetainedLine, is_of_session, parse_line
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
@@ -211,8 +211,6 @@ def _is_short(text: str) -> bool:
     return sum(map(len, text.split())) < MIN_CHARS
 
 
-OF_SESSION: Final = "session:"
-"""What the tag begins with that memories made of a session have."""
 _ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
 _ANY_HEAD: Final = "## Retain\n"
 ByteRange = tuple[int, int]
@@ -273,11 +271,7 @@ def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
 
 def session_memories_with(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
     """Return the ends and summaries of sessions that hold the words."""
-    return [
-        memory
-        for memory in book.memories.values()
-        if is_of_session(memory.line) and any(words.occurs_in(memory.line.text) for words in said)
-    ]
+    return [memory for memory in book.of_sessions if any(words.occurs_in(memory.line.text) for words in said)]
 
 
 def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[TextMatcher]) -> str | None:
@@ -297,13 +291,6 @@ def with_forgotten(said: Collection[TextMatcher], line: str) -> str:
     if not any(is_of_session(one.line) for one in placed):
         return line
     return without_words(line, said) or line
-
-
-def is_of_session(line: RetainedLine) -> bool:
-    """Tell whether a line is the end or a summary of a session, which memoryd wrote itself."""
-    attributes = line.attributes
-    is_made = attributes.provenance is Provenance.AGENT and any(tag.startswith(OF_SESSION) for tag in attributes.tags)
-    return is_made and line.kind in (Kind.SESSION, Kind.SUMMARY)
 
 
 def without_page(text: str | None, path: RelativePath) -> str | None:

@@ -161,9 +161,9 @@ QUOTES: Final = "\"'`*“”„‟‚‘’‛«»‹›「」『』"
 """What may stand around words without saying anything: quotation marks and emphasis."""
 _QUOTED_WORDS: Final = 200
 """So many words at most are looked for in quotation marks, too: a pattern for more of them is slow to make."""
-_QUOTE: Final = "(?:[\"'*`«»]|[‘-‟]|[「-』])*"
-_LETTER: Final = f"[^\\W{UNSPACED}]"
-"""Of a script with spaces: there words have edges."""
+_QUOTE: Final = "(?-i:[\"'*`«»]|[‘-‟]|[「-』])*"
+_LETTER: Final = f"(?-i:[^\\W{UNSPACED}])"
+"""Of a script with spaces: there words have edges. Neither has cases, and to look for those of each sign is slow."""
 _IS_LETTER: Final = expression(_LETTER)
 
 

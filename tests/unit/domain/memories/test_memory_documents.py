@@ -65,7 +65,7 @@ def test_pages_are_all_that_is_admitted_newest_first_and_each_once(
 ) -> None:
     every = [document(number) for number in range(count)]
     filters = DocumentFilters(kinds=kinds, tier=tier, pinned=is_pinned, tag=tag, limit=limit, offset=offset)
-    memories = [one.memory for one in reversed(every) if filters.admits(one.memory, one.scope)]
+    memories = [one.memory for one in every if filters.admits(one.memory, one.scope)]
     by_id = {one.memory.id: one for one in every}
     page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda memory: by_id[memory.id].terms.tier)
     admitted = [

@@ -1,0 +1,78 @@
+"""One's own files of a team on a server, on this machine: as they are to be, and as the server had them.
+
+Both are kept, so that what one person does on two machines is merged, and a server from an older copy is known as one.
+"""
+
+import contextlib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from memoryd.files.writing import replace_file, sync_folder
+
+
+class OwnFiles:
+    """One's own files on this machine, and as the server had them at the last exchange; all of it blocks.
+
+    What the server had may be older after a loss of power: then the same is merged again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._own, self._sent, self._counted = folder / "own", folder / "sent", folder / "generation"
+        self._generation: int | None = None
+        self._read: dict[Path, dict[str, bytes]] = {}
+
+    def generation(self) -> int:
+        """Return how many changes the server had seen at the last exchange; 0 if that is not known."""
+        if self._generation is None:
+            with contextlib.suppress(OSError, ValueError):
+                self._generation = int(self._counted.read_text())
+        return self._generation or 0
+
+    def note_generation(self, generation: int) -> None:
+        """Note how many changes the server has seen; raises OSError."""
+        if generation != self.generation():
+            self._counted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(self._counted, str(generation).encode())
+            self._generation = generation
+
+    def own(self) -> Mapping[str, bytes]:
+        """Return the files as they are to be, by their paths."""
+        return dict(self._files(self._own))
+
+    def sent(self) -> Mapping[str, bytes]:
+        """Return the files as the server had them."""
+        return dict(self._files(self._sent))
+
+    def change(self, put: Mapping[str, bytes], remove: Collection[str]) -> None:
+        """Change what is to be, durably; raises OSError."""
+        self._change(self._own, put, remove, is_durable=True)
+
+    def note(self, held: Mapping[str, bytes]) -> None:
+        """Note what the server has now; raises OSError."""
+        before = self._files(self._sent)
+        put = {path: data for path, data in held.items() if before.get(path) != data}
+        self._change(self._sent, put, before.keys() - held.keys(), is_durable=False)
+
+    def _files(self, folder: Path) -> dict[str, bytes]:
+        if folder not in self._read:
+            self._read[folder] = files_below(folder)
+        return self._read[folder]
+
+    def _change(self, folder: Path, put: Mapping[str, bytes], remove: Collection[str], *, is_durable: bool) -> None:
+        files = self._files(folder)
+        for path, data in put.items():
+            (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(folder / path, data, is_durable=is_durable, syncs_folder=False)
+            files[path] = data
+        for path in list(remove):
+            (folder / path).unlink(missing_ok=True)
+            files.pop(path, None)
+        for one in {(folder / path).parent for path in (*put, *remove)} if is_durable else ():
+            if one.is_dir():
+                sync_folder(one)
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Return the notes below a folder by their paths there, links left out; blocks."""
+    found = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}

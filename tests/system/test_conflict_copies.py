@@ -1,0 +1,103 @@
+"""Copies that synchronising programs make of two changes at once: found, marked, and always behind their originals."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import InvalidRequest
+from tests.daemon import RunningDaemon, write_config
+from tests.system.test_memoryctl import memoryctl
+
+LOG = "memory/2026-11-02.md"
+COPY = "memory/2026-11-02.sync-conflict-20261103-080000-ABCDEFG.md"
+NOTE = "memory/garden.md"
+NOTE_COPY = "memory/garden (Ada's conflicted copy 2026-11-03).md"
+HEAD = "# Day\n\n## Retain\n\n"
+BOTH = "- W @Ada: the kiln is fired with birch on Mondays\n"
+OURS = "- W @Ada: Ada lives in Lisbon\n"
+THEIRS = "- W @Ada: Ada lives in Turin\n"
+ALONE = "- W(pin) @Ada: the spare key of the boathouse hangs under the oar\n"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("conflicts")
+    workspace = home / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "bank" / "entities").mkdir(parents=True)
+    (workspace / ".memoryignore").write_text("memory/letters.md\n")
+    (workspace / LOG).write_text(HEAD + BOTH + OURS)
+    (workspace / COPY).write_text(HEAD + BOTH + THEIRS + ALONE)
+    (workspace / NOTE).write_text("# Garden\n\nThe hornbeam hedge along the lane is cut by a gardener in late June.\n")
+    (workspace / NOTE_COPY).write_text("# Garden\n\nHornbeam hedge cut. Hornbeam hedge: twice a year.\n")
+    (workspace / "memory" / "letters.md").write_text("# Letters\n\nA private matter: dogwood.\n")
+    (workspace / "memory" / "letters (conflicted copy 2026-11-03 080000).md").write_text("# Letters\n\nOf dogwood.\n")
+    (workspace / "bank" / "entities" / "ada.md").write_text("# Ada\n")
+    (workspace / "bank" / "entities" / "ada.sync-conflict-20261103-080000-ABCDEFG.md").write_text("# Adah\n")
+    running = RunningDaemon(home, write_config(home, workspace, None), workspace)
+    with running:
+        running.client().sync()
+        yield running
+
+
+def test_copy_is_found_behind_its_original_and_marked(daemon: RunningDaemon) -> None:
+    hits = daemon.client().search("hornbeam hedge cut", explain=True)["results"]
+    assert [hit["path"] for hit in hits] == [NOTE, NOTE_COPY]
+    assert hits[0]["flags"] == []
+    assert hits[1]["flags"] == ["conflict-copy"]
+    assert "a copy of a conflict counts half, and stands behind its original" in hits[1]["explain"]["because"]
+
+
+def test_memory_that_both_state_is_cited_from_the_original(daemon: RunningDaemon) -> None:
+    (item, *_) = daemon.client().recall("what is the kiln fired with")["results"]
+    assert item["source"].startswith(f"{LOG}#")
+    assert "flags" not in item
+    assert [one["source"].partition("#")[0] for one in item["sources"]] == [LOG, COPY]
+
+
+def test_what_a_copy_alone_says_supersedes_nothing_and_stands_behind(daemon: RunningDaemon) -> None:
+    items = [one for one in daemon.client().recall("where does Ada live")["results"] if one["is"] == "memory"]
+    lives = [one for one in items if "lives" in one["content"]]
+    assert [one["content"] for one in lives] == ["Ada lives in Lisbon", "Ada lives in Turin"]
+    assert "supersededBy" not in lives[0]
+    assert "flags" not in lives[0]
+    assert lives[1].get("flags") == ["conflict-copy"]
+    assert lives[1]["score"] < lives[0]["score"]
+
+
+def test_what_a_copy_alone_says_is_found_marked_and_stands_in_no_stable_block(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    (item, *_) = client.recall("where is the spare key of the boathouse")["results"]
+    assert item["content"] == "the spare key of the boathouse hangs under the oar"
+    assert item.get("flags") == ["conflict-copy"]
+    bundle = client.recall("where is the spare key of the boathouse", format="bundle")["bundle"]
+    assert "[copy of a conflict] the spare key" in str(bundle)
+    unrelated = client.recall("what is the kiln fired with", format="bundle")["bundle"]
+    assert "spare key" not in str(unrelated)
+    assert "conflict-copy" in memoryctl(daemon, "recall", "where", "is", "the", "spare", "key").stdout
+
+
+def test_memory_of_a_copy_alone_is_neither_pinned_nor_weighed(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    (item, *_) = client.recall("where is the spare key of the boathouse")["results"]
+    with pytest.raises(InvalidRequest, match="copy of a conflict") as caught:
+        client.pin_memory(item["id"])
+    assert "memoryctl conflicts" in str(caught.value.hint)
+
+
+def test_reflect_writes_nothing_of_a_copy(daemon: RunningDaemon, tmp_path: Path) -> None:
+    daemon.client().reflect()
+    pages = [path.read_text() for path in (daemon.workspace / "bank").rglob("*.md")]
+    assert any("Lisbon" in page for page in pages)
+    assert not any("Turin" in page or "spare key" in page for page in pages)
+
+
+def test_page_of_a_copy_is_no_entity(daemon: RunningDaemon) -> None:
+    names = [one["name"] for one in daemon.client().entities()["entities"]]
+    assert "Ada" in names
+    assert "Adah" not in names
+
+
+def test_copy_of_what_is_private_is_private(daemon: RunningDaemon) -> None:
+    assert daemon.client().search("dogwood")["results"] == []

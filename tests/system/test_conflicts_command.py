@@ -1,0 +1,109 @@
+"""memoryctl conflicts: both versions with how they differ, one kept or both, as one act that is taken back."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memoryd.errors import InvalidRequest, NotFound
+from tests.daemon import RunningDaemon, write_config
+from tests.system.test_memoryctl import memoryctl
+
+COPY = "memory/plan.sync-conflict-20261103-080000-ABCDEFG.md"
+ORIGINAL_TEXT = "# Plan\n\nSow beans in May.\nWater at night.\n"
+COPY_TEXT = "# Plan\n\nSow beans in April.\nWater at night.\nMulch the beds.\n"
+MARKED = "# Day\n\n<<<<<<< HEAD\nThe ferry leaves at nine.\n=======\nThe ferry leaves at ten.\n>>>>>>> laptop\n"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "plan.md").write_text(ORIGINAL_TEXT)
+    (workspace / COPY).write_text(COPY_TEXT)
+    (workspace / "memory" / "2026-11-02.md").write_text(MARKED)
+    (workspace / "MEMORY.md").write_text("# Core\n")
+    (workspace / "MEMORY (conflicted copy 2026-11-03 080000).md").write_text("# Core\n\nTea, not coffee.\n")
+    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
+        running.client().sync()
+        yield running
+
+
+def text_of(daemon: RunningDaemon, path: str) -> str | None:
+    at = daemon.workspace / path
+    return at.read_text() if at.exists() else None
+
+
+def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
+    reply = daemon.client().conflicts()
+    assert [(one["path"], one["original"]) for one in reply["conflicts"]] == [
+        ("MEMORY (conflicted copy 2026-11-03 080000).md", "MEMORY.md"),
+        ("memory/2026-11-02.md", "memory/2026-11-02.md"),
+        (COPY, "memory/plan.md"),
+    ]
+    assert reply["total"] == 3
+    shown = memoryctl(daemon, "conflicts").stdout
+    assert f"{COPY}  copy of memory/plan.md" in shown
+    assert "-Sow beans in May." in shown
+    assert "+Sow beans in April." in shown
+    assert "-The ferry leaves at nine." in shown
+    assert "+The ferry leaves at ten." in shown
+    status = " ".join(memoryctl(daemon, "status").stdout.split())
+    assert "conflicts 2 notes" in status
+    assert "memoryctl conflicts" in status
+    doctor = json.loads(memoryctl(daemon, "doctor", "--section", "notes", "--json").stdout)
+    said = [one["message"] for one in doctor["checks"] if one["check"] == "notes.conflicts"]
+    assert any("plan.sync-conflict" in one and "memory/plan.md" in one for one in said)
+    assert any("MEMORY (conflicted" in one for one in said)
+    assert any("marks of git" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("keep", "expected"),
+    [
+        ("original", ORIGINAL_TEXT),
+        ("copy", COPY_TEXT),
+        ("both", "# Plan\n\nSow beans in May.\nSow beans in April.\nWater at night.\nMulch the beds.\n"),
+    ],
+)
+def test_conflict_is_settled_and_taken_back(daemon: RunningDaemon, keep: str, expected: str) -> None:
+    client = daemon.client()
+    reply = client.settle_conflict(COPY, keep)
+    assert text_of(daemon, "memory/plan.md") == expected
+    assert text_of(daemon, COPY) is None
+    assert COPY not in [one["path"] for one in client.conflicts()["conflicts"]]
+    assert bool(client.search("April")["results"]) is (keep != "original")
+    client.undo(run=reply["run"])
+    assert text_of(daemon, "memory/plan.md") == ORIGINAL_TEXT
+    assert text_of(daemon, COPY) == COPY_TEXT
+
+
+def test_marks_of_git_and_copies_of_the_core_are_settled(daemon: RunningDaemon) -> None:
+    done = memoryctl(daemon, "conflicts", "keep", "memory/2026-11-02.md", "copy")
+    assert "memory/2026-11-02.md: copy kept" in done.stdout
+    assert text_of(daemon, "memory/2026-11-02.md") == "# Day\n\nThe ferry leaves at ten.\n"
+    copy = "MEMORY (conflicted copy 2026-11-03 080000).md"
+    memoryctl(daemon, "conflicts", "keep", copy, "copy")
+    assert text_of(daemon, "MEMORY.md") == "# Core\n\nTea, not coffee.\n"
+    assert text_of(daemon, copy) is None
+
+
+def test_what_is_no_conflict_or_has_no_original_is_left_alone(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    with pytest.raises(InvalidRequest, match="no copy of a conflict"):
+        client.settle_conflict("memory/plan.md", "copy")
+    with pytest.raises(NotFound):
+        client.settle_conflict("memory/gone (conflicted copy 2026-11-03).md", "copy")
+    (daemon.workspace / "memory" / "plan.md").unlink()
+    client.sync()
+    with pytest.raises(InvalidRequest, match="no original"):
+        client.settle_conflict(COPY, "original")
+    assert text_of(daemon, COPY) == COPY_TEXT
+    client.settle_conflict(COPY, "both")
+    assert text_of(daemon, "memory/plan.md") == COPY_TEXT
+
+
+def test_hit_between_the_marks_of_git_is_flagged(daemon: RunningDaemon) -> None:
+    (hit,) = daemon.client().search("ferry leaves")["results"]
+    assert hit["flags"] == ["conflict-copy"]

@@ -1,0 +1,63 @@
+"""What git leaves of two versions of a text, and both versions of a note in one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryd.domain.memories.changes.diffs import both_versions
+from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.sanitizing import (
+    Flag,
+    KeepVersion,
+    marked_conflicts,
+    settled_marks,
+    text_flags,
+    without_copies,
+)
+
+MERGED = "# Day\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> laptop\nend\n"
+DIFF3 = "# Day\n<<<<<<< HEAD\nours\n||||||| 1a2b3c4\nbase\n=======\ntheirs\n>>>>>>> laptop\nend\n"
+LINES = st.lists(st.sampled_from(["<<<<<<< a", "=======", "||||||| b", ">>>>>>> c", "x", "- y", ""]), max_size=30)
+
+
+@pytest.mark.parametrize("text", [MERGED, DIFF3, MERGED.replace("\n", "\r\n")])
+def test_each_side_is_taken_out_of_its_marks(text: str) -> None:
+    kept = {keep: settled_marks(text, keep).replace("\r", "") for keep in KeepVersion}
+    assert kept[KeepVersion.ORIGINAL] == "# Day\nours\nend\n"
+    assert kept[KeepVersion.COPY] == "# Day\ntheirs\nend\n"
+    assert kept[KeepVersion.BOTH] == "# Day\nours\ntheirs\nend\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["Title\n=======\ntext\n", "<<<<<<< HEAD\nours\n=======\ntheirs\n", "=======\n>>>>>>> x\n", " <<<<<<< a\n"]
+)
+def test_what_lacks_a_mark_is_left_alone(text: str) -> None:
+    assert list(marked_conflicts(text.encode())) == []
+    assert settled_marks(text, KeepVersion.COPY) == text
+
+
+@given(LINES)
+def test_blanks_keep_lines_and_offsets_and_settling_leaves_no_conflict(lines: list[str]) -> None:
+    data = "\n".join(lines).encode()
+    blank = without_copies(data)
+    assert len(blank) == len(data)
+    assert [at for at, byte in enumerate(blank) if byte == 10] == [at for at, byte in enumerate(data) if byte == 10]
+    assert len(list(marked_conflicts(data))) <= lines.count(">>>>>>> c")
+
+
+@given(st.lists(st.sampled_from("abcd")), st.lists(st.sampled_from("abcd")))
+def test_both_versions_hold_every_line_of_each(original: list[str], copy: list[str]) -> None:
+    both = iter(both_versions("\n".join(original), "\n".join(copy)).split("\n"))
+    assert all(line in both for line in original or [""])
+    both = iter(both_versions("\n".join(original), "\n".join(copy)).split("\n"))
+    assert all(line in both for line in copy or [""])
+    assert both_versions("a\nb", "a\nb") == "a\nb"
+
+
+def test_memories_of_the_other_side_are_none_until_it_is_settled() -> None:
+    text = "## Retain\n<<<<<<< HEAD\n- W @Ada: Lisbon\n=======\n- W @Ada: Turin\n>>>>>>> x\n- W @Ada: tea\n"
+    lines = memory_sections(padded(text), "memory/2026-11-02.md").lines  # type: ignore[arg-type]
+    assert [(one.line.text, one.start_line) for one in lines] == [("Lisbon", 3), ("tea", 7)]
+    assert text_flags("x\n<<<<<<< HEAD\ny") == text_flags("y\n>>>>>>> other\n") == (Flag.CONFLICT,)
+    assert text_flags("a <<<<<<< b\n<<<<<<<<<< c") == ()
