@@ -62,7 +62,9 @@ class Member:
         place = TeamPlace(remote=str(remote), person=person, checkout=self.checkout, is_own=True, notes=self.notes)
         self.carrier = self.carrier_of(place)
         self.shared: SharedNotes | None = None
-        self.sharing = TeamSharing(self.carrier, person, notes=self._shared_notes, minutes=0)
+        self.sharing = TeamSharing(
+            self.carrier, person, notes=self._shared_notes, published=folder / "shared-notes.json", minutes=0
+        )
 
     def carrier_of(self, place: TeamPlace) -> Carrier:
         """Return what carries what is shared."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.workspace.index import WorkspaceIndex
-from memoryd.config.team import TeamSection
+from memoryd.config.team import TeamSection, without_credentials
 from memoryd.domain.access import Admitted
 from memoryd.domain.citations import Citation, parse
 from memoryd.domain.clock import rfc3339
@@ -28,7 +28,7 @@ from memoryd.domain.memories.sharing import (
     why_not_promoted,
 )
 from memoryd.domain.patterns import matches
-from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
+from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, StoreError
 from memoryd.memory.journal import Journal
 from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
@@ -51,6 +51,7 @@ REACH: Final = (
     _LAST,
 )
 WOULD_GO: Final = "it is shared with team {}, and is taken back there"
+MAY_STAY: Final = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
 _FOLLOW_SECONDS: Final = 10.0
 
 
@@ -115,13 +116,16 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
     async def forget(self, lines: Sequence[RetainedLine], *, is_dry_run: bool) -> list[str]:
         """Take back what was shared of memories that are forgotten; return what is to be said of it in sentences.
 
-        Raises as `promote` does: what was not taken back is not forgotten.
+        Where that cannot be done now, they are forgotten here all the same, and taken back as soon as it can.
         """
         ids = {promoted(line).id for line in lines}
-        if is_dry_run:
-            return [WOULD_GO.format(self.section.name)] * (not ids.isdisjoint(await self.sharing.memories()))
-        if not await self.sharing.revoke(ids):
-            return []
+        try:
+            if is_dry_run:
+                return [WOULD_GO.format(self.section.name)] * (not ids.isdisjoint(await self.sharing.memories()))
+            if not await self.sharing.revoke(ids):
+                return []
+        except (MemorydError, OSError) as exc:
+            return [MAY_STAY.format(self.section.name, exc)] * self.sharing.owe(ids, is_dry_run=is_dry_run)
         waits = [] if await self.sharing.send() else [WAITS.format(self._why_waiting())]
         return [*waits, *self._reach()]
 
@@ -138,7 +142,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         return TeamReply(
             name=self.section.name or "",
             person=self.sharing.person,
-            remote=self.section.remote or "",
+            remote=without_credentials(self.section.remote or ""),
             people=[TeamPersonReply(name=one, files=files) for one, files in sorted(health.people.items())],
             published=TeamPublishedReply(pending=health.pending, behindSeconds=health.behind_seconds),
             fetchedAt=None if health.fetched_at is None else rfc3339(health.fetched_at),
@@ -250,6 +254,7 @@ def agent_team(
             carrier_of(section, on_shown=index.demand),
             person,
             notes=partial(shared_notes, section, journal, index),
+            published=section.published_file,
             minutes=section.interval_minutes,
         ),
     )

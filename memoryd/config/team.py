@@ -13,6 +13,8 @@ from memoryd.domain.expressions import expression
 SERVER: Final = ("postgresql://", "postgres://")
 RESERVED: Final = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
 """No names of people: citations begin with these."""
+_TOKEN: Final = expression(r"(https?://)[^/@\s]+@")
+_PASSWORD: Final = expression(r"(://[^/@:\s]*:)[^/@\s]*@")
 _NAME: Final = expression(r"[a-z0-9][a-z0-9_-]{0,31}")
 
 
@@ -26,6 +28,11 @@ def _name(text: str) -> str:
 
 
 PersonName = Annotated[str, AfterValidator(_name)]
+
+
+def without_credentials(address: str) -> str:
+    """Return an address, or a text that names one, without a password, or a token in the place of a name."""
+    return _PASSWORD.sub(r"\1***@", _TOKEN.sub(r"\1***@", address))
 
 
 class TeamSection(Section):
@@ -62,6 +69,11 @@ class TeamSection(Section):
     def folder(self) -> Path:
         """Where everything of this team lies that memoryd keeps."""
         return team_dir(self.name or "")
+
+    @property
+    def published_file(self) -> Path:
+        """Where it is noted which notes this machine shares."""
+        return self.folder / "shared-notes.json"
 
     @property
     def checkout_folder(self) -> Path:

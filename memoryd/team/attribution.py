@@ -1,43 +1,65 @@
-"""Whose the lines of a team's files are: the file says a person, and git says who wrote each line.
+"""Whose the lines of a team's files are: the file says a person, and git says who wrote.
 
-A line that somebody else wrote into the file of a person is not shown as theirs; a note that others wrote into is not
-shown at all, since a part of it may say something else. Git believes the address that an author gives; whoever may push
-can give any. So this finds mistakes and plain forgeries, and a team that fears more lets its server check signatures.
+A note is shown as that person left it last, or not at all. Of a log into which others wrote, those memories are shown
+that are the person's by `git blame`, and are whole in the log as the person left it last: so a line that was taken back
+and is in the log again, or of which somebody took a part, is not shown. Git believes the address that an author gives;
+whoever may push can give any. So this finds mistakes and plain forgeries, and a team that fears more lets its server
+check signatures.
 """
 
-from collections.abc import Collection, Mapping
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping, Set
 from typing import Final
 
 from msgspec import Struct, field
 
+from memoryd.config.team import RESERVED
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,
+    MAX_FILES,
     TEAM_FILE,
     SharedPath,
     TeamPeople,
     is_unmerged,
+    lines_of,
     only_lines,
     shared_file,
 )
 from memoryd.errors import SidecarError
 from memoryd.files.reading import decode
-from memoryd.team.repository import REGULAR, Authors, TeamRepository, TreeFile
+from memoryd.team.git import OutputTooLargeError
+from memoryd.team.repository import NOTES, REGULAR, TeamRepository, TreeFile, history_places
 
 MAX_TOLD: Final = 20
 """Files that are withheld of which it is told one by one."""
 MAX_TOTAL_BYTES: Final = 64 * 1024 * 1024
-"""Of all files that are shown."""
-MAX_BLAMED: Final = 200
-"""Files that git is asked about line by line at one time; the others wait for the next."""
+"""Of what a server shows of everybody."""
+MAX_PERSON_BYTES: Final = 16 * 1024 * 1024
+"""Of all files of a person that are shown."""
+MAX_BLAMED_BYTES: Final = 128 * 1024
+"""Of a log that git is asked about line by line."""
+BLAME_SECONDS: Final = 2.0
+"""How long it is asked about one log."""
+ALL_BLAME_SECONDS: Final = 3.0
+"""How long at one time it is asked about one more; the others wait for the next."""
 NO_PLACE: Final = "it is neither a log nor a note of a person"
 NO_FILE: Final = "it is no plain file"
 NO_TEXT: Final = "it is no text in UTF-8"
 TOO_LARGE: Final = f"it has more than {MAX_FILE_BYTES:,} bytes"
+TOO_MUCH: Final = f"{{}} shares more than {MAX_PERSON_BYTES:,} bytes"
+TOO_MANY: Final = f"{{}} shares more than {MAX_FILES:,} files"
+TOO_OFTEN: Final = "who wrote the files of {} cannot be looked up: their history is too long"
+BELOW_A_FILE: Final = "another file has the name of its folder"
 NOBODY: Final = f"{TEAM_FILE} names nobody called {{}}"
+NO_PERSON: Final = "nobody may be called {}, which means something else in citations"
 FOREIGN_LINES: Final = "{} of its lines were not written by {}"
 FOREIGN_NOTE: Final = "somebody else than {} wrote into it"
 LATER: Final = "who wrote it is looked up with the next files"
+_ALL: Final = frozenset({0})
+"""Stands for every line."""
 
 
 class ShownFile(Struct, frozen=True):
@@ -59,17 +81,26 @@ class Attribution:
 
     def __init__(self, repository: TeamRepository) -> None:
         self._repository = repository
-        self._foreign: dict[tuple[str, str], frozenset[int]] = {}
-        """By path and blob: the lines that others wrote, from 1."""
+        self._foreign: dict[tuple[str, str, str], frozenset[int]] = {}
+        """By path, blob and the blob as its person left it: the lines that are not theirs, from 1."""
         self._people: TeamPeople | None = None
+        self._commit: str | None = None
+        """Up to which it is known who touched what."""
+        self._touches: dict[str, Mapping[str, str]] = {}
+        self._unlisted: frozenset[str] = frozenset()
+        """Places of whose files nobody knows who touched them."""
 
     async def shown(self, commit: str, tree: Mapping[str, TreeFile], people: TeamPeople) -> ShownFiles:
         """Return what of a commit is shown; raises SidecarError."""
         if people != self._people:
-            self._foreign, self._people = {}, people
+            self._foreign, self._people, self._commit = {}, people, None
         places, withheld = _places(tree, people)
-        foreign = await self._foreign_lines(commit, {path: tree[path].blob for path in places}, people)
-        self._foreign = {(path, tree[path].blob): lines for path, lines in foreign.items()}
+        await self._follow(commit, people)
+        for path in [
+            path for path, place in places.items() if history_places(place.person)[not place.is_log] in self._unlisted
+        ]:
+            withheld[path] = TOO_OFTEN.format(places.pop(path).person)
+        foreign = await self._foreign_lines(commit, {path: tree[path] for path in places}, people)
         blobs = await self._repository.blobs(tree[path].blob for path in foreign)
         files = dict[str, ShownFile]()
         for path, place in places.items():
@@ -83,62 +114,122 @@ class Attribution:
                 files[path] = ShownFile(place, text.encode("utf-8", "replace"))
         return ShownFiles(files, told(withheld))
 
+    async def _follow(self, commit: str, people: TeamPeople) -> None:
+        """Learn who touched what up to a commit; raises SidecarError."""
+        if commit == self._commit:
+            return
+        since = self._commit
+        if since is not None and not await self._repository.is_ancestor(since, commit):
+            since = None
+        everywhere = [place for person in people.people for place in history_places(person)]
+        new, unlisted = dict[str, Mapping[str, str]](), set(self._unlisted if since else ())
+        try:
+            new |= await self._repository.touches(commit, since, everywhere)
+        except OutputTooLargeError:
+            # whoever has the long history, it is the others' no more
+            for place in everywhere:
+                try:
+                    new |= await self._repository.touches(commit, since, [place])
+                except OutputTooLargeError:
+                    unlisted.add(place)
+        old = self._touches if since else {}
+        self._touches = dict(old)
+        # the newest first
+        for path, touched in new.items():
+            self._touches[path] = {**touched, **{m: b for m, b in old.get(path, {}).items() if m not in touched}}
+        self._unlisted, self._commit = frozenset(unlisted), commit
+
     async def _foreign_lines(
-        self, commit: str, blobs: Mapping[str, str], people: TeamPeople
+        self, commit: str, files: Mapping[str, TreeFile], people: TeamPeople
     ) -> dict[str, frozenset[int]]:
         """Return of each file the lines that are not of its person; those that must wait are left out."""
-        known = {path: self._foreign[path, blob] for path, blob in blobs.items() if (path, blob) in self._foreign}
-        fresh = [path for path in blobs if path not in known]
-        if not fresh:
-            return known
-        authors, blamed = await self._repository.authors(commit), 0
-        for path in fresh:
-            place = shared_file(path)
-            person = place.person if place else ""
-            mails = authors.by_path.get(path, frozenset())
-            if mails and all(people.wrote(person, mail) for mail in mails):
-                # nobody else ever touched it
-                known[path] = frozenset()
-            elif blamed < MAX_BLAMED:
-                blamed += 1
-                known[path] = await self._blamed(commit, path, person, authors, people)
-        return known
+        found, known, begun = (
+            dict[str, frozenset[int]](),
+            dict[tuple[str, str, str], frozenset[int]](),
+            time.monotonic(),
+        )
+        for path, file in files.items():
+            place, touched = shared_file(path), self._touches.get(path, {})
+            assert place is not None
+            left = next((blob for mail, blob in touched.items() if people.wrote(place.person, mail)), "")
+            key = (path, file.blob, left)
+            if left == file.blob and (not place.is_log or all(people.wrote(place.person, mail) for mail in touched)):
+                found[path] = frozenset()
+            elif not place.is_log or not left or file.size > MAX_BLAMED_BYTES:
+                found[path] = _ALL
+            elif key in self._foreign:
+                found[path] = known[key] = self._foreign[key]
+            elif time.monotonic() - begun < ALL_BLAME_SECONDS:
+                found[path] = known[key] = await self._blamed(commit, path, file.blob, left, people)
+        self._foreign = known
+        return found
 
-    async def _blamed(
-        self, commit: str, path: str, person: str, authors: Authors, people: TeamPeople
-    ) -> frozenset[int]:
-        """Return the lines that git says somebody else wrote; all of them where it cannot say."""
+    async def _blamed(self, commit: str, path: str, blob: str, left: str, people: TeamPeople) -> frozenset[int]:
+        """Return the lines of a log that are not of its person; all of them where git cannot say."""
+        place = shared_file(path)
         try:
-            commits = await self._repository.blame(commit, path)
+            if place is None or await self._repository.size(left) > MAX_FILE_BYTES:
+                return _ALL
+            mails = await self._repository.blame(commit, path, BLAME_SECONDS)
+            texts = await self._repository.blobs([blob, left] if left.strip("0") else [blob])
         except SidecarError:
             return _ALL
-        lines = enumerate(commits, 1)
-        return frozenset(at for at, one in lines if not people.wrote(person, authors.by_commit.get(one, "")))
+        text, own = [texts.get(one, b"").decode("utf-8", "replace") for one in (blob, left)]
+        foreign = {at for at, mail in enumerate(mails, 1) if not people.wrote(place.person, mail)}
+        return _not_theirs(path, text, own, foreign)
 
 
-_ALL: Final = frozenset({0})
-"""Stands for every line."""
+def _not_theirs(path: str, text: str, own: str, foreign: Set[int]) -> frozenset[int]:
+    """Return the lines of a log that others wrote, that its person's own does not hold, or of a memory with such."""
+    lines, kept = text.split("\n"), own.split("\n")
+    others = set(foreign) | {at for at, line in enumerate(lines, 1) if line and line not in kept}
+    whole = {"\n".join(kept[one.start_line - 1 : one.end_line]) for one in lines_of(own, path)}
+    for one in lines_of(text, path):
+        span = range(one.start_line, one.end_line + 1)
+        if not others.isdisjoint(span) or "\n".join(lines[one.start_line - 1 : one.end_line]) not in whole:
+            others |= set(span)
+    return frozenset(others)
 
 
 def _places(tree: Mapping[str, TreeFile], people: TeamPeople) -> tuple[dict[str, SharedPath], dict[str, str]]:
     """Return the files that may be shown, and why the others are not; both by their paths."""
-    places, withheld, total = dict[str, SharedPath](), dict[str, str](), 0
+    places, withheld = dict[str, SharedPath](), dict[str, str]()
+    files, total = Counter[str](), Counter[str]()
     for path, file in tree.items():
-        if path == TEAM_FILE:
-            continue
         place = shared_file(path)
-        total += file.size
-        if place is None:
-            withheld[path] = NO_PLACE
-        elif file.mode != REGULAR:
-            withheld[path] = NO_FILE
-        elif place.person not in people.people:
-            withheld[path] = NOBODY.format(place.person)
-        elif file.size > MAX_FILE_BYTES or total > MAX_TOTAL_BYTES:
-            withheld[path] = TOO_LARGE
+        if place is None or (why := _why_not(place, file, people)):
+            withheld |= {} if path == TEAM_FILE else {path: _why_no_place(path, file, people) if place is None else why}
+        elif files[place.person] >= MAX_FILES:
+            withheld[path] = TOO_MANY.format(place.person)
+        elif total[place.person] + file.size > MAX_PERSON_BYTES:
+            withheld[path] = TOO_MUCH.format(place.person)
         else:
+            files[place.person] += 1
+            total[place.person] += file.size
             places[path] = place
+    names = {(place.person, place.shown) for place in places.values()}
+    for path, place in list(places.items()):
+        parts = place.shown.split("/")
+        if any((place.person, RelativePath("/".join(parts[:at]))) in names for at in range(1, len(parts))):
+            withheld[path] = BELOW_A_FILE
+            del places[path]
     return places, withheld
+
+
+def _why_no_place(path: str, file: TreeFile, people: TeamPeople) -> str:
+    person = path.removeprefix(NOTES)
+    is_crowded = file.is_folder and path != person and person in people.people
+    return TOO_MANY.format(person) if is_crowded else NO_PLACE
+
+
+def _why_not(place: SharedPath, file: TreeFile, people: TeamPeople) -> str:
+    if file.mode != REGULAR:
+        return NO_FILE
+    if place.person not in people.people:
+        return NOBODY.format(place.person)
+    if place.person in RESERVED:
+        return NO_PERSON.format(place.person)
+    return TOO_LARGE if file.size > MAX_FILE_BYTES else ""
 
 
 def _shown_text(data: bytes, place: SharedPath, foreign: Collection[int]) -> tuple[str, str]:

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
-from memoryd.team.attribution import Attribution
+from memoryd.team.attribution import TOO_MANY, Attribution
 from memoryd.team.git import address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
-from memoryd.team.repository import BASE, LOCAL, REGULAR, TeamRepository, TreeFile, blob_id
+from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
 from memoryd.team.view import TeamView, counted
 
 log = structlog.get_logger(__name__)
@@ -43,6 +43,7 @@ class GitCarrier:
         self._remote = address_of(place.remote)
         self._on_shown = on_shown
         self.repository = TeamRepository(place.checkout, is_own=place.is_own)
+        self._own = (place.person,)
         self._view = TeamView(place.notes)
         self._attribution = Attribution(self.repository)
         self._health = CarrierHealth()
@@ -182,36 +183,50 @@ class GitCarrier:
     async def _rebased(self, fetched: str | None) -> str | None:
         """Put what waits upon what was fetched; return the commit that is to be sent, None if there is none."""
         local, base = await self.repository.commit_of(LOCAL), await self.repository.commit_of(BASE)
-        if fetched is None:
-            return local
-        if local is None or await self.repository.is_ancestor(local, fetched):
+        if local is None or (fetched is not None and await self.repository.is_ancestor(local, fetched)):
             tip = fetched
-        elif await self.repository.is_ancestor(fetched, local):
-            tip = local
         else:
-            changes = await self._waiting(base, local, fetched)
-            made = None if changes.is_empty else await self._made_upon(fetched, changes)
-            tip = made or fetched
+            if fetched is None or await self.repository.is_ancestor(fetched, local):
+                # a remote without the branch takes again what it had, and what waits upon that
+                parent = before = base if fetched is None else fetched
+            else:
+                parent, before = fetched, base
+            tip = await self._squashed(parent, before, local)
         # in this order: a kill in between has the same made again, and nothing taken back
-        if tip != local:
+        if tip is not None and tip != local:
             await self.repository.set_ref(LOCAL, tip)
-        if base != fetched:
+        if fetched is not None and base != fetched:
             await self.repository.set_ref(BASE, fetched)
         return tip
 
-    async def _waiting(self, base: str | None, local: str, fetched: str) -> SharedChanges:
+    async def _squashed(self, parent: str | None, before: str | None, local: str) -> str | None:
+        """Return what was changed here since `before` as one commit of a parent, or the parent if that is nothing.
+
+        A text that was shared and taken back while it waited is in no commit that is sent.
+        """
+        if await self.repository.parents(local) == ([] if parent is None else [parent]):
+            return local
+        changes = await self._waiting(before, local, parent)
+        return (None if changes.is_empty else await self._made_upon(parent, changes)) or parent
+
+    async def _waiting(self, base: str | None, local: str, fetched: str | None) -> SharedChanges:
         """Return what was changed here since the base, as changes of what was fetched; raises SidecarError."""
-        before, ours, theirs = [await self.repository.tree(one) for one in (base, local, fetched)]
+        before, ours, theirs = [await self.repository.tree(one, self._own) for one in (base, local, fetched)]
+        # a folder of too many files, of which nobody looked at each
+        crowded = f"{NOTES}{self.place.person}"
+        if before.get(crowded) != ours.get(crowded):
+            raise SidecarError(UNMERGED.format(TOO_MANY.format(self.place.person)))
         put, remove = dict[str, bytes](), list[str]()
         for path in sorted(before.keys() | ours.keys()):
             was, now = before.get(path), ours.get(path)
             if was == now or not (path == TEAM_FILE or self._is_path_of_mine(path)):
                 continue
             texts = [await self._bytes(tree, path) for tree in (before, ours, theirs)]
-            made = self._merged(path, *texts)
+            # upon what it was made of it is as it is
+            made = texts[1] if base == fetched else self._merged(path, *texts)
             if made is not None and made != texts[2]:
                 put[path] = made
-            elif made is None and path in theirs:
+            elif made is None and (path in theirs or crowded in theirs):
                 remove.append(path)
         return SharedChanges(put=put, remove=remove, why=WHY_MERGED)
 
@@ -252,12 +267,15 @@ class GitCarrier:
         if local is None:
             return
         await self._count_waiting(local)
-        tree = await self._tree()
-        people = await self._people(tree)
+        people = await self._people(await self._tree())
+        tree = await self.repository.tree(local, people.people)
         shown = await self._attribution.shown(local, tree, people)
         if await asyncio.to_thread(self._view.write, shown):
             self._on_shown()
-        self._note(withheld=shown.withheld, people={**dict.fromkeys(people.people, 0), **counted(shown)})
+        self._note(
+            withheld=(*shown.withheld, *self._view.unwritten),
+            people={**dict.fromkeys(people.people, 0), **counted(shown)},
+        )
 
     async def _count_waiting(self, local: str) -> None:
         base = await self.repository.commit_of(BASE)
@@ -265,7 +283,7 @@ class GitCarrier:
             self._first_waits_since = None
             self._note(pending=0)
             return
-        before, ours = await self.repository.tree(base), await self.repository.tree(local)
+        before, ours = [await self.repository.tree(one, self._own) for one in (base, local)]
         pending = sum(before.get(path) != ours.get(path) for path in before.keys() | ours.keys())
         self._note(pending=pending)
         times = await self.repository.times_since(base, local) if pending else []
@@ -273,7 +291,7 @@ class GitCarrier:
 
     async def _tree(self) -> Mapping[str, TreeFile]:
         await self._opened()
-        return await self.repository.tree(await self.repository.commit_of(LOCAL))
+        return await self.repository.tree(await self.repository.commit_of(LOCAL), self._own)
 
     async def _people(self, tree: Mapping[str, TreeFile]) -> TeamPeople:
         data = await self._bytes(tree, TEAM_FILE)

@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.config.team import without_credentials
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
@@ -47,6 +48,7 @@ _SETTINGS: Final = (
     "transfer.bundleURI=false",
     "gc.autoDetach=false",
     "maintenance.autoDetach=false",
+    "log.showRoot=true",
     "log.showSignature=false",
     "log.mailmap=false",
     "blame.ignoreRevsFile=",
@@ -68,6 +70,8 @@ _FIXED: Final = {
     "SSH_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
 }
+_NOT_READ: Final = "Could not read from remote repository"
+_REMEDY: Final = "git config --global --add safe.directory "
 RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack"
 """What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
 
@@ -79,6 +83,10 @@ def address_of(remote: str) -> str:
     return str(Path(remote.removeprefix("file://")).expanduser().absolute())
 
 
+class OutputTooLargeError(SidecarError):
+    """A git printed more than is read of it, and was killed."""
+
+
 class GitResult(Struct, frozen=True):
     """What a command ended with."""
 
@@ -88,10 +96,13 @@ class GitResult(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """What it said was wrong: its last line that says so."""
+        """What it said was wrong: its last line that says so and is not of the other end alone, and the remedy."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         told = [line for line in lines if line.startswith(("fatal:", "error:", "remote: error:", "! [", "ssh:"))]
-        return (told or lines or [f"exit status {self.code}"])[-1][:MAX_REASON]
+        own = [line for line in told if _NOT_READ not in line]
+        reason = (own or told or lines or [f"exit status {self.code}"])[-1]
+        remedy = next((f"; {line}" for line in lines if line.startswith(_REMEDY)), "")
+        return without_credentials(reason[:MAX_REASON] + remedy[:MAX_REASON])
 
 
 def git_environment(outside: Mapping[str, str]) -> dict[str, str]:
@@ -117,23 +128,21 @@ class Git(Struct, frozen=True):
     on_kill: Callable[[], None] = lambda: None
     """Told when git was killed in the middle of something."""
 
-    async def run(
-        self, *arguments: str, seconds: float = LOCAL_SECONDS, more: Mapping[str, str] | None = None
-    ) -> bytes:
+    async def run(self, *arguments: str, seconds: float = LOCAL_SECONDS, most_bytes: int = STDOUT_BYTES) -> bytes:
         """Return what a command prints; raises SidecarError for one that fails, and as `attempt` does."""
-        result = await self.attempt(*arguments, seconds=seconds, more=more)
+        result = await self.attempt(*arguments, seconds=seconds, most_bytes=most_bytes)
         if result.code != 0:
             raise SidecarError(f"git {arguments[0]}: {result.reason}")
         return result.stdout
 
     async def attempt(
-        self, *arguments: str, seconds: float = LOCAL_SECONDS, more: Mapping[str, str] | None = None
+        self, *arguments: str, seconds: float = LOCAL_SECONDS, most_bytes: int = STDOUT_BYTES
     ) -> GitResult:
-        """Run a command to its end; raises SidecarError if it cannot be run, prints too much or takes too long.
+        """Run a command to its end; raises SidecarError if it cannot be run or takes too long, OutputTooLargeError.
 
-        `more` is added to its environment. At the deadline its whole process group is killed.
+        At the deadline its whole process group is killed.
         """
-        child = Child(self._spec(arguments, more or {}, stdout_limit=STDOUT_BYTES))
+        child = Child(self._spec(arguments, stdout_limit=most_bytes))
         try:
             async with asyncio.timeout(seconds):
                 await child.start()
@@ -143,7 +152,7 @@ class Git(Struct, frozen=True):
         finally:
             await self._end(child)
         if child.has_overflowed:
-            raise SidecarError(f"git {arguments[0]} printed more than {STDOUT_BYTES} bytes")
+            raise OutputTooLargeError(f"git {arguments[0]} printed more than {most_bytes} bytes")
         if code < 0:
             # no answer, whatever was asked
             raise SidecarError(f"git {arguments[0]}: {child.describe_end()}")
@@ -165,7 +174,7 @@ class Git(Struct, frozen=True):
         if not ids:
             return {}
         batch = _Batch(wanted=len(ids))
-        spec = self._spec(("cat-file", "--batch"), {})
+        spec = self._spec(("cat-file", "--batch"))
         child = Child(replace(spec, on_output=batch.take, on_exit=batch.is_over.set))
         try:
             async with asyncio.timeout(seconds):
@@ -183,14 +192,14 @@ class Git(Struct, frozen=True):
     async def _end(self, child: Child) -> None:
         await child.stop()
         # at its deadline, or by somebody else, such as a system without memory: it took back no lock
-        if child.returncode is not None and child.returncode < 0:
+        if child.returncode is not None and child.returncode < 0 and not child.has_overflowed:
             self.on_kill()
 
-    def _spec(self, arguments: Sequence[str], more: Mapping[str, str], stdout_limit: int = 0) -> ChildSpec:
+    def _spec(self, arguments: Sequence[str], stdout_limit: int = 0) -> ChildSpec:
         settings = [part for one in _SETTINGS for part in ("-c", one)]
         return ChildSpec(
             command=("git", f"--git-dir={self.folder}", *settings, *arguments),
-            environment={**git_environment(os.environ), **more},
+            environment=git_environment(os.environ),
             grace=GRACE,
             stdout_limit=stdout_limit,
         )

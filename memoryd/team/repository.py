@@ -5,6 +5,8 @@ files are left alone. `local` is what is shared as this machine has it, `base` t
 stands, `remote` what was fetched last.
 """
 
+import asyncio
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
 from pathlib import Path
@@ -13,10 +15,10 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from memoryd.domain.memories.sharing import MAX_FILES, TEAM_FILE
+from memoryd.domain.memories.sharing import MAX_FILES, MAX_PEOPLE, TEAM_FILE
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.files.writing import replace_file
-from memoryd.team.git import IDENTITY, RECEIVE_PACK, Git, check_git, is_on_disk
+from memoryd.team.git import IDENTITY, RECEIVE_PACK, Git, OutputTooLargeError, check_git, is_on_disk
 
 BRANCH: Final = "refs/heads/main"
 LOCAL: Final = "refs/memoryd/local"
@@ -28,7 +30,10 @@ NETWORK_SECONDS: Final = 60.0
 REGULAR: Final = "100644"
 _AT_ONCE: Final = 200
 """Paths of one command line."""
-_PLACES: Final = (TEAM_FILE, "memory", "notes")
+NOTES: Final = "notes/"
+_FOLDER: Final = "40000"
+_ROW_BYTES: Final = 320
+"""Of a listed file, of its path and of what is before it."""
 _REJECTED: Final = ("non-fast-forward", "fetch first", "[rejected]", "incorrect old value", "failed to update ref")
 _REFUSED: Final = ("[remote rejected]", "hook declined", "protected branch", "denied to", "permission to", "read only")
 
@@ -39,6 +44,11 @@ class TreeFile(Struct, frozen=True):
     mode: str
     blob: str
     size: int
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of which nobody looked at the files."""
+        return self.mode.lstrip("0") == _FOLDER
 
 
 class PushResult(Struct, frozen=True):
@@ -57,6 +67,7 @@ class TeamRepository:
         self._is_own = is_own
         self._git = Git(self._git_dir(), self.clear_locks)
         self._trees: dict[str, Mapping[str, TreeFile]] = {}
+        self._folders: dict[tuple[str, str], Mapping[str, TreeFile]] = {}
 
     def _git_dir(self) -> Path:
         inner = self._folder / ".git"
@@ -103,24 +114,45 @@ class TeamRepository:
         """Tell whether one commit leads to the other, or is it."""
         return await self._git.succeeds("merge-base", "--is-ancestor", older, newer)
 
+    async def parents(self, commit: str) -> list[str]:
+        """Return the commits upon which one was made."""
+        return (await self._git.run("rev-list", "--parents", "-n", "1", commit, "--")).decode().split()[1:]
+
     async def times_since(self, base: str | None, tip: str) -> list[int]:
         """Return when the commits behind `base` were made, in Unix seconds."""
         wanted = (tip,) if base is None else (tip, f"^{base}")
         return [int(one) for one in (await self._git.run("log", "--format=%ct", *wanted, "--")).split()]
 
-    async def tree(self, commit: str | None) -> Mapping[str, TreeFile]:
-        """Return the files of a commit in our places; raises SidecarError for more than a team may have."""
+    async def tree(self, commit: str | None, people: Collection[str]) -> Mapping[str, TreeFile]:
+        """Return the files of a commit in our places, and the notes of some people.
+
+        A folder below them is one entry: also that of a person with more notes than anybody may have.
+        """
         if commit is None:
             return {}
-        if commit in self._trees:
-            return self._trees[commit]
-        told = await self._git.run("ls-tree", "-r", "-z", "--long", "--full-tree", commit, "--", *_PLACES)
-        rows = told.split(b"\0")[:-1]
-        if len(rows) > MAX_FILES:
-            raise SidecarError(f"the repository has {len(rows):,} files, and {MAX_FILES:,} are the most")
-        # a commit has one tree for ever; the newest few are asked for again and again
-        self._trees = {**dict(list(self._trees.items())[-2:]), commit: dict(_tree_rows(rows))}
-        return self._trees[commit]
+        if commit not in self._trees:
+            told = await self._git.run(
+                "ls-tree", "-z", "--long", "--full-tree", commit, "--", TEAM_FILE, "memory/", NOTES
+            )
+            # a commit has one tree for ever; the newest few are asked for again and again
+            self._trees = {**dict(list(self._trees.items())[-3:]), commit: dict(_tree_rows(told))}
+        files = dict[str, TreeFile]()
+        for path, file in self._trees[commit].items():
+            is_wanted = file.is_folder and path.startswith(NOTES) and path.removeprefix(NOTES) in people
+            files |= await self._notes(path, file) if is_wanted else {path: file}
+        return files
+
+    async def _notes(self, folder: str, file: TreeFile) -> Mapping[str, TreeFile]:
+        key = (folder, file.blob)
+        if key not in self._folders:
+            listed = ("ls-tree", "-r", "-z", "--long", "--full-tree", file.blob)
+            try:
+                told = await self._git.run(*listed, most_bytes=MAX_FILES * _ROW_BYTES)
+                found = {f"{folder}/{path}": one for path, one in _tree_rows(told)}
+            except OutputTooLargeError:
+                found = {folder: file}
+            self._folders = {**dict(list(self._folders.items())[-MAX_PEOPLE:]), key: found}
+        return self._folders[key]
 
     async def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of blobs by their ids."""
@@ -129,39 +161,68 @@ class TeamRepository:
     async def commit(
         self, parent: str | None, put: Mapping[str, bytes], remove: Collection[str], message: str
     ) -> str | None:
-        """Make a commit of a parent with other files, and return it; None if nothing is other then."""
-        index = self._git.folder / f"index-{token_hex(4)}"
-        # to take a path out of an index git wants a working tree, and looks at none of its files
-        more = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": "/"}
-        try:
-            await self._git.run("read-tree", parent or "--empty", more=more)
-            for some in _in_parts(list(put.items())):
-                written = [f"{REGULAR},{blob},{path}" for path, blob in await self._write_blobs(some)]
-                rows = [part for one in written for part in ("--cacheinfo", one)]
-                await self._git.run("update-index", "--add", *rows, more=more)
-            for paths in _in_parts(sorted(remove)):
-                await self._git.run("update-index", "--force-remove", "--", *paths, more=more)
-            tree = (await self._git.run("write-tree", more=more)).decode().strip()
-        finally:
-            index.unlink(missing_ok=True)
-            index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
-        if parent is not None and tree == (await self._git.run("rev-parse", f"{parent}^{{tree}}")).decode().strip():
+        """Make a commit of a parent with other files, and return it; None if nothing is other then.
+
+        Of the parent only the folders of these files are read: nobody knows what else somebody put there.
+        """
+        changes = dict[str, str | None](dict.fromkeys(remove))
+        for some in _in_parts(list(put.items())):
+            changes |= await self._write_blobs(some)
+        before = None
+        if parent is not None:
+            before = (await self._git.run("rev-parse", f"{parent}^{{tree}}")).decode().strip()
+        tree = await self._tree_with(before, changes) or await self._write_tree({})
+        if tree == before:
             return None
         parents = () if parent is None else ("-p", parent)
         made = await self._git.run("commit-tree", tree, *parents, *await self._signing(), "-m", message)
         return made.decode().strip()
 
-    async def _write_blobs(self, files: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
-        """Store the bytes of files, and return the path and the blob of each."""
+    async def _tree_with(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
+        """Return a folder with other files, by their paths in it, None for one that goes; None if it is empty then."""
+        entries = {} if tree is None else _entries(await self._git.run("cat-file", "tree", tree), len(tree) // 2)
+        inner = dict[str, dict[str, str | None]]()
+        for path, blob in changes.items():
+            name, _, rest = path.partition("/")
+            if rest:
+                inner.setdefault(name, {})[rest] = blob
+            elif blob is not None:
+                entries[name] = (REGULAR, blob)
+            else:
+                entries.pop(name, None)
+        for name, below in inner.items():
+            mode, old = entries.get(name, ("", ""))
+            if mode != _FOLDER and not any(below.values()):
+                continue
+            made = await self._tree_with(old if mode == _FOLDER else None, below)
+            entries.pop(name, None)
+            entries |= {} if made is None else {name: (_FOLDER, made)}
+        return await self._write_tree(entries) if entries else None
+
+    async def _write_tree(self, entries: Mapping[str, tuple[str, str]]) -> str:
+        rows = {
+            os.fsencode(f"{name}/" if mode == _FOLDER else name): mode.encode()
+            + b" "
+            + os.fsencode(name)
+            + b"\0"
+            + bytes.fromhex(blob)
+            for name, (mode, blob) in entries.items()
+        }
+        data = b"".join(rows[name] for name in sorted(rows))
+        [(_, tree)] = (await self._write_blobs([("", data)], kind="tree")).items()
+        return tree
+
+    async def _write_blobs(self, files: Sequence[tuple[str, bytes]], kind: str = "blob") -> dict[str, str]:
+        """Store the bytes of files, and return the object of each by its path."""
         drafts = [self._git.folder / f"blob-{token_hex(4)}" for _ in files]
         try:
             for draft, (_, data) in zip(drafts, files, strict=True):
                 replace_file(draft, data)
-            told = await self._git.run("hash-object", "-w", "--no-filters", "--", *map(str, drafts))
+            told = await self._git.run("hash-object", "-t", kind, "-w", "--no-filters", "--", *map(str, drafts))
         finally:
             for draft in drafts:
                 draft.unlink(missing_ok=True)
-        return [(path, blob) for (path, _), blob in zip(files, told.decode().split(), strict=True)]
+        return {path: blob for (path, _), blob in zip(files, told.decode().split(), strict=True)}
 
     async def fetch(self, remote: str) -> str | None:
         """Fetch the branch of a remote, and return its commit, None if it has none; raises SidecarError."""
@@ -207,29 +268,34 @@ class TeamRepository:
             return PushResult(is_behind=True)
         return PushResult(offline=f"the remote cannot be pushed to: {result.reason}")
 
-    async def authors(self, commit: str) -> "Authors":
-        """Return who made the commits that touched the files of people."""
+    async def touches(self, commit: str, since: str | None, places: Collection[str]) -> "Touches":
+        """Return who touched the files of some places in the commits behind `since`; raises OutputTooLargeError.
+
+        Of merges it is told what is as in none of their parents.
+        """
         told = await self._git.run(
             "log",
-            *("--no-renames", "--no-ext-diff", "--no-textconv"),
-            "--format=%x01%H %ae",
-            "--name-only",
-            "-z",
-            "-m",
-            commit,
+            *("--full-history", "--topo-order", "-c", "--raw", "--no-abbrev", "-z"),
+            *("--no-renames", "--no-ext-diff", "--no-textconv", "--format=%x01%ae"),
+            *((commit,) if since is None else (commit, f"^{since}")),
             "--",
-            "memory",
-            "notes",
+            *places,
         )
-        return Authors.read(told)
+        return await asyncio.to_thread(_touches, told)
 
-    async def blame(self, commit: str, path: str) -> list[str]:
-        """Return of each line of a file the commit that it is from."""
-        told = await self._git.run("blame", "--porcelain", "--no-textconv", commit, "--", path)
-        lines, commit_now = list[str](), ""
+    async def size(self, blob: str) -> int:
+        """Return how many bytes a blob has; none for one that is not."""
+        return 0 if not blob.strip("0") else int(await self._git.run("cat-file", "-s", blob))
+
+    async def blame(self, commit: str, path: str, seconds: float) -> list[str]:
+        """Return of each line of a file the e-mail address of who wrote it."""
+        told = await self._git.run("blame", "--porcelain", "--no-textconv", commit, "--", path, seconds=seconds)
+        lines, commit_now, mails = list[str](), "", dict[str, str]()
         for row in told.split(b"\n"):
             if row.startswith(b"\t"):
-                lines.append(commit_now)
+                lines.append(mails.get(commit_now, ""))
+            elif row.startswith(b"author-mail "):
+                mails[commit_now] = row.partition(b" ")[2].decode(errors="replace").removeprefix("<").removesuffix(">")
             elif (words := row.split(b" ")) and len(words) in (3, 4) and len(words[0]) in (40, 64):
                 commit_now = words[0].decode()
         return lines
@@ -239,25 +305,28 @@ class TeamRepository:
         return ("-S",) if told is not None and told.strip() == b"true" else ()
 
 
-class Authors(Struct, frozen=True):
-    """Who made the commits of a repository that touched files of people."""
+Touches = Mapping[str, Mapping[str, str]]
+"""Of each file the addresses of who touched it, the newest first, each with the blob as they left it last."""
 
-    by_commit: Mapping[str, str]
-    """The e-mail address of each author."""
-    by_path: Mapping[str, frozenset[str]]
-    """Of each file the addresses of all who ever touched it."""
 
-    @classmethod
-    def read(cls, told: bytes) -> "Authors":
-        """Read what `git log` prints: heads of commits, each with a sign before it that no path has, and paths."""
-        by_commit, by_path, mail = dict[str, str](), dict[str, set[str]](), ""
-        for part in told.split(b"\0"):
-            if part.startswith(b"\x01"):
-                commit, _, mail = part[1:].decode(errors="replace").partition(" ")
-                by_commit[commit] = mail
-            elif path := part.removeprefix(b"\n"):
-                by_path.setdefault(path.decode("utf-8", "surrogateescape"), set()).add(mail)
-        return cls(by_commit, {path: frozenset(mails) for path, mails in by_path.items()})
+def _touches(told: bytes) -> Touches:
+    """Read what `git log --raw` prints: heads of commits, each with a sign before it that no path has, and files."""
+    found, mail, parts = dict[str, dict[str, str]](), "", iter(told.split(b"\0"))
+    for part in parts:
+        row = part.removeprefix(b"\n")
+        if row.startswith(b"\x01"):
+            mail = row[1:].decode(errors="replace")
+        elif row.startswith(b":"):
+            # a mode and a blob of each parent, each before those of the commit
+            words = row.lstrip(b":").split(b" ")
+            blob = words[-2].decode()
+            found.setdefault(next(parts).decode("utf-8", "surrogateescape"), {}).setdefault(mail, blob)
+    return found
+
+
+def history_places(person: str) -> tuple[str, str]:
+    """Return where git looks for the history of a person's logs, and of their notes."""
+    return f":(glob)memory/????-??-??-{person}.md", f"{NOTES}{person}"
 
 
 def blob_id(data: bytes) -> str:
@@ -265,12 +334,23 @@ def blob_id(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def _tree_rows(rows: Iterable[bytes]) -> Iterator[tuple[str, TreeFile]]:
-    for row in rows:
+def _tree_rows(told: bytes) -> Iterator[tuple[str, TreeFile]]:
+    for row in told.split(b"\0")[:-1]:
         head, _, path = row.partition(b"\t")
         mode, _, blob, size = head.decode().split()
-        # a submodule has no size
+        # a folder and a submodule have no size
         yield path.decode("utf-8", "surrogateescape"), TreeFile(mode, blob, int(size) if size.isdigit() else 0)
+
+
+def _entries(tree: bytes, id_bytes: int) -> dict[str, tuple[str, str]]:
+    """Return what a folder holds as git stores it: by name the mode and the object."""
+    entries, at = dict[str, tuple[str, str]](), 0
+    while at < len(tree):
+        end = tree.index(b"\0", at)
+        mode, _, name = tree[at:end].partition(b" ")
+        at = end + 1 + id_bytes
+        entries[os.fsdecode(name)] = (mode.decode(), tree[end + 1 : at].hex())
+    return entries
 
 
 def _in_parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:

@@ -6,8 +6,10 @@ when the other side answers; so it works alike with and without a network.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from datetime import date
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -27,6 +29,7 @@ from memoryd.domain.memories.sharing import (
     without,
 )
 from memoryd.errors import ConfigError, InvalidRequest, MemorydError
+from memoryd.files.writing import replace_file
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
 SOON_SECONDS: Final = 2.0
@@ -83,16 +86,29 @@ class SharedMemory(Struct, frozen=True):
 
 
 class TeamSharing:
-    """What one person shares. `notes` returns what is to be shared by path, None while nobody knows."""
+    """What one person shares. `notes` returns what is to be shared by path, None while nobody knows.
+
+    The file `published` names the notes that this machine shares: what another one of the same person shares is left.
+    """
 
     def __init__(
-        self, carrier: Carrier, person: str, *, notes: Callable[[], Awaitable[SharedNotes | None]], minutes: int
+        self,
+        carrier: Carrier,
+        person: str,
+        *,
+        notes: Callable[[], Awaitable[SharedNotes | None]],
+        published: Path,
+        minutes: int,
     ) -> None:
         self.carrier = carrier
         self.person = person
         self.refused: tuple[str, ...] = ()
         """Notes that are named and not shared, each with the reason."""
         self._notes = notes
+        self._published = published
+        self._owed: frozenset[MemoryId] = frozenset()
+        """Memories that are to be taken back as soon as that can be done."""
+        self._has_read = False
         self._minutes = minutes
         self._logs: Mapping[str, tuple[str, Sequence[PlacedLine]]] = {}
         """Of each log the digest of its bytes and what it states."""
@@ -111,7 +127,7 @@ class TeamSharing:
         logs = {path: self._logs[path] for path, digest in known.items() if self._logs.get(path, ("",))[0] == digest}
         for path, data in (await self.carrier.read([path for path in known if path not in logs])).items():
             logs[path] = (self.carrier.digest(data), lines_of(data.decode("utf-8", "replace"), path))
-        self._logs = logs
+        self._logs, self._has_read = logs, True
         return [SharedMemory(path, one) for path, (_, lines) in sorted(logs.items()) for one in lines]
 
     async def promote(self, line: RetainedLine, day: date) -> tuple[SharedMemory, bool]:
@@ -153,6 +169,17 @@ class TeamSharing:
             await self.carrier.apply(SharedChanges(put=put, remove=remove, why=REVOKE))
             return gone
 
+    def owe(self, ids: Collection[MemoryId], *, is_dry_run: bool) -> bool:
+        """Have memories taken back by the next exchange that can; return whether they may be shared."""
+        self._owed |= frozenset(() if is_dry_run else ids)
+        shared = {one.line.id for _, lines in self._logs.values() for one in lines}
+        return not self._has_read or not shared.isdisjoint(ids)
+
+    async def _take_back_what_is_owed(self) -> None:
+        if owed := self._owed:
+            await self.revoke(owed)
+            self._owed -= owed
+
     async def send(self) -> bool:
         """Exchange with the other side, but not for long; return whether nothing waits to be sent."""
         with contextlib.suppress(TimeoutError):
@@ -176,6 +203,7 @@ class TeamSharing:
     async def sync(self) -> None:
         """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
         try:
+            await self._take_back_what_is_owed()
             await self._share_notes()
         finally:
             # what others shared comes in all the same
@@ -215,9 +243,13 @@ class TeamSharing:
                 for path, data in wanted.items()
                 if data is not None and known.get(path) != self.carrier.digest(data)
             }
-            changes = SharedChanges(put=put, remove=sorted(known.keys() - wanted.keys()), why=SHARE)
+            published = await asyncio.to_thread(_read_paths, self._published)
+            changes = SharedChanges(put=put, remove=sorted(known.keys() & published - wanted.keys()), why=SHARE)
+            # before, so that what a kill left shared is taken back later
+            await asyncio.to_thread(_write_paths, self._published, published | wanted.keys())
             if not changes.is_empty:
                 await self.carrier.apply(changes)
+            await asyncio.to_thread(_write_paths, self._published, wanted.keys())
 
     def troubles(self) -> Sequence[str]:
         """Return what its owner should look at."""
@@ -227,3 +259,16 @@ class TeamSharing:
 def _is_log(path: str) -> bool:
     place = shared_file(path)
     return place is not None and place.is_log
+
+
+def _read_paths(file: Path) -> set[str]:
+    try:
+        return {str(one) for one in json.loads(file.read_text("utf-8"))}
+    except (FileNotFoundError, ValueError, TypeError):
+        return set()
+
+
+def _write_paths(file: Path, paths: Set[str]) -> None:
+    if paths != _read_paths(file):
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        replace_file(file, json.dumps(sorted(paths)).encode())

@@ -4,14 +4,20 @@ It can be deleted at any time and is made again. It is written file by file, so 
 it is.
 """
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from memoryd.errors import SidecarError
 from memoryd.files.writing import remove_drafts, replace_file
 from memoryd.team.attribution import ShownFiles
+
+UNWRITTEN: Final = "{!r}: it cannot be written here: {}"
+_OF_THE_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
+"""No fault of the one file that could not be written."""
 
 
 class TeamView:
@@ -19,6 +25,8 @@ class TeamView:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.unwritten: tuple[str, ...] = ()
+        """What the disk did not take the last time, such as a name that is too long, and why."""
 
     def write(self, shown: ShownFiles) -> bool:
         """Write what is other than before, remove what is shown no more, and return whether anything was.
@@ -29,8 +37,16 @@ class TeamView:
         try:
             self._make(self.folder)
             is_other = self._remove_others(wanted)
+            unwritten = list[str]()
             for path, data in wanted.items():
-                is_other |= self._write_one(self.folder / path, data)
+                try:
+                    is_other |= self._write_one(self.folder / path, data)
+                except (OSError, ValueError) as exc:
+                    if getattr(exc, "errno", 0) in _OF_THE_DISK:
+                        raise
+                    why = exc.strerror if isinstance(exc, OSError) else exc
+                    unwritten.append(UNWRITTEN.format(path.encode("utf-8", "replace").decode(), why))
+            self.unwritten = tuple(unwritten)
         except OSError as exc:
             raise SidecarError(f"the notes of the team cannot be written: {exc}") from exc
         return is_other

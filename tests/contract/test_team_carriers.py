@@ -9,6 +9,7 @@ import pytest
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest
 from memoryd.team.protocol import Carrier, SharedChanges
+from memoryd.team.sharing import SharedNotes
 from tests.postgres import Postgres, server_team
 from tests.teams import DAY, Member, line, team
 
@@ -113,6 +114,21 @@ async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Membe
     texts = ben.seen("ana/memory/2026-11-02.md") or ""
     assert ("from the desk" in texts, "from the train" in texts, "taken back" in texts) == (True, True, False)
     assert texts == ana.seen("ana/memory/2026-11-02.md") == again.seen("ana/memory/2026-11-02.md")
+
+
+async def test_two_machines_leave_each_others_notes(members: Sequence[Member], tmp_path: Path) -> None:
+    ana, ben = members
+    laptop = await ana.beside(tmp_path / "laptop", "ana").open()
+    ana.shared = SharedNotes({"memory/desk.md": "# Desk\n", "memory/both.md": "# Both\n"}, {})
+    laptop.shared = SharedNotes({"memory/train.md": "# Train\n", "memory/both.md": "# Both\n"}, {})
+    for one in (ana, laptop, ana, laptop, ben):
+        await one.sharing.sync()
+    assert ben.all_seen() == {"ana/memory/desk.md", "ana/memory/both.md", "ana/memory/train.md"}
+    # one that became private goes
+    ana.shared = SharedNotes({"memory/both.md": "# Both\n"}, {})
+    for one in (ana, laptop, ben):
+        await one.sharing.sync()
+    assert ben.all_seen() == {"ana/memory/both.md", "ana/memory/train.md"}
 
 
 async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Hostile repositories, gits that hang or die, and remotes that refuse: what a team cannot do to its people."""
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -14,10 +15,10 @@ from memoryd.domain.memories.sharing import log_path
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import carrier as carriers
 from memoryd.team import repository as repositories
-from memoryd.team.git import Git, git_environment
+from memoryd.team.git import Git, GitResult, git_environment
 from memoryd.team.protocol import SharedChanges, TeamPlace
 from memoryd.team.sharing import SharedNotes
-from tests.teams import Member, bare_repository, git, objects_of, team
+from tests.teams import Member, bare_repository, git, line, objects_of, team
 from tests.waiting import eventually_async
 
 TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
@@ -188,20 +189,159 @@ async def test_large_file_is_withheld_and_the_others_are_shown(members: list[Mem
     assert any("bytes" in one for one in ben.carrier.health().withheld)
 
 
-async def test_repository_of_too_many_files_changes_nothing_that_is_shown(
-    members: list[Member], tmp_path: Path
-) -> None:
-    _, ben = members
-    bare = bare_repository(tmp_path)
-    blob = git_input(bare, b"## Retain\n- W: many\n", "hash-object", "-w", "--stdin")
-    rows = "".join(f"100644 blob {blob}\t{number:06}.md\n" for number in range(100_000))
-    many = git_input(bare, rows.encode(), "mktree")
-    memory = git_input(bare, f"040000 tree {many}\tmemory\n".encode(), "mktree")
-    commit = git(bare, "commit-tree", memory, "-p", "main", "-m", "many").strip()
+def graft(bare: Path, name: str, tree: str, who: str = "mallory") -> None:
+    """Put a folder into the repository as it is, beside what is there."""
+    top, _, inner = name.partition("/")
+    rows = [row for row in git(bare, "ls-tree", "main").splitlines() if not row.endswith(f"\t{top}")]
+    if inner:
+        tree = git_input(bare, f"040000 tree {tree}\t{inner}\n".encode(), "mktree")
+    made = git_input(bare, "\n".join([*rows, f"040000 tree {tree}\t{top}", ""]).encode(), "mktree")
+    commit = git(bare, "commit-tree", made, "-p", "main", "-m", "graft", who=who).strip()
     git(bare, "update-ref", "refs/heads/main", commit)
+
+
+def nested(bare: Path, blob: str, width: int, depth: int) -> str:
+    """Return a small tree of very many files."""
+    tree = git_input(bare, "".join(f"100644 blob {blob}\t{one}.md\n" for one in range(width)).encode(), "mktree")
+    for _ in range(depth):
+        tree = git_input(bare, "".join(f"040000 tree {tree}\t{one}\n" for one in range(width)).encode(), "mktree")
+    return tree
+
+
+@pytest.mark.parametrize("place", ["notes/ben", "notes/ana", "other"])
+async def test_folder_of_too_many_files_costs_its_person_alone(
+    members: list[Member], tmp_path: Path, place: str
+) -> None:
+    ana, ben = members
+    bare = bare_repository(tmp_path)
+    blob = git_input(bare, b"# Many\n", "hash-object", "-w", "--stdin")
+    # a million of them
+    graft(bare, place, nested(bare, blob, 10, 5))
     await ben.carrier.exchange()
-    assert "100,000 files" in ben.carrier.health().broken
+    health = ben.carrier.health()
+    assert health.broken == ""
+    assert any("files" in one for one in health.withheld) == (place != "other")
     assert ben.all_seen() == {SHOWN}
+    gone = await ana.promote("- W: goes on")
+    async with asyncio.timeout(30):
+        await ana.exchange()
+        await ben.exchange()
+        assert "goes on" in (ben.seen(SHOWN) or "")
+        assert await ana.sharing.revoke([gone.id])
+
+
+async def test_what_one_shares_too_much_of_costs_that_person_alone(members: list[Member], mallory: Clone) -> None:
+    _, ben = members
+    mallory.who = "ben"
+    for number in range(18):
+        note = mallory.folder / f"notes/ben/memory/{number:02}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_bytes(b"x" * 1_000_000)
+    # what is not shown does not count
+    (mallory.folder / "memory/00.bin").write_bytes(b"\0" * 20_000_000)
+    mallory.push()
+    await ben.exchange()
+    assert SHOWN in ben.all_seen()
+    assert len(ben.all_seen()) == 17
+    assert any("'notes/ben/memory/17.md': ben shares more than" in one for one in ben.carrier.health().withheld)
+
+
+async def test_names_that_no_disk_takes_cost_their_file_alone(members: list[Member], mallory: Clone) -> None:
+    ana, _ = members
+    mallory.who = "ben"
+    for path in ("memory/2026-01-01.md/x.md", "memory/a.md/b.md", f"memory/{'漢' * 82}.md", "memory/z.md"):
+        note = mallory.folder / "notes/ben" / path
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text("# Note\n")
+    (mallory.folder / "memory/2026-01-01-ben.md").write_text("## Retain\n- W: a log\n")
+    mallory.push()
+    await ana.exchange()
+    assert ana.all_seen() == {SHOWN, "ben/memory/2026-01-01.md", "ben/memory/a.md/b.md", "ben/memory/z.md"}
+    told = ana.carrier.health().withheld
+    assert any("2026-01-01.md/x.md" in one and "folder" in one for one in told)
+    assert any("漢" in one and "too long" in one for one in told)
+
+
+async def test_note_of_which_somebody_took_a_part_is_not_shown_until_it_is_shared_again(
+    members: list[Member], mallory: Clone
+) -> None:
+    ana, ben = members
+    text = b"# X\n\nto deploy on a Friday is\nnot\nallowed\n"
+    await ana.carrier.apply(SharedChanges(put={"notes/ana/memory/x.md": text}, why="test"))
+    await ana.exchange()
+    git(mallory.folder, "pull", "--quiet")
+    (mallory.folder / "notes/ana/memory/x.md").write_bytes(text.replace(b"not\n", b""))
+    mallory.push()
+    await ben.exchange()
+    assert ben.seen("ana/memory/x.md") is None
+    await ana.exchange()
+    await ana.carrier.apply(SharedChanges(put={"notes/ana/memory/x.md": text}, why="test"))
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.seen("ana/memory/x.md") == text.decode()
+
+
+@pytest.mark.parametrize("is_seen_before", [True, False])
+async def test_what_was_taken_back_and_is_merged_in_again_is_not_shown(
+    members: list[Member], mallory: Clone, is_seen_before: bool
+) -> None:
+    ana, ben = members
+    gone = await ana.promote("- W: revoked")
+    await ana.exchange()
+    await ben.exchange()
+    git(mallory.folder, "pull", "--quiet")
+    old = git(mallory.folder, "rev-parse", "HEAD").strip()
+    await ana.sharing.revoke([gone.id])
+    await ana.exchange()
+    if is_seen_before:
+        await ben.exchange()
+    git(mallory.folder, "pull", "--quiet")
+    made = git(mallory.folder, "commit-tree", f"{old}^{{tree}}", "-p", "HEAD", "-p", old, "-m", "merge").strip()
+    git(mallory.folder, "push", "--quiet", "origin", f"{made}:main")
+    await ben.exchange()
+    assert "under the mat" in (ben.seen(SHOWN) or "")
+    assert "revoked" not in (ben.seen(SHOWN) or "")
+    # another one who looks for the first time sees the same
+    again = await ben.beside(ben.notes.parent.parent / "anew", "ben").open()
+    await again.exchange()
+    assert again.seen(SHOWN) == ben.seen(SHOWN)
+
+
+async def test_memory_of_which_somebody_took_a_line_is_not_shown(members: list[Member], mallory: Clone) -> None:
+    ana, ben = members
+    text = b"## Retain\n- W: a deploy on a Friday is\n  not\n  allowed\n- W: the other\n"
+    await ana.carrier.apply(SharedChanges(put={"memory/2026-11-03-ana.md": text}, why="test"))
+    await ana.exchange()
+    git(mallory.folder, "pull", "--quiet")
+    (mallory.folder / "memory/2026-11-03-ana.md").write_bytes(text.replace(b"  not\n", b""))
+    mallory.push()
+    await ben.exchange()
+    assert "deploy" not in (ben.seen("ana/memory/2026-11-03.md") or "")
+    assert "the other" in (ben.seen("ana/memory/2026-11-03.md") or "")
+
+
+async def test_log_that_takes_git_long_to_blame_is_withheld(members: list[Member], mallory: Clone) -> None:
+    _, ben = members
+    log = mallory.folder / "memory/2026-11-04-ana.md"
+    log.write_text("## Retain\n" + "".join(f"- W: {one}\n" for one in range(70_000)))
+    mallory.who = "ana"
+    mallory.push()
+    mallory.who = "mallory"
+    log.write_text(log.read_text() + "- W: one more\n")
+    mallory.push()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN}
+    assert any("2026-11-04" in one for one in ben.carrier.health().withheld)
+
+
+async def test_names_that_mean_something_else_are_nobodys(members: list[Member], mallory: Clone) -> None:
+    people = {"ana": ["ana@example.org"], "session": ["mallory@example.org"]}
+    (mallory.folder / "team.json").write_text(json.dumps({"name": "acme", "people": people}))
+    (mallory.folder / "memory/2026-11-02-session.md").write_text("## Retain\n- W: trust me\n")
+    mallory.push()
+    await members[1].carrier.exchange()
+    assert members[1].all_seen() == {SHOWN}
+    assert any("may be called session" in one for one in members[1].carrier.health().withheld)
 
 
 async def test_half_merged_log_is_withheld_and_named(members: list[Member], mallory: Clone) -> None:
@@ -286,6 +426,49 @@ async def test_secrets_reach_no_object_of_the_repository(members: list[Member], 
     told = objects_of(bare_repository(tmp_path)) + objects_of(ana.checkout)
     assert b"# Fine" in told
     assert TOKEN.encode() not in told
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "ben shares", "an empty remote"])
+async def test_what_was_taken_back_before_it_was_sent_never_leaves(tmp_path: Path, meanwhile: str) -> None:
+    ana, ben = await team(tmp_path, "ana", "ben")
+    bare, away = bare_repository(tmp_path), tmp_path / "away.git"
+    bare.rename(away)
+    gone = await ana.promote("- W: the zanzibar accident")
+    await ana.carrier.exchange()
+    assert ana.carrier.health().offline
+    await ana.sharing.revoke([gone.id])
+    ana.shared = SharedNotes({"memory/draft.md": "# quokka\n"}, {})
+    await ana.sharing.sync()
+    ana.shared = SharedNotes({}, {})
+    await ana.sharing.sync()
+    await ana.promote("- W: stays")
+    away.rename(bare)
+    if meanwhile == "ben shares":
+        await ben.promote("- W: ben meanwhile")
+        await ben.exchange()
+    elif meanwhile == "an empty remote":
+        shutil.rmtree(bare)
+        bare_repository(tmp_path)
+    await ana.exchange()
+    await ben.exchange()
+    sent = objects_of(bare)
+    assert b"zanzibar" not in sent
+    assert b"quokka" not in sent
+    assert "stays" in (ben.seen(SHOWN) or "")
+
+
+async def test_taking_back_what_was_sent_without_being_noted_takes_it_back(
+    members: list[Member], tmp_path: Path
+) -> None:
+    ana, ben = members
+    shared = await ana.promote("- W: sent, and killed before it was noted")
+    git(ana.checkout, "push", "--quiet", str(bare_repository(tmp_path)), "refs/memoryd/local:refs/heads/main")
+    await ana.sharing.revoke([shared.id])
+    await ana.promote("- W: another one")
+    await ana.exchange()
+    await ben.exchange()
+    assert "killed" not in (ben.seen(SHOWN) or "")
+    assert "another one" in (ben.seen(SHOWN) or "")
 
 
 async def test_note_that_is_no_longer_shared_goes_from_the_others(members: list[Member]) -> None:
@@ -432,6 +615,46 @@ async def test_who_git_does_not_know_is_told_what_to_type(members: list[Member])
     with pytest.raises(InvalidRequest, match="does not know who you are") as caught:
         await ana.promote("- W: whoever says it")
     assert "git config --global user.email" in caught.value.hint
+
+
+def test_folder_of_another_user_is_told_with_its_remedy() -> None:
+    told = GitResult(
+        128,
+        b"",
+        "fatal: detected dubious ownership in repository at '/srv/x.git'\nTo add an exception for this directory, "
+        "call:\n\n\tgit config --global --add safe.directory /srv/x.git\n"
+        "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\n"
+        "and the repository exists.\n",
+    ).reason
+    assert "dubious ownership" in told
+    assert "git config --global --add safe.directory /srv/x.git" in told
+
+
+def test_no_password_is_in_what_git_says() -> None:
+    told = GitResult(128, b"", "fatal: unable to access 'https://ana:tok3n@host.example/x.git/': no route\n").reason
+    assert "tok3n" not in told
+    assert "host.example/x.git" in told
+
+
+@pytest.mark.parametrize("path", ["memory/logs/2026-11-03.md", "memory/2026-11-03-x.md", f"memory/{TOKEN}.md"])
+async def test_log_and_name_with_a_secret_are_not_shared_by_path(members: list[Member], path: str) -> None:
+    ana, _ = members
+    ana.shared = SharedNotes({path: "# Fine\n"}, {})
+    await ana.sharing.sync()
+    assert list(await ana.carrier.known()) == [ANAS_FILE]
+    assert len(ana.sharing.refused) == 1
+
+
+async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: list[Member]) -> None:
+    ana, ben = members
+    shared = await ana.promote("- W: to be forgotten")
+    await ana.exchange()
+    await ben.exchange()
+    assert ana.sharing.owe([shared.id], is_dry_run=False)
+    assert not ana.sharing.owe([line("- W: never shared").id], is_dry_run=False)
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert "forgotten" not in (ben.seen(SHOWN) or "")
 
 
 async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:

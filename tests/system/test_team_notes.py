@@ -177,6 +177,21 @@ def test_what_is_taken_back_is_gone(tmp_path: Path) -> None:
     assert b"green door" not in data
 
 
+def test_ones_own_is_forgotten_where_nobody_knows_what_the_team_has(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    with member.daemon:
+        client = member.daemon.client()
+        client.sync()
+        [cat] = [one for one in client.memories()["memories"] if "Miso" in one["text"] and not one.get("person")]
+        assert any(
+            "may still be shared with team acme" in one for one in client.forget(cat["id"], dry_run=True)["stays"]
+        )
+        receipt = client.forget(cat["id"])
+        assert receipt["unfinished"] == []
+        assert any("may still be shared with team acme" in one for one in receipt["stays"])
+    assert "Miso" not in (member.daemon.workspace / "memory" / "2026-11-02.md").read_text()
+
+
 def test_index_is_whole_after_a_restart_and_a_reload(tmp_path: Path) -> None:
     member = Member(tmp_path)
     with member.daemon:

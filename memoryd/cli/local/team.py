@@ -19,7 +19,7 @@ from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, parse, read, value_at
 from memoryd.config.paths import config_file, team_dir
-from memoryd.config.team import SERVER, TeamSection
+from memoryd.config.team import SERVER, TeamSection, without_credentials
 from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
@@ -31,6 +31,8 @@ from memoryd.wire import Exit
 
 TAKEN: Final = "{} is in the team already, by another address than {}, by which git knows you"
 TAKEN_HINT: Final = "join by another name; or, if that is you, give git the same address here"
+NO_CREDENTIALS: Final = "the address holds a password or a token, which would be written into the configuration"
+CREDENTIALS_HINT: Final = "name it without, and have git keep that: git help credentials"
 THERE_IS_ONE: Final = "{} holds team {} already"
 UNSENT: Final = "{} wait to be sent: {}"
 STAYS: Final = (
@@ -151,6 +153,8 @@ def _enter(
 def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
     if remote is None or person is None:
         raise click.UsageError("name a repository by --git and yourself by --person, or a server")
+    if without_credentials(remote) != remote:
+        raise InvalidRequest(NO_CREDENTIALS, hint=CREDENTIALS_HINT)
     return address_of(remote), person
 
 

@@ -23,19 +23,18 @@ from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import OF_SESSION, Attributes, RetainedLine, render
 from memoryd.domain.memories.scopes import GLOBAL, TEAM
-from memoryd.domain.memories.sections import PAGES, PlacedLine, memory_sections, scoped_spans
+from memoryd.domain.memories.sections import PAGES, PlacedLine, is_daily_log, memory_sections, scoped_spans
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.lines import padded
 
 TEAM_FILE: Final = "team.json"
 PERSON: Final = r"[a-z0-9][a-z0-9_-]{0,31}"
 MAX_FILES: Final = 20_000
-"""Of a repository; more is refused as a whole."""
+"""Of a person; more is refused as a whole."""
 MAX_FILE_BYTES: Final = 1 << 20
 MAX_PEOPLE: Final = 500
 _LOG: Final = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
 _NOTE: Final = expression(rf"notes/(?P<person>{PERSON})/(?P<path>memory/.+\.md)")
-_OWN_LOG: Final = expression(r"memory/\d{4}-\d{2}-\d{2}[^/]*\.md")
 _NAME: Final = expression(PERSON)
 _MAIL: Final = expression(r"[^\s<>@\x00-\x1f]{1,128}@[^\s<>@\x00-\x1f]{1,128}")
 _UNSHOWN: Final = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\\:]")
@@ -72,7 +71,7 @@ def shared_file(path: str) -> SharedPath | None:
             else None
         )
     found = _NOTE.fullmatch(path)
-    if found is None or not _is_plain(found["path"]) or _OWN_LOG.fullmatch(found["path"]):
+    if found is None or not _is_plain(found["path"]) or is_daily_log(found["path"]):
         return None
     return SharedPath(found["person"], RelativePath(found["path"]), False)
 
@@ -129,13 +128,13 @@ def why_not_promoted(memory: Memory, agent: str) -> str:
 
 def why_not_shared(path: str, text: str) -> str:
     """Return why a note must not be shared by its path; empty if it may."""
-    if _OWN_LOG.fullmatch(path):
+    if is_daily_log(path):
         return A_LOG
     if shared_file(note_path("a", path)) is None:
         return NO_NAME
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FILE_BYTES:
         return TOO_LARGE
-    if secrets_in(text):
+    if secrets_in(path) or secrets_in(text):
         return A_SECRET
     if is_unmerged(text):
         return CONFLICT
