@@ -35,8 +35,6 @@ from memoryd.team.repository import NOTES, REGULAR, TeamRepository, TreeFile, hi
 
 MAX_TOLD: Final = 20
 """Files that are withheld of which it is told one by one."""
-MAX_TOTAL_BYTES: Final = 64 * 1024 * 1024
-"""Of what a server shows of everybody."""
 MAX_PERSON_BYTES: Final = 16 * 1024 * 1024
 """Of all files of a person that are shown."""
 MAX_BLAMED_BYTES: Final = 128 * 1024

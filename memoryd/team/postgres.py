@@ -30,7 +30,6 @@ from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,
-    MAX_FILES,
     is_unmerged,
     log_path,
     merged_log,
@@ -59,6 +58,7 @@ JOIN_HINT: Final = "ask who owns the team: memoryctl team members add"
 _LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
 PERSON_BYTES: Final = 16 * 1024 * 1024
 PERSON_FILES: Final = 5_000
+TEAM_FILES: Final = 100_000
 """Of one member: nobody keeps the others from being shown."""
 TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes"
 NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
@@ -341,7 +341,7 @@ class PostgresCarrier:
         rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
         withheld, seen = dict[str, str](), dict[FileKey, bytes]()
         held, count = Counter[str](), Counter[str]()
-        for person, path, digest, size in rows[:MAX_FILES]:
+        for person, path, digest, size in rows[:TEAM_FILES]:
             place = shared_file(path)
             if person == self.place.person:
                 continue
@@ -390,7 +390,7 @@ class PostgresCarrier:
         if is_other:
             self._on_shown()
         people = dict.fromkeys(self._members, 0) | dict(counted(files))
-        self._health = replace(self._health, people=people, withheld=files.withheld)
+        self._health = replace(self._health, people=people, withheld=(*files.withheld, *self._view.unwritten))
 
     async def _count_pending(self) -> None:
         own, sent = await asyncio.to_thread(self._files.own), await asyncio.to_thread(self._files.sent)

@@ -249,7 +249,8 @@ class TeamSharing:
             await asyncio.to_thread(_write_paths, self._published, published | wanted.keys())
             if not changes.is_empty:
                 await self.carrier.apply(changes)
-            await asyncio.to_thread(_write_paths, self._published, wanted.keys())
+            # of what the carrier cannot tell at this moment it stays known that it was shared from here
+            await asyncio.to_thread(_write_paths, self._published, wanted.keys() | (set() if known else published))
 
     def troubles(self) -> Sequence[str]:
         """Return what its owner should look at."""
