@@ -222,16 +222,16 @@ def test_person_is_asked_what_no_option_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "is_linked"), [("none", True), ("openai", False), ("no provider of that name", False)]
+    ("provider", "is_linked"), [("none", True), ("no provider of that name", True), ("openai", False), (7, False)]
 )
-def test_file_of_openclaw_is_linked_unless_it_sends_notes_away(provider: str, is_linked: bool) -> None:
+def test_file_of_openclaw_is_linked_unless_it_sends_notes_away(provider: object, is_linked: bool) -> None:
     folder = notes("MEMORY.md", folder="claw")
     theirs = Path.home() / ".openclaw" / "openclaw.json"
     theirs.parent.mkdir()
     defaults = {"workspace": str(folder), "memorySearch": {"provider": provider}}
     text = json.dumps({"gateway": {}, "agents": {"defaults": defaults}})
     theirs.write_text(text)
-    is_usable = provider in ("none", "openai")
+    is_usable = isinstance(provider, str)
     answers = "\n\n" if is_linked else f"{folder}\nnone\n\n"
     code, seen = on_terminal("init", "--no-service", typed=f"\n{answers}" if is_usable and not is_linked else answers)
     assert code == Exit.DONE, seen

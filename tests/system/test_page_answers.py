@@ -298,7 +298,8 @@ def test_hostile_memory_stays_text_on_every_page_of_it(opened: OpenPage, page: P
     name = id_of(opened, words)
     paths = (f"memory?id={name}", f"forget?target={name}", f"ask?q={words}", f"ask?q={words}&whole=yes")
     for path in (*paths, "entities", f"memories?q={words}", "open?at=memory/2026-11-20.md%23L13"):
-        check_harmless(page.get(path))
+        check_harmless(answer := page.get(path))
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 def test_hostile_queries_and_names_stay_text(page: PageClient) -> None:
@@ -309,7 +310,7 @@ def test_hostile_queries_and_names_stay_text(page: PageClient) -> None:
     check_harmless(page.get("ask?page=x&self=y&q=harbour"))
     done = page.post("remember", text=text, back=f"ask?q={QUOTED}")
     check_harmless(done)
-    page.post("undo", **forms_of(done.text, "undo")[0])
+    assert page.post("undo", **forms_of(done.text, "undo")[0]).status_code == 200
 
 
 def check_harmless(answer: Any) -> None:
