@@ -8,22 +8,20 @@ from pydantic import AfterValidator, Field
 from memoryd.config.paths import expand, team_dir
 from memoryd.config.section import AnchoredPath, Section, Text, Texts
 from memoryd.domain.access import folded_id
+from memoryd.domain.documents import RESERVED, is_person
 from memoryd.domain.expressions import expression
 
 SERVER: Final = ("postgresql://", "postgres://")
-RESERVED: Final = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
-"""No names of people: citations begin with these."""
 _TOKEN: Final = expression(r"(https?://)[^/@\s]+@")
 _PASSWORD: Final = expression(r"(://[^/@:\s]*:)[^/@\s]*@")
-_NAME: Final = expression(r"[a-z0-9][a-z0-9_-]{0,31}")
 
 
 def _name(text: str) -> str:
     lowered = folded_id(text)
-    if not _NAME.fullmatch(lowered):
-        raise ValueError("must be 1 to 32 letters, digits, - or _, starting with a letter or digit")
     if lowered in RESERVED:
         raise ValueError(f"must not be {lowered}, which means something else in citations")
+    if not is_person(lowered):
+        raise ValueError("must be 1 to 32 letters, digits, - or _, starting with a letter or digit")
     return lowered
 
 

@@ -18,7 +18,17 @@ CORE_FILES = ("MEMORY.md", "memory.md")
 ROOT_FILES = (*CORE_FILES, "SOUL.md")
 ROOT_FOLDERS = ("memory", "bank")
 SUFFIX = ".md"
-_OF_PERSON = expression(r"(?P<person>[a-z0-9][a-z0-9_-]{0,31}):(?=memory/)")
+PERSON = r"[a-z0-9][a-z0-9_-]{0,31}"
+"""What members of a team are called, and teams."""
+RESERVED = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
+"""No names of people: citations begin with these."""
+_PERSON = expression(PERSON)
+_OF_PERSON = expression(rf"(?P<person>{PERSON}):(?=memory/)")
+
+
+def is_person(name: str) -> bool:
+    """Tell whether a member of a team may be called so."""
+    return _PERSON.fullmatch(name) is not None and name not in RESERVED
 
 
 def person_of(path: str) -> str:
@@ -30,11 +40,6 @@ def person_of(path: str) -> str:
 def is_outside(path: str) -> bool:
     """Tell whether a document lies outside of the workspace."""
     return path.startswith("../") or bool(person_of(path))
-
-
-def shared_path(person: str, path: str) -> RelativePath:
-    """Return the name of a document that a member of a team shared."""
-    return RelativePath(f"{person}:{path}")
 
 
 def home_path(path: str) -> str:

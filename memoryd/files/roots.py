@@ -22,9 +22,9 @@ from memoryd.domain.documents import (
     RelativePath,
     is_document_name,
     is_hidden,
+    is_person,
     is_utf8_name,
     person_of,
-    shared_path,
 )
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import MediaRules
@@ -52,7 +52,7 @@ def team_roots(team: TeamSection) -> list[ScanRoot]:
             people = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError:
         people = []
-    others = (name for name in people if person_of(shared_path(name, "memory/")) not in ("", person))
+    others = (name for name in people if is_person(name) and name != person)
     return [ScanRoot(notes / name, mount=f"{name}:") for name in others]
 
 

@@ -175,15 +175,15 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
 def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
     if len(group) == 1:
         return group[0]
-    # what is one's own stands for what others share
-    newest = max(group, key=lambda hit: (not person_of(hit.chunk.path), _written_day(hit, zone)))
+    newest = max(group, key=lambda hit: _standing(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
     # to be the newest is no merit: what the best of them is worth counts, as its score does
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 
 
-def _written_day(hit: Hit, zone: tzinfo) -> tuple[bool, date, int]:
+def _standing(hit: Hit, zone: tzinfo) -> tuple[bool, bool, date, int]:
+    """Return by which of several that say the same one stands for all: one's own, no copy of a conflict, the newest."""
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
     day = named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date()
-    return not is_conflict_copy(chunk.path), day, chunk.mtime_ns
+    return not person_of(chunk.path), not is_conflict_copy(chunk.path), day, chunk.mtime_ns

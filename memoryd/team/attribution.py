@@ -14,8 +14,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from memoryd.config.team import RESERVED
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RESERVED, RelativePath
 from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,

@@ -1,7 +1,7 @@
 """A PostgreSQL server as carrier: where checkouts are impossible, or rights must hold row by row.
 
-The server holds the files of everybody in one table, and its row security decides who reads and who writes: nobody
-writes as somebody else, for a login has the name of its person. Each member's machine keeps what it may read and
+The server holds the files of everybody, and its functions, the only way to them (`team/schema.py`), ask who logged in:
+nobody writes as somebody else, for a login has the name of its person. Each member's machine keeps what it may read and
 indexes it like its own notes, so that all of it is ranked by one rule, with or without the server.
 
 One's own files are written here first, durably, and brought to the server when it answers. What it held at the last
@@ -16,7 +16,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,15 +25,13 @@ import psycopg
 from msgspec.structs import replace
 from psycopg import conninfo, sql
 
-from memoryd.domain.expressions import expression
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,
+    file_shown_as,
     is_unmerged,
-    log_path,
     merged_log,
-    note_path,
     shared_file,
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
@@ -55,11 +53,10 @@ BATCH: Final = 20
 _PLACES: Final = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
 _LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 JOIN_HINT: Final = "ask who owns the team: memoryctl team members add"
-_LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
 PERSON_BYTES: Final = 16 * 1024 * 1024
 PERSON_FILES: Final = 5_000
-TEAM_FILES: Final = 100_000
 """Of one member: nobody keeps the others from being shown."""
+TEAM_FILES: Final = 100_000
 TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes"
 NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
 READS_ONLY: Final = "you may read what the team shares, and not share"
@@ -427,9 +424,7 @@ def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]
     found = dict[FileKey, tuple[bytes, bytes]]()
     for path, data in files_below(notes).items():
         name, _, shown = path.partition("/")
-        day = _LOG.fullmatch(shown)
-        place = log_path(name, date.fromisoformat(day["day"])) if day else note_path(name, shown)
-        if name != person and shared_file(place) is not None:
+        if name != person and (place := file_shown_as(name, shown)) is not None:
             found[name, place] = (sha256(data).digest(), data)
     return found
 

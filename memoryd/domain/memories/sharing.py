@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath, person_of
+from memoryd.domain.documents import PERSON, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
@@ -28,12 +28,12 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.lines import padded
 
 TEAM_FILE: Final = "team.json"
-PERSON: Final = r"[a-z0-9][a-z0-9_-]{0,31}"
 MAX_FILES: Final = 20_000
 """Of a person; more is refused as a whole."""
 MAX_FILE_BYTES: Final = 1 << 20
 MAX_PEOPLE: Final = 500
 _LOG: Final = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
+_SHOWN_LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
 _NOTE: Final = expression(rf"notes/(?P<person>{PERSON})/(?P<path>memory/.+\.md)")
 _NAME: Final = expression(PERSON)
 _MAIL: Final = expression(r"[^\s<>@\x00-\x1f]{1,128}@[^\s<>@\x00-\x1f]{1,128}")
@@ -82,6 +82,13 @@ def _is_day(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def file_shown_as(person: str, shown: str) -> str | None:
+    """Return the path of the file that is shown so below the folder of a person; None where none can be."""
+    day = _SHOWN_LOG.fullmatch(shown)
+    path = f"memory/{day['day']}-{person}.md" if day else note_path(person, shown)
+    return path if shared_file(path) is not None else None
 
 
 def _is_plain(path: str) -> bool:

@@ -240,11 +240,11 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Say in sentences what is out of reach."""
         places = [COPIED] if plan.memories and not plan.citations else []
-        places += [_SHARED.format(one, person) for one in plan.elsewhere.prose if (person := person_of(one.path))]
         places += [
-            f"{one}: a note of yours says it too; edit that line"
+            _SHARED.format(one, person)
+            if (person := person_of(one.path))
+            else f"{one}: a note of yours says it too; edit that line"
             for one in plan.elsewhere.prose
-            if not person_of(one.path)
         ]
         places += [
             f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
