@@ -128,9 +128,23 @@ def why_not_promoted(memory: Memory, agent: str) -> str:
     scope = memory.line.attributes.scope
     if scope == TEAM or any(person_of(source.path) for source in memory.sources):
         return A_COLLEAGUES
-    if scope not in ("", GLOBAL, f"agent:{agent}"):
+    if not _is_shareable(scope, agent):
         return SEVERAL_SCOPES.format(scope)
     return A_SECRET if secrets_in(render(memory.line)) else ""
+
+
+def standing(book: Book, agent: str) -> set[MemoryId]:
+    """Return the ids under which this agent's own memories may be shared that hold, secrets not looked for."""
+    older = {one for known in book.superseded.values() for one in known}
+    return {
+        promoted(memory.line).id
+        for memory in book.own.memories.values()
+        if memory.id not in older and _is_shareable(memory.line.attributes.scope, agent)
+    }
+
+
+def _is_shareable(scope: str, agent: str) -> bool:
+    return scope in ("", GLOBAL, f"agent:{agent}")
 
 
 def why_not_shared(path: str, text: str) -> str:
