@@ -134,12 +134,19 @@ def why_not_promoted(memory: Memory, agent: str) -> str:
 
 
 def standing(book: Book, agent: str) -> set[MemoryId]:
-    """Return the ids under which this agent's own memories may be shared that hold, secrets not looked for."""
-    older = {one for known in book.superseded.values() for one in known}
+    """Return the ids under which this agent's own memories may be shared that hold, secrets not looked for.
+
+    What looks like an older version holds as long as no line says so: it is not taken from others by a guess.
+    """
+    own = book.own.memories
+    named = (book.of_short(name) for one in book.marked & own.keys() for name in own[one].line.attributes.supersedes)
+    older = set(named)
     return {
         promoted(memory.line).id
-        for memory in book.own.memories.values()
-        if memory.id not in older and _is_shareable(memory.line.attributes.scope, agent)
+        for memory in own.values()
+        if memory.id not in older
+        and not memory.line.attributes.superseded
+        and _is_shareable(memory.line.attributes.scope, agent)
     }
 
 
