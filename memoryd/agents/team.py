@@ -22,8 +22,10 @@ from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
+    REPLACED,
     log_path,
     promoted,
+    replaced_in,
     shared_file,
     shared_names,
     standing,
@@ -73,7 +75,8 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         Raises NotFound, Denied for what must not be shared, InvalidRequest for who is not in the team, SidecarError.
         """
         book, memory = await self._named(name, admitted)
-        if why := why_not_promoted(memory, self.agent):
+        older = await asyncio.to_thread(replaced_in, book)
+        if why := why_not_promoted(memory, self.agent) or REPLACED * (memory.id in older):
             raise Denied(f"{memory.id[:ID_PREFIX_CHARS]} is not shared: {why}")
         shared = await self.sharing.memories()
         names = shared_names(memory.line, book, shared.keys())

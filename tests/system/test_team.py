@@ -205,6 +205,8 @@ def test_what_is_corrected_at_home_does_not_stay_with_the_team(pair: Pair) -> No
     assert len([one for one in ben.recalled("castle key ferry printer") if one.get("person")]) == 3
     client = ana.daemon.client()
     client.replace_memory(ana.recalled("castle key hangs")[0]["id"], "The castle key hangs in the kitchen.")
+    with pytest.raises(Denied, match="was replaced"):
+        client.promote_memory(f"{LOG}#L4")
     client.delete_memory(ana.recalled("ferry leaves")[0]["id"])
     pair.both()
     left = [one["content"] for one in ben.recalled("castle key ferry printer") if one.get("person")]

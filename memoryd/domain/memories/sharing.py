@@ -45,6 +45,7 @@ _MAX_PATH: Final = 240
 SEVERAL_SCOPES: Final = "its scope is {}: only what is for the whole workspace, or for this agent, is shared"
 A_COLLEAGUES: Final = "it is a colleague's already"
 A_SECRET: Final = "it holds what looks like a secret"
+REPLACED: Final = "it was replaced: promote what holds now"
 A_LOG: Final = "a daily log is not shared by its path: promote its memories one by one"
 SCOPED_LINES: Final = "it states memories that are for somebody else than the whole workspace"
 NO_NAME: Final = "only notes below memory/ with plain names are shared"
@@ -138,16 +139,19 @@ def standing(book: Book, agent: str) -> set[MemoryId]:
 
     What looks like an older version holds as long as no line says so: it is not taken from others by a guess.
     """
-    own = book.own.memories
-    named = (book.of_short(name) for one in book.marked & own.keys() for name in own[one].line.attributes.supersedes)
-    older = set(named)
+    own, older = book.own.memories.values(), replaced_in(book)
     return {
         promoted(memory.line).id
-        for memory in own.values()
-        if memory.id not in older
-        and not memory.line.attributes.superseded
-        and _is_shareable(memory.line.attributes.scope, agent)
+        for memory in own
+        if memory.id not in older and _is_shareable(memory.line.attributes.scope, agent)
     }
+
+
+def replaced_in(book: Book) -> set[MemoryId | None]:
+    """Return the own memories of which a line says that another one took their place."""
+    marked = [book.own.memories[one] for one in book.marked & book.own.memories.keys()]
+    named = {book.of_short(name) for memory in marked for name in memory.line.attributes.supersedes}
+    return named | {memory.id for memory in marked if memory.line.attributes.superseded}
 
 
 def _is_shareable(scope: str, agent: str) -> bool:
