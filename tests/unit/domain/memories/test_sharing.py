@@ -10,6 +10,7 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line, render
+from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
     A_LOG,
@@ -213,7 +214,7 @@ def test_file_that_names_no_team_is_refused(data: bytes) -> None:
 
 
 def test_what_stands_is_ones_own_unreplaced_and_for_all() -> None:
-    old = memory("- W @Door: The door is green.")
+    old, roof = memory("- W @Door: The door is green."), as_shared(line("- W @Roof: The roof is new."))
     said = {
         "holds": memory("- W(from=user, pin) @Cat: The cat is called Miso."),
         "newer": memory(f"- W(supersedes={short_id(old.id)}) @Door: The door is red."),
@@ -222,7 +223,7 @@ def test_what_stands_is_ones_own_unreplaced_and_for_all() -> None:
         old,
         memory("- W(superseded=0a1b2c3d) @Gate: The gate is open."),
         memory("- W(scope=agent:other) @Garden: The garden key is elsewhere."),
-        memory("- W(scope=team) @Roof: The roof is new.", "ben:memory/2026-11-02.md"),
+        Memory(roof.id, (MemorySource("ben:memory/2026-11-02.md", 2, 2, roof, DAY, None, 1),)),
     ]
     book = book_of(source for one in (*said.values(), *others) for source in one.sources)
     assert standing(book, "main") == {promoted(one.line).id for one in said.values()}
