@@ -12,9 +12,10 @@ from typing import Any, Final, TypedDict
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, asks, verb
 from memoryd.cli.local.model_use import write_config
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.client import Client
 from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, parse, read, value_at
@@ -314,15 +315,10 @@ def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
 @argument(
     "target", metavar="ID|CITATION", help="The id of a memory of yours, or a citation such as ana:memory/x.md#L12."
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be taken back.")
-@verb
-def revoke(invocation: Invocation, target: str, is_dry: bool) -> Exit:
+@click.option("--dry-run", is_flag=True, help="Only say what would be taken back.")
+@asks(Client.revoke_memory)
+def revoke(reply: TeamRevokeReply) -> Iterator[str]:
     """Take a memory of yours back from the team, and say what cannot be reached."""
-    reply = invocation.memory.revoke_memory(target, dry_run=is_dry)
-    return invocation.show(reply, _revoked_lines(reply))
-
-
-def _revoked_lines(reply: TeamRevokeReply) -> Iterator[str]:
     state = "taken back" if reply["changed"] else "would be taken back"
     yield from (f"{styled(harmless_line(one), bold=True)}  {state}" for one in reply["revoked"])
     yield "  out of reach:"

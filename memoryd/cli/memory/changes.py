@@ -7,17 +7,29 @@ from typing import Final, TypeVar, Unpack
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, shared, verb
+from memoryd.cli.invocation import (
+    SHORT_ID,
+    Invocation,
+    Note,
+    argument,
+    asks,
+    found,
+    key_option,
+    shared,
+    verb,
+    words_argument,
+)
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
-from memoryd.client import ChangeBounds
+from memoryd.client import ChangeBounds, Client
 from memoryd.domain.citations import is_conversation
 from memoryd.replies.changes import (
     ChangeReply,
     ChangesReply,
     ConflictReply,
+    ConflictSettledReply,
+    ConflictsReply,
     ForgetReply,
     VerifyReply,
-    WrittenSessionReply,
 )
 from memoryd.replies.conversations import SessionForgetReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
@@ -51,9 +63,11 @@ def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[Chang
 def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
     for change in reply["changes"]:
         yield from change_lines(change)
-        if is_whole and is_foreign(change, reply["changes"]):
+        if is_whole and _is_foreign(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
-    yield from map(session_line, reply["sessions"])
+    for one in reply["sessions"]:
+        parts = [styled(harmless_line(one["session"]), bold=True), minute(one["at"]), "qa", count(one["turns"], "turn")]
+        yield "  ".join([*parts, f"to take it out: memoryctl {harmless_line(one['undo'])}"])
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bool = False) -> Iterator[str]:
@@ -84,17 +98,10 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
         yield f"    … {len(signed) - most} more"
 
 
-def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
+def _is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
     """Tell whether a change is the newest of its file, and another program has written the file since."""
     newest = next(one for one in listed if one["path"] == change["path"])
     return newest["id"] == change["id"] and change["standing"] is False
-
-
-def session_line(session: WrittenSessionReply) -> str:
-    """Return a session of questions and answers: its name, when it was written, how long it is, and what undoes it."""
-    name, undo = harmless_line(session["session"]), harmless_line(session["undo"])
-    parts = [styled(name, bold=True), minute(session["at"]), "qa", count(session["turns"], "turn")]
-    return "  ".join([*parts, f"to take it out: memoryctl {undo}"])
 
 
 class _ChangeNumber(click.IntRange):
@@ -131,9 +138,8 @@ sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; n
 
 
 @click.command("forget")
-@argument(
-    "words",
-    nargs=-1,
+@words_argument(
+    "what",
     required=True,
     metavar="ID|CITATION|WORDS…",
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
@@ -142,11 +148,9 @@ sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; n
 @click.option("--undoable", "is_undoable", is_flag=True, help="Hold the lines for 24 hours, so that `undo` works.")
 @sure_option
 @verb
-def forget_command(
-    invocation: Invocation, words: tuple[str, ...], is_dry: bool, is_undoable: bool, is_sure: bool
-) -> Exit:
+def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable: bool, is_sure: bool) -> Exit:
     """Take a memory out of notes, indexes, turns and the ledger, so that nothing learns it again."""
-    forget = partial(invocation.memory.forget, " ".join(words))
+    forget = partial(invocation.memory.forget, what)
     return forget_if_sure(
         invocation,
         lambda: forget(dry_run=True),
@@ -223,8 +227,7 @@ def _parts(receipt: ForgetReply) -> Iterator[str]:
 def verify_command(invocation: Invocation, citation: str) -> Exit:
     """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
     reply = invocation.memory.verify(citation)
-    code = found(reply["state"] in ("verified", "moved"))
-    return invocation.show(reply, _verify_lines(reply), _verify_notes(reply), code=code)
+    return invocation.show(reply, _verify_lines(reply), code=found(reply["state"] in ("verified", "moved")))
 
 
 def _verify_lines(reply: VerifyReply) -> Iterator[str]:
@@ -232,13 +235,9 @@ def _verify_lines(reply: VerifyReply) -> Iterator[str]:
     yield harmless_line(f"{reply['citation']}: {reply['state']}{now}")
     if reply["content"]:
         yield f"  {harmless(reply['content'])}"
-
-
-def _verify_notes(reply: VerifyReply) -> Iterator[str]:
-    for newer in reply["supersededBy"]:
-        yield f"there is a newer version: {newer[:SHORT_ID]}"
+    yield from (Note(f"there is a newer version: {newer[:SHORT_ID]}") for newer in reply["supersededBy"])
     if reply["note"]:
-        yield reply["note"]
+        yield Note(reply["note"])
 
 
 VERSIONS: Final = ("original", "copy", "both")
@@ -253,26 +252,26 @@ def conflicts_command(context: click.Context) -> Exit | None:
 
 
 @conflicts_command.command("list")
-@verb
-def list_conflicts(invocation: Invocation) -> Exit:
+@asks(Client.conflicts, found_at="conflicts")
+def list_conflicts(reply: ConflictsReply) -> Iterator[str]:
     """Show how each copy differs from its original (`-` original, `+` copy); exit 3 if there is none."""
-    reply = invocation.memory.conflicts()
     shown = reply["conflicts"]
-    more = reply["total"] - len(shown)
-    notes = ["to settle one: memoryctl conflicts keep PATH original|copy|both" if shown else "no conflicts"]
-    notes += [f"{more} more are not shown"] * (more > 0)
-    return invocation.show(reply, (line for one in shown for line in _conflict_lines(one)), notes, code=found(shown))
+    for one in shown:
+        yield from _conflict_lines(one)
+    yield Note("to settle one: memoryctl conflicts keep PATH original|copy|both" if shown else "no conflicts")
+    if (more := reply["total"] - len(shown)) > 0:
+        yield Note(f"{more} more are not shown")
 
 
 @conflicts_command.command("keep")
 @argument("path", metavar="PATH", help="The copy, or the note in which git left both versions.")
-@argument("kept", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
-@verb
-def keep_version(invocation: Invocation, path: str, kept: str) -> Exit:
+@argument("keep", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
+@asks(Client.settle_conflict)
+def keep_version(reply: ConflictSettledReply) -> Iterator[str]:
     """Keep one version, or the lines of both, in the original; the copy goes, and `memoryctl undo` brings it back."""
-    reply = invocation.memory.settle_conflict(path, kept)
-    undo = [f"to have it back: memoryctl undo --run {reply['run']}"] * bool(reply["changes"])
-    return invocation.show(reply, [f"{harmless_line(reply['original'])}: {reply['keep']} kept"], undo)
+    yield f"{harmless_line(reply['original'])}: {reply['keep']} kept"
+    if reply["changes"]:
+        yield Note(f"to have it back: memoryctl undo --run {reply['run']}")
 
 
 def _conflict_lines(one: ConflictReply) -> Iterator[str]:

@@ -7,10 +7,11 @@ from datetime import datetime
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, found, key_option, verb
+from memoryd.cli.invocation import Invocation, Note, argument, asks, key_option, verb
 from memoryd.cli.memory.changes import dry_option, forget_if_sure, receipt_lines, sure_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
+from memoryd.client import Client
 from memoryd.replies.conversations import (
     SessionEntryReply,
     SessionForgetReply,
@@ -45,12 +46,17 @@ def sessions_command() -> None:
     help="How many at most.",
 )
 @key_option
-@verb
-def list_sessions(invocation: Invocation, limit: int) -> Exit:
+@asks(Client.sessions, found_at="sessions")
+def list_sessions(reply: SessionsReply) -> Iterator[str]:
     """List conversations and transcripts, the latest first, and whether they can be searched."""
-    reply, now = invocation.memory.sessions(limit=limit), datetime.now().astimezone()
-    rows = (harmless_line(_row(one, now)) for one in reply["sessions"])
-    return invocation.show(reply, rows, _list_notes(reply, now), code=found(reply["sessions"]))
+    now = datetime.now().astimezone()
+    yield from (harmless_line(_row(one, now)) for one in reply["sessions"])
+    if reply["total"] > len(reply["sessions"]):
+        yield Note(f"{reply['total']:,} in all; --limit shows more")
+    if reply["withheldKeys"]:
+        marks = reply["agentsMarks"]
+        of_agents = f"; {len(marks):,} by the agent itself, the last {ago(marks[0], now)}" if marks else ""
+        yield Note(f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}')
 
 
 @sessions_command.command("show")
@@ -163,15 +169,6 @@ def _sync(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSy
             return reply
         if is_terminal(sys.stderr):
             note(f"{reply['indexed']:,} of {count(reply['conversations'], 'conversation')} read")
-
-
-def _list_notes(reply: SessionsReply, now: datetime) -> Iterator[str]:
-    if reply["total"] > len(reply["sessions"]):
-        yield f"{reply['total']:,} in all; --limit shows more"
-    if reply["withheldKeys"]:
-        marks = reply["agentsMarks"]
-        of_agents = f"; {len(marks):,} by the agent itself, the last {ago(marks[0], now)}" if marks else ""
-        yield f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}'
 
 
 def _row(one: SessionEntryReply, now: datetime) -> str:
