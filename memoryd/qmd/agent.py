@@ -20,8 +20,7 @@ from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.files.ignore import Ruling, patterns_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
-from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
-from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch, ResultFiles
+from memoryd.qmd.engine import NAME, ChangedSince, ExportedSearch, Exports, QmdSearch, ResultFiles, exported_collection
 from memoryd.qmd.index_writer import CommandSeconds, ModelLinks
 from memoryd.qmd.maintenance import MaintenanceRules, Supplies
 from memoryd.qmd.program import QmdHome
