@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from memoryd.client.connection import Asker, ListBounds, quoted, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
-from memoryd.client.team_calls import TeamCalls
 from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
 from memoryd.replies.daemon import PageReply
 from memoryd.replies.knowledge import (
@@ -135,7 +134,7 @@ class StatementOptions(Asker, total=False):
     at: str | None
 
 
-class Client(ConversationCalls, TeamCalls):
+class Client(ConversationCalls):
     """Asks the daemon behind `socket`, by default where a daemon of this user listens; `timeout` in seconds of silence.
 
     `agent` and `session_key` are who asks where a call does not say it.

@@ -1,9 +1,10 @@
-"""Calls on conversations: each message, questions and answers in their order, and conversations as a whole."""
+"""Calls on conversations, and on a memory that others write too: that of a team, and a folder on several machines."""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
 from memoryd.client.connection import Asker, DaemonConnection, ListBounds, quoted, without_empty
+from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
 from memoryd.replies.conversations import (
     CaptureReply,
     QaAddReply,
@@ -22,7 +23,10 @@ from memoryd.replies.conversations import (
     TurnReply,
 )
 from memoryd.replies.recall import Encode, ToldJudgedReply, ToldReply
+from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
+EXCHANGE_MS = 240_000
+"""How long an exchange with a team may take where a network is slow."""
 FORGET_MS = 120_000
 """How long a forgetting may take: the words of a large index are written anew."""
 
@@ -175,3 +179,28 @@ class ConversationCalls(DaemonConnection):
         """Keep what the owner thinks of a part of what was told; None takes it back. Raises NotFound, Denied."""
         body = {"number": number, "name": name, "judgement": judgement, "agent": agent}
         return self._send(ToldJudgedReply, "/told", body)
+
+    def promote_memory(self, target: str, *, dry_run: bool = False, agent: str | None = None) -> TeamPromoteReply:
+        """Share a memory with the team, or say what would be shared; shared twice it is there once.
+
+        Raises NotFound, Denied for what must not be shared, and but for the owner.
+        """
+        body = {"target": target, "dryRun": dry_run, "agent": agent}
+        return self._send(TeamPromoteReply, "/team/promote", body, wait_ms=EXCHANGE_MS)
+
+    def revoke_memory(self, target: str, *, dry_run: bool = False, agent: str | None = None) -> TeamRevokeReply:
+        """Take a memory of one's own back from the team; raises NotFound, Denied."""
+        body = {"target": target, "dryRun": dry_run, "agent": agent}
+        return self._send(TeamRevokeReply, "/team/revoke", body, wait_ms=EXCHANGE_MS)
+
+    def sync_team(self, *, agent: str | None = None) -> TeamReply:
+        """Bring in what others shared, and send what waits; the reply says what failed."""
+        return self._send(TeamReply, "/team/sync", {"agent": agent}, wait_ms=EXCHANGE_MS)
+
+    def conflicts(self, *, agent: str | None = None) -> ConflictsReply:
+        """List the notes of which there are two versions at once; raises Denied but for the owner."""
+        return self._fetch(ConflictsReply, "/conflicts", {"agent": agent})
+
+    def settle_conflict(self, path: str, keep: str, *, agent: str | None = None) -> ConflictSettledReply:
+        """Keep the `original`, the `copy` or the lines of `both`; raises NotFound, InvalidRequest, Denied."""
+        return self._send(ConflictSettledReply, "/conflicts/settle", {"path": path, "keep": keep, "agent": agent})
