@@ -1,6 +1,11 @@
 """Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
 
+import contextlib
+import fcntl
+import os
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,14 +16,13 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.scratch_folder import remove_leftovers
-from memoryd.cli.terminal import harmless_line, is_terminal
+from memoryd.cli.terminal import harmless_line, is_terminal, size
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
 from memoryd.domain.citations import parse
 from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, QuestionResult, RankingScores, first_rank, scores
 from memoryd.domain.ranking.golden import GoldenLine, GoldenPlace, GoldenSet, located, parse_golden
-from memoryd.errors import InvalidRequest, NotFound, NotNow
+from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreUnavailable
 from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus
 
@@ -221,3 +225,48 @@ def chosen_agent(invocation: Invocation) -> AgentStatus:
     if agent["backend"] != "builtin":
         raise NotNow("qmd answers, whose ranking is not memoryd's", hint="set memory.backend: builtin to evaluate it")
     return agent
+
+
+PREFIX: Final = "memoryd-eval-"
+"""Of their names: an index may be in a folder of its owner, who may have others there."""
+ROOM: Final = 3
+"""So many times the index must be free: its copy, what the variant makes anew, and its log."""
+SPARE_BYTES: Final = 64 * 1024 * 1024
+
+
+@contextlib.contextmanager
+def scratch_folder(index: Path) -> Iterator[Path]:
+    """Give an empty folder beside an index, for its owner alone (mode 0700), that is gone at the end.
+
+    What a kill left there goes first. Raises StoreUnavailable where the disk has no room for a second index.
+    """
+    remove_leftovers(index.parent)
+    needed, free = ROOM * index.stat().st_size + SPARE_BYTES, shutil.disk_usage(index.parent).free
+    if free < needed:
+        raise StoreUnavailable(f"{index.parent} has {size(free)} free; a second index takes up to {size(needed)}")
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _locked(Path(name)):
+        yield Path(name)
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Remove the scratch folders in a folder that a kill left there.
+
+    One that is in use stays, and one that cannot be removed.
+    """
+    for left in parent.glob(f"{PREFIX}*/"):
+        with contextlib.suppress(OSError), _locked(left):
+            shutil.rmtree(left)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which ends with this process; raises BlockingIOError if another one has it.
+
+    No file can be replaced in it meanwhile: who does that takes the same lock.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

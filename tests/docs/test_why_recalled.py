@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from memoryd.cli.answer_health import WHY
+from memoryd.cli.memory.search import WHY
 from memoryd.domain.skips import SkipReason
 
 ROOT = Path(__file__).parents[2]

@@ -35,13 +35,13 @@ ALLOWED = {("errors", "wire")}
 IN_REACH_OF_COMMANDS = {"files", "log"}
 """What the module of a command that works without a daemon may import, too."""
 REACHES_FURTHER = {
+    "cli/checks/config.py": {"team"},
     "cli/checks/daemon.py": {"files"},
     "cli/checks/index.py": {"files", "store"},
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
-    "cli/checks/team.py": {"team"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
@@ -52,7 +52,6 @@ REACHES_FURTHER = {
     "cli/local/team.py": {"team"},
     "cli/local/team_server.py": {"team"},
     "cli/local/variant.py": {"store"},
-    "cli/local/workspace.py": {"daemon", "moving"},
     "cli/written_file.py": {"files"},
 }
 """What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""

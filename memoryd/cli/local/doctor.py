@@ -44,7 +44,7 @@ SECTIONS: Final[Mapping[str, str]] = {
     "reranker": "models",
     "llm": "models",
     "qmd": "models",
-    "team": "team",
+    "team": "config",
     "http": "daemon",
     "clock": "machine",
     "service": "service",

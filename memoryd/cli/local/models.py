@@ -1,4 +1,4 @@
-"""memoryctl models and qmd: the embedding models on this machine, and the same qmd by hand.
+"""memoryctl models and qmd: the embedding models on this machine, which one is used, and the same qmd by hand.
 
 `models` works without a daemon and alone uses memoryd.embed itself: a model must be fetched and tried before, or while,
 no daemon runs.
@@ -8,22 +8,27 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, TypedDict
 
 import click
+from msgspec import Struct
 
 from memoryd import log
 from memoryd.cli.invocation import Invocation, agent_option, argument, json_option, unknown_agent, verb
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.load import load
-from memoryd.config.paths import expand, qmd_home, qmd_variables
+from memoryd.config.loading.editing import with_value
+from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.load import load, loaded_of, source_of
+from memoryd.config.loading.raw import ConfigText, KeyPath, parse, read, value_at
+from memoryd.config.paths import config_file, expand, qmd_home, qmd_variables
 from memoryd.config.section import SCHEME
-from memoryd.errors import ModelError
+from memoryd.domain.access import folded_id
+from memoryd.errors import DaemonNotRunning, InvalidRequest, ModelError
 from memoryd.models.families import EITHER, WRITING, languages_of
 from memoryd.models.fetching import Progress
 from memoryd.models.packaged import title_of
@@ -121,21 +126,21 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     Where there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
     answers them worse is refused. The notes are then embedded again in the background.
     """
-    # these pull in numpy, the worker and the store, which the other commands need not pay for
+    # these pull in numpy and the worker, and what touches files, which the other commands need not pay for
     from memoryd.cli.local.model_check import check
-    from memoryd.cli.local.model_use import planned_use, refuse_worse, switch
+    from memoryd.cli.written_file import write_config
 
     spec = spec if SCHEME.match(spec) else str(expand(spec, Path.cwd()))
     agent = chosen_agent(invocation.agent)
-    plan = planned_use(spec, agent, is_own=invocation.agent is not None)
+    plan = _planned_use(spec, agent, is_own=invocation.agent is not None)
     store = _store(agent, spec)
     path = store.locate(spec) or _fetch(store, spec)
     if not force:
         verification = check(path, agent.memory_search.local).verification
         if not verification.ok:
             raise ModelError(f"{spec} is refused: {verification.reason}", hint="--force takes it all the same")
-        refuse_worse(invocation, plan)
-    kept = switch(invocation, plan)
+        _refuse_worse(invocation, plan)
+    kept = write_config(invocation, plan.path, plan.text)
     reply = {"spec": spec, "path": str(path), "config": str(plan.path), "kept": kept and str(kept)}
     notes = [f"what was there before is kept: {kept}"] if kept else []
     return invocation.show(reply, [f"{harmless_line(str(plan.path))}: {plan.key}: {spec}"], notes)
@@ -279,3 +284,62 @@ def chosen_agent(agent_id: str | None) -> Agent:
     if found is None:
         raise unknown_agent(agent_id, (agent.id for agent in agents))
     return found
+
+
+MODEL: Final = ("memorySearch", "local", "modelPath")
+
+
+class ModelSwitch(Struct, frozen=True):
+    """What is to be written where, and which agents embed with another model then."""
+
+    path: Path
+    text: str
+    key: str
+    spec: str
+    affected: frozenset[str]
+
+
+def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
+    """Plan to write the model of an agent: for it alone if `is_own` or if it has one of its own, else for all.
+
+    Raises InvalidRequest where the file cannot take it, or where something else says which model it is.
+    """
+    source = source_of(None)
+    written = read(source) if source else ConfigText()
+    if source is not None and source.is_symlink():
+        raise InvalidRequest(f"{source} is a link", hint=f"write {dotted(MODEL)}: {spec!r} into what it leads to")
+    entry = _entry(written.text, source, agent.id) if source else None
+    has_own = entry is not None and value_at(parse(written.text, source or Path()), (*entry, *MODEL)) is not None
+    above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
+    key = (*above, *MODEL)
+    path = source or config_file()
+    text = with_value(written.text, key, spec)
+    before = _models(load(source).config.resolved_agents())
+    after = _models(loaded_of(ConfigText(text), path).config.resolved_agents())
+    if after[agent.id] != spec:
+        raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")
+    changed = frozenset(name for name, model in after.items() if model != before.get(name))
+    return ModelSwitch(path, text, dotted(key), spec, changed)
+
+
+def _models(agents: list[Agent]) -> Mapping[str, str]:
+    return {agent.id: agent.memory_search.local.model_path for agent in agents}
+
+
+def _entry(text: str, source: Path, agent: str) -> KeyPath | None:
+    """Return the place of an agent in the list; None if it is in none."""
+    listed = value_at(parse(text, source), ("agents", "list"))
+    for number, entry in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(entry, dict) and folded_id(str(entry.get("id"))) == agent:
+            return ("agents", "list", number)
+    return None
+
+
+def _refuse_worse(invocation: Invocation, plan: ModelSwitch) -> None:
+    """Raise NotNow if a running daemon would answer golden questions worse; without one nothing is asked."""
+    from memoryd.cli.local.variant import refuse_regression
+
+    try:
+        refuse_regression(invocation, {MODEL[1:]: plan.spec}, plan.affected)
+    except DaemonNotRunning:
+        note("memoryd is not running: the golden questions, if there are any, were not asked")

@@ -13,7 +13,6 @@ from typing import Any, Final, TypedDict
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, argument, asks, verb
-from memoryd.cli.local.model_use import write_config
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import Client
 from memoryd.config.loading.editing import with_value, without_key
@@ -167,6 +166,9 @@ def _check_server_alone(server: str, remote: str | None, person: str | None) -> 
 
 
 def _write_joined(invocation: Invocation, remote: str, name: str, person: str, names: list[str]) -> Exit:
+    # here: it opens the room of files
+    from memoryd.cli.written_file import write_config
+
     path, text, section = _planned(invocation, remote, name, person)
     kept = write_config(invocation, path, text)
     notes = [f"the file as it was before: {kept}"] if kept else []
@@ -250,6 +252,9 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     waits = asyncio.run(_unsent(carrier_of(section)))
     if waits and not is_sure:
         raise NotNow(waits, hint="see memoryctl team status; --yes leaves all the same")
+    # here, as above
+    from memoryd.cli.written_file import write_config
+
     path, text = _file()
     if value_at(parse(text, path), (_SECTION,)) is not None:
         kept = write_config(invocation, path, without_key(text, (_SECTION,)))

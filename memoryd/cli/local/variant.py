@@ -27,10 +27,10 @@ from memoryd.cli.golden import (
     ask,
     golden_set,
     located_questions,
+    scratch_folder,
     wait_for_index,
 )
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.scratch_folder import scratch_folder
 from memoryd.cli.terminal import harmless_line, note
 from memoryd.config.loading.foreign import set_foreign_aside
 from memoryd.config.loading.load import load, loaded_of

@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 import click
 
-from memoryd.cli.answer_health import strict_option, worth
 from memoryd.cli.invocation import (
     SHORT_ID,
     BulletCommand,
@@ -25,6 +24,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
+from memoryd.cli.memory.search import strict_option, worth
 from memoryd.cli.terminal import about, behind_gutter, count, harmless_line, is_terminal, styled
 from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE

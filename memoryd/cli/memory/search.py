@@ -1,20 +1,28 @@
-"""What an answer is worth, as exit code and in words, and what it lacks: arms, files and vectors still to come."""
+"""memoryctl search, recall and get: what answers a question, what that is worth, and the text of cited lines."""
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, repeat
+from itertools import count as count_from
+from typing import Literal, Unpack, get_args
 
 import click
 
-from memoryd.cli.invocation import argument, found
-from memoryd.cli.terminal import count
+from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, found, key_option, text_or_stdin, verb
+from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
+from memoryd.client import RecallBounds, SearchBounds
+from memoryd.domain.citations import Citation, cited, is_conversation, one_line, parse
 from memoryd.replies.memories import MemorySearchReply
-from memoryd.replies.recall import RecallReply
-from memoryd.replies.search import SearchHealth, SearchReply
-from memoryd.wire import DEADLINE_MS_MAX, Exit
+from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
+from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
+from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
 
 question_argument = argument(
-    "words",
+    "question",
     nargs=-1,
     metavar="QUERY…",
+    callback=lambda _context, _parameter, words: text_or_stdin(" ".join(words)),
     help='The question, in one word or several; "-": read it from standard input.',
 )
 deadline_option = click.option(
@@ -37,11 +45,11 @@ ARM_STATES = {
 JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 
-def required_question(text: str, example: str) -> str:
+def _required(question: str, example: str) -> str:
     """Return the question of a command line; raises UsageError, with an example, where there is none."""
-    if not text.strip():
+    if not question.strip():
         raise click.UsageError(f"no question: {example}")
-    return text.strip()
+    return question.strip()
 
 
 def worth(
@@ -55,7 +63,10 @@ def worth(
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
     remarks: list[str] = []
     code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
-    if not is_found and not _took_part(answer):
+    # a search says it of all its arms; else any that took part counts, wholly or with what it has
+    states = {arm["state"] for arm in health["arms"].values()}
+    has_taken_part = mode != "none" if (mode := answer.get("mode")) else not states.isdisjoint(("ok", "partial"))
+    if not is_found and not has_taken_part:
         code = Exit.ERROR
         remarks = [f"no answer: {reason or 'no arm took part'}"]
     elif not is_found:
@@ -65,13 +76,6 @@ def worth(
     elif verdict == "weak":
         remarks = [f"only weak matches: {reason or 'the answer may not be among them'}"]
     return code, [*remarks, *by, *_lacking(health)]
-
-
-def _took_part(answer: JudgedReply) -> bool:
-    """Tell whether any arm took part, wholly or with what it has."""
-    if mode := answer.get("mode"):
-        return mode != "none"
-    return any(arm["state"] in ("ok", "partial") for arm in answer["health"]["arms"].values())
 
 
 def _lacking(health: SearchHealth) -> Iterator[str]:
@@ -88,3 +92,369 @@ def _lacking(health: SearchHealth) -> Iterator[str]:
     is_told = vector is not None and vector["state"] != "ok" and not health["complete"]
     if health["pendingEmbeddings"] and not is_told:
         yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
+
+
+MISSES = "beyond --max-results or below --min-score:"
+NEIGHBOURS = 3
+"""Lines before and after those of a citation, on a terminal."""
+INDENT = "   "
+
+
+@click.command("search")
+@question_argument
+@click.option("--query", metavar="TEXT", help="The question as one text, instead of the words.")
+@click.option(
+    "-k",
+    "--k",
+    "--limit",
+    "--max-results",
+    "max_results",
+    type=click.IntRange(1, RESULTS_MAX),
+    help="How many hits at most (else query.maxResults).",
+)
+@click.option(
+    "--min-score",
+    type=Number(0, 1),
+    help="Leave out hits with a lower score that hold no word of the question (else query.minScore).",
+)
+@click.option("--since", metavar="DATE", help="Only what is of this date or later: 2026-10-01, or 30d for as long ago.")
+@click.option(
+    "--until", metavar="DATE", help="Only what is of this date or earlier: 2026-10-01, or 30d for as long ago."
+)
+@click.option(
+    "--path",
+    "--paths",
+    "paths",
+    multiple=True,
+    metavar="GLOB",
+    help="Only these documents: a glob, a file or a folder; repeatable.",
+)
+@click.option(
+    "--source",
+    "--sources",
+    "sources",
+    multiple=True,
+    type=click.Choice(["memory", "sessions"]),
+    help="Ask notes (memory), conversations (sessions), or both; repeatable (else memorySearch.sources).",
+)
+@key_option
+@deadline_option
+@click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
+@strict_option
+@verb
+def search_command(
+    invocation: Invocation,
+    question: str,
+    query: str | None,
+    explain: bool,
+    strict: bool,
+    **bounds: Unpack[SearchBounds],
+) -> Exit:
+    """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
+    if question and query is not None:
+        raise click.UsageError("give the question as words or with --query, not both")
+    example = 'memoryctl search "which port does the gateway use"'
+    question = _required(question if query is None else query, example)
+    reply = invocation.memory.search(question, explain=explain, **bounds)
+    code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
+    return invocation.show(reply, _answer_lines(reply, explain), [*notes, *[WHY] * explain], code=code)
+
+
+def _answer_lines(reply: SearchReply, is_explained: bool) -> Iterator[str]:
+    for number, hit in enumerate(reply["results"], start=1):
+        yield ("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained))
+    if misses := reply.get("misses"):
+        yield "\n" * bool(reply["results"]) + MISSES
+        yield from ("\n" + "\n".join(hit_lines("-", miss, is_explained)) for miss in misses)
+
+
+def _fallback_notes(reply: SearchReply) -> Iterator[str]:
+    if fallback := reply.get("fallback"):
+        left = str(dict(fallback).get("from", "qmd"))
+        # the other backend, or the same one with another provider's vectors
+        engine = reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
+        yield f"answered by {engine}: {fallback['reason']}"
+
+
+@click.command("get")
+@argument(
+    "path",
+    metavar="PATH[#L10-L20]",
+    help="The document as search cites it, relative to the workspace; with lines, those alone.",
+)
+@click.option(
+    "--from", "start", type=click.IntRange(1, POSITION_MAX), metavar="LINE", help="First line, counted from 1."
+)
+@click.option("--lines", type=click.IntRange(1, LINES_MAX), metavar="N", help="How many lines at most.")
+@click.option(
+    "--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line, counted from 1."
+)
+@click.option(
+    "-C",
+    "--context",
+    "around",
+    type=click.IntRange(0, LINES_MAX),
+    metavar="N",
+    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
+)
+@key_option
+@verb
+def get_command(
+    invocation: Invocation,
+    path: str,
+    start: int | None,
+    lines: int | None,
+    column: int | None,
+    around: int | None,
+) -> Exit:
+    """Print a document or conversation of the memory, or the lines of a citation, exactly, but for secrets.
+
+    On a terminal cited lines stand among their neighbours, and are marked.
+    """
+    cited = _citation(path)
+    if cited.start_line is not None and (start or lines):
+        raise click.UsageError("give the lines in the citation or with --from and --lines, not both")
+    if cited.start_line is None and around is not None:
+        raise click.UsageError("--context is for cited lines: memoryctl get MEMORY.md#L3-L4 --context 5")
+    if cited.start_line is not None:
+        start = cited.start_line
+        lines = (cited.end_line or start) - start + 1
+    read = partial(invocation.memory.get, cited.path)
+    reply = read(start=start, lines=lines, column=column)
+    is_marked = cited.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
+    around = around if around is not None else NEIGHBOURS if is_marked else 0
+    shown = _with_neighbours(read, reply, around) if reply["lines"] == lines else reply
+    if invocation.is_json:
+        invocation.print_json(shown)
+    else:
+        _print_file(shown, cited if is_marked else None)
+        _note_rest(reply, start or 1, lines)
+        _note_end(reply["totalLines"], start, cited.end_line)
+    return found(start is None or start <= reply["totalLines"])
+
+
+def _citation(text: str) -> Citation:
+    if not text.strip():
+        raise click.UsageError("no document: memoryctl get MEMORY.md")
+    if "#L" not in text and not is_conversation(text.partition("#")[0]):
+        return Citation(text)  # a file name may hold a #
+    try:
+        cited = parse(text)
+    except ValueError as exc:
+        raise click.UsageError(str(exc)) from exc
+    if (cited.end_line or 0) - (cited.start_line or 0) >= LINES_MAX:
+        raise click.UsageError(
+            f"not a line range: L{cited.start_line}-L{cited.end_line} (at most {LINES_MAX:,} lines at once)"
+        )
+    return cited
+
+
+def _with_neighbours(read: Callable[..., FileReply], cited: FileReply, around: int) -> FileReply:
+    """Return cited lines with so many around them, or alone where these would take their room in the reply."""
+    if not around or cited.get("nextColumn"):
+        return cited
+    first = max(1, cited["from"] - around)
+    behind = cited["from"] + cited["lines"]
+    wider = read(start=first, lines=min(LINES_MAX, behind + around - first))
+    whole = wider["lines"] - (1 if wider.get("nextColumn") else 0)
+    return wider if first + whole >= behind else cited
+
+
+def _note_end(total: int, start: int | None, end: int | None) -> None:
+    """Say so if lines were asked for that lie behind the end of the document."""
+    if start is not None and start > total:
+        note(f"there is no line {start:,}, the document has {count(total, 'line')}")
+    elif end is not None and end > total:
+        note(f"the document ends at line {total:,}")
+
+
+def _print_file(reply: FileReply, marked: Citation | None) -> None:
+    text = reply["text"]
+    if marked is not None and marked.start_line is not None:
+        wanted = range(marked.start_line, (marked.end_line or marked.start_line) + 1)
+        lines = text.removesuffix("\n").split("\n") if text else []
+        for number, line in enumerate(lines, start=reply["from"]):
+            click.echo(behind_gutter(line, is_marked=number in wanted))
+    elif is_terminal(sys.stdout):
+        click.echo(harmless(text), nl=bool(text) and not text.endswith("\n"))
+    else:
+        # bytes: click would take escape sequences out of text, and the locale could change letters
+        click.echo(text.encode(errors="surrogatepass"), nl=False)
+
+
+def _note_rest(reply: FileReply, start: int, asked: int | None) -> None:
+    """Say where to go on if not all that was asked for had room in the reply."""
+    if column := reply.get("nextColumn"):
+        line = start + reply["lines"] - 1
+        note(f"line {line} is too long for one reply; its rest: --from {line} --column {column}")
+    elif reply.get("truncated") and (asked is None or reply["lines"] < asked):
+        following = reply.get("nextFrom")
+        more = f"; go on with --from {following}" if following else ""
+        note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")
+
+
+def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
+    """Yield a hit line by line: `mark`, citation, score and heading, then its snippet, and why it is there."""
+    focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
+    citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
+    heading = harmless_line(hit.get("heading") or "")
+    score = styled(f"{hit['score']:.2f}", colour="green")
+    copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
+    worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}"
+    yield f"{head}  {styled(heading, dim=True)}" if heading else head
+    yield from _snippet_lines(hit)
+    if is_explained and (why := _explanation(hit)):
+        yield f"{INDENT}{styled(why, dim=True)}"
+
+
+def _snippet_lines(hit: HitReply) -> Iterator[str]:
+    """Yield the lines of the snippet, those of the focus marked and bold."""
+    focus, lines = hit.get("focus"), hit["snippet"].rstrip("\n").split("\n")
+    # behind those of the document stands the footer
+    numbers = chain(hit.get("snippetLines") or count_from(hit.get("snippetStartLine", 1)), repeat(0))
+    # line by line: an escape sequence that does not end would else take the lines behind it away
+    for number, line in zip(numbers, lines, strict=False):
+        is_focus = focus is not None and focus["startLine"] <= number <= focus["endLine"]
+        yield behind_gutter(line, is_marked=is_focus)
+
+
+def _explanation(hit: HitReply) -> str:
+    scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
+    given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
+    given += [hit["verdict"]] if hit.get("verdict") else []
+    explained = hit.get("explain")
+    if explained is None:
+        return " · ".join(given)
+    because = harmless_line(explained.get("because", ""))
+    return " · ".join(part for part in (*given, because, _why_focus(hit, explained)) if part)
+
+
+def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
+    focus, why = hit.get("focus"), explained.get("focus")
+    if not focus or not why:
+        return ""
+    reasons = [harmless_line(", ".join(why["terms"]))] if why["terms"] else []
+    if passage := why["passage"]:
+        reasons.append(f"the passage nearest in meaning ({_range(hit, passage)})")
+    return f"focus {_range(hit, focus)}: " + (" and ".join(reasons) or "nothing in it tells more than the rest")
+
+
+def _range(hit: HitReply, lines: LinesReply) -> str:
+    return cited(hit["path"], lines["startLine"], lines["endLine"]).place
+
+
+@click.command("recall")
+@question_argument
+@click.option(
+    "-k",
+    "--k",
+    "--limit",
+    "k",
+    type=click.IntRange(1, RESULTS_MAX),
+    help="How many memories and passages at most (else memory.recall.k).",
+)
+@click.option("--since", metavar="DATE", help="Only what happened on this day or later: 2026-10-01, or 30d.")
+@click.option("--until", metavar="DATE", help="Only what happened on this day or earlier.")
+@click.option("--as-of", metavar="DATE", help="What was true on this day, in the versions of then.")
+@click.option("--known-by", metavar="DATE", help="What was known on this day.")
+@click.option("--entity", metavar="NAME", help="Only memories about this entity, by any of its names.")
+@click.option("--kind", metavar="KIND", help="Only memories of this kind, such as opinion, preference, world.")
+@click.option("--scope", metavar="SCOPE", help="Only memories of this scope, such as workspace, global, agent:ID.")
+@click.option(
+    "--budget", type=click.IntRange(0, 100_000), help="Tokens of a bundle at most (else memory.recall.budget)."
+)
+@click.option("--bundle", is_flag=True, help="Print text for a prompt: what stays the same, then what is recalled.")
+@click.option(
+    "--encode",
+    type=click.Choice(get_args(Encode)),
+    default="text",
+    help="Print the bundle as text, or as JSON in the message shape of an API (implies --bundle).",
+)
+@key_option
+@deadline_option
+@click.option("--no-touch", is_flag=True, help="Only look: what is told does not count as used.")
+@click.option("--explain", is_flag=True, help="Show why each one was chosen, and what was cut and why.")
+@strict_option
+@verb
+def recall_command(
+    invocation: Invocation,
+    question: str,
+    bundle: bool,
+    no_touch: bool,
+    explain: bool,
+    strict: bool,
+    **bounds: Unpack[RecallBounds],
+) -> Exit:
+    """Recall what the memory holds about QUERY, best first, each with its citation."""
+    is_bundle = bundle or bounds["budget"] is not None or bounds["encode"] != "text"
+    question = _required(question, 'memoryctl recall "what does Peter prefer"')
+    format: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
+    reply = invocation.memory.recall(question, format=format, touch=not no_touch, explain=explain, **bounds)
+    by = [f"answered by {reply['backend']}: {reply['fallback']['reason']}"] if reply["fallback"] else []
+    code, notes = worth(reply, "memory", is_found=bool(reply["results"]), is_strict=strict, by=by)
+    if is_bundle:
+        notes = [*_receipt(reply), *notes]
+    else:
+        scores = [round(item["score"], 2) for item in reply["results"] if "score" in item]
+        if scores != sorted(scores, reverse=True):
+            notes.append(
+                "the scores do not give this order: asked days, current versions or the newest come first "
+                "(see --explain)"
+            )
+    return invocation.show(reply, _recalled_lines(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
+
+
+def _recalled_lines(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
+    if is_bundle:
+        bundle = reply.get("bundle", "")
+        if bundle:
+            yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else encoded(bundle)
+    else:
+        for number, item in enumerate(reply["results"], start=1):
+            yield ("" if number == 1 else "\n") + "\n".join(_item_lines(f"{number}.", item))
+    for item in reply.get("leftOut", []):
+        yield "\n" + "\n".join(_item_lines("-", item))
+
+
+def _receipt(reply: RecallReply) -> Iterator[str]:
+    for line in reply.get("receipt", []):
+        parts = f"{line['tokens']} tokens" if line["told"] else "left out"
+        yield f"{harmless_line(line['name'])}: {parts}" + (f" ({line['cut']})" if line["cut"] else "")
+
+
+def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
+    """Yield an item line by line: `mark`, citation, what it is and how sure, then what it says."""
+    place = harmless_line(item.get("citation") or item.get("path") or "")
+    score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
+    parts = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
+    yield parts
+    for line in item["content"].rstrip("\n").split("\n"):
+        yield behind_gutter(line, is_marked=False)
+    yield from _more(item)
+
+
+def _about(item: RecallItemReply) -> str:
+    parts = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
+    parts += [item["name"]] if "name" in item else []
+    if "confidence" in item:
+        parts.append(f"c={item['confidence']:.2f}")
+    parts += [item["id"][:SHORT_ID]] if "id" in item else []
+    parts += item.get("flags", [])
+    parts += ["superseded"] if item.get("supersededBy") else []
+    parts += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
+    parts += [item["state"]] if item.get("state", "verified") != "verified" else []
+    parts += ["(no answer)"] if item.get("verdict") == "none" else []
+    return styled(harmless_line(" · ".join(part for part in parts if part)), dim=True)
+
+
+def _more(item: RecallItemReply) -> Iterator[str]:
+    if older := item.get("supersedes"):
+        yield "   " + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
+    if evidence := item.get("evidence"):
+        for word in ("for", "against"):
+            cited = [source for one in evidence[word] for source in one["sources"]]
+            if cited:
+                yield "   " + styled(f"{word}: {harmless_line(', '.join(cited))}", dim=True)
+    if (explained := item.get("explain")) and explained["because"]:
+        yield "   " + styled(harmless_line(explained["because"]), dim=True)
