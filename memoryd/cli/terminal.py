@@ -137,9 +137,5 @@ def cost(outstanding: OutstandingReply) -> str:
     """Return what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
     media = outstanding.get("media", 0)
     seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
-    return f"{count(outstanding['files'], 'file')}, {spoken_cost(outstanding)}{seen}"
-
-
-def spoken_cost(outstanding: OutstandingReply) -> str:
-    """Return what is still to be sent of conversations: `17 passages, about 1,204 tokens`."""
-    return f"{count(outstanding['passages'], 'passage')}, about {count(outstanding['tokens'], 'token')}"
+    passages = f"{count(outstanding['passages'], 'passage')}, about {count(outstanding['tokens'], 'token')}"
+    return f"{count(outstanding['files'], 'file')}, {passages}{seen}"
