@@ -40,6 +40,7 @@ class Argument(click.Argument):
 
 
 argument = partial(click.argument, cls=Argument)
+flag = partial(click.option, is_flag=True)
 
 
 class Number(click.FloatRange):

@@ -13,7 +13,7 @@ import click
 from msgspec import to_builtins
 
 from memoryd.cli.bars import byte_progress
-from memoryd.cli.invocation import Invocation, argument, unknown_agent, verb
+from memoryd.cli.invocation import Invocation, argument, flag, unknown_agent, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size, styled
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.masking import FolderNaming, namings, renamed
@@ -33,11 +33,9 @@ _SHOWN = 20
 
 @click.command("backup")
 @argument("file", help="The file to write; - is standard output, for a pipe.")
-@click.option(
-    "--notes", "has_notes", is_flag=True, help="Take the notes themselves, too: MEMORY.md, memory/ and bank/."
-)
-@click.option("--with-secrets", "has_secrets", is_flag=True, help="Keep the keys that stand in the configuration.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@flag("--notes", "has_notes", help="Take the notes themselves, too: MEMORY.md, memory/ and bank/.")
+@flag("--with-secrets", "has_secrets", help="Keep the keys that stand in the configuration.")
+@flag("--force", help="Write over a file that is there.")
 @verb
 def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secrets: bool, force: bool) -> Exit:
     """Write all that cannot be made anew into one file, for you alone; works while memoryd runs.
@@ -99,8 +97,8 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
 
 @click.command("restore")
 @argument("file", type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
-@click.option("--dry-run", is_flag=True, help="Verify all of it, and say what would change; memoryd may run.")
-@click.option("--keep-config", is_flag=True, help="Leave the configuration as it is.")
+@flag("--dry-run", help="Verify all of it, and say what would change; memoryd may run.")
+@flag("--keep-config", help="Leave the configuration as it is.")
 @click.option(
     "--into",
     multiple=True,
@@ -108,7 +106,7 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
     type=click.Path(path_type=Path),
     help="A folder of the backup that the configuration does not name; may be given again.",
 )
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@flag("-y", "--yes", help="Do not ask.")
 @verb
 def restore_command(
     invocation: Invocation,
@@ -265,8 +263,8 @@ def _command(*paths: Path) -> str:
 @workspace_command.command("move")
 @argument("old", type=folder_type, help="The folder that it is, or was.")
 @argument("new", type=folder_type, help="The folder that it is to be, or is by now.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--write-config", "writes_config", is_flag=True, help="Also name the new folder in the configuration.")
+@flag("--dry-run", help="Only say what would be done.")
+@flag("--write-config", "writes_config", help="Also name the new folder in the configuration.")
 @verb
 def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_config: bool) -> Exit:
     """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.

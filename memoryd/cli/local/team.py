@@ -12,7 +12,7 @@ from typing import Any, Final, TypedDict
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, asks, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, argument, asks, flag, verb
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import Client
 from memoryd.config.loading.editing import with_value, without_key
@@ -242,7 +242,7 @@ def _file() -> tuple[Path, str]:
 
 
 @team_command.command("leave")
-@click.option("--yes", "is_sure", is_flag=True, help="Leave though something of yours waits to be sent.")
+@flag("--yes", "is_sure", help="Leave though something of yours waits to be sent.")
 @verb
 def leave(invocation: Invocation, is_sure: bool) -> Exit:
     """Leave the team: its memory is removed from this machine; what you shared stays where it is."""
@@ -290,8 +290,8 @@ async def _unsent(carrier: Carrier) -> str:
 @argument(
     "target", metavar="ID|CITATION", help="The id of a memory or its beginning, or a citation such as memory/x.md#L12."
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be shared, and who would read it.")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@flag("--dry-run", "is_dry", help="Only say what would be shared, and who would read it.")
+@flag("--yes", "is_sure", help="Do not ask; needed where nobody can be asked.")
 @verb
 def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) -> Exit:
     """Share a memory with the team, after showing the line and who will read it."""
@@ -320,7 +320,7 @@ def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
 @argument(
     "target", metavar="ID|CITATION", help="The id of a memory of yours, or a citation such as ana:memory/x.md#L12."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken back.")
+@flag("--dry-run", help="Only say what would be taken back.")
 @asks(Client.revoke_memory)
 def revoke(reply: TeamRevokeReply) -> Iterator[str]:
     """Take a memory of yours back from the team, and say what cannot be reached."""

@@ -13,6 +13,7 @@ from memoryd.cli.invocation import (
     Note,
     argument,
     asks,
+    flag,
     found,
     key_option,
     shared,
@@ -45,7 +46,7 @@ SHOWN_LINES = 3
 @click.option("--path", metavar="FILE", help="Only those of this file.")
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
-@click.option("--lines", is_flag=True, help="Also show the lines that went and came; else no text of a note is told.")
+@flag("--lines", help="Also show the lines that went and came; else no text of a note is told.")
 @verb
 def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[ChangeBounds]) -> Exit:
     """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
@@ -117,7 +118,7 @@ class _ChangeNumber(click.IntRange):
 @click.command("undo")
 @argument("change", type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change.")
 @click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
-@click.option("--dry-run", is_flag=True, help="Say only what would be taken back.")
+@flag("--dry-run", help="Say only what would be taken back.")
 @verb
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
@@ -133,8 +134,8 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
 
 
 Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply)
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
-sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+dry_option = flag("--dry-run", "is_dry", help="Only say what would go.")
+sure_option = flag("--yes", "is_sure", help="Do not ask; needed where nobody can be asked.")
 
 
 @click.command("forget")
@@ -145,7 +146,7 @@ sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; n
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
 @dry_option
-@click.option("--undoable", "is_undoable", is_flag=True, help="Hold the lines for 24 hours, so that `undo` works.")
+@flag("--undoable", "is_undoable", help="Hold the lines for 24 hours, so that `undo` works.")
 @sure_option
 @verb
 def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable: bool, is_sure: bool) -> Exit:

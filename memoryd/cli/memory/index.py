@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from memoryd.cli import terminal
-from memoryd.cli.invocation import Invocation, verb
+from memoryd.cli.invocation import Invocation, flag, verb
 from memoryd.cli.terminal import cost, count, harmless_line, note, size
 from memoryd.cli.waiting import report, tell, timeout_option, wait_for
 from memoryd.config.paths import socket_path
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.option(
-    "--dry-run", "is_dry", is_flag=True, help="Only say what would be sent, and where to; works without memoryd."
-)
+@flag("--dry-run", "is_dry", help="Only say what would be sent, and where to; works without memoryd.")
 @timeout_option
 @verb
 def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
@@ -128,10 +126,8 @@ def _sentence(prospect: "Prospect") -> str:
 
 
 @click.command("reindex")
-@click.option(
-    "--force", is_flag=True, help="Read and chunk every file again, changed or not, and ask no golden questions before."
-)
-@click.option("--embeddings", is_flag=True, help="Drop all vectors and compute them again.")
+@flag("--force", help="Read and chunk every file again, changed or not, and ask no golden questions before.")
+@flag("--embeddings", help="Drop all vectors and compute them again.")
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @timeout_option
 @verb
@@ -187,8 +183,8 @@ _PROBE_SECONDS = 5.0
 
 
 @click.command("reload")
-@click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
-@click.option("--force", is_flag=True, help="Also where golden questions would be answered worse.")
+@flag("--dry-run", "is_dry", help="Say what a reload would change, and change nothing.")
+@flag("--force", help="Also where golden questions would be answered worse.")
 @verb
 def reload_command(invocation: Invocation, is_dry: bool, force: bool) -> Exit:
     """Read the configuration again, without an end to anything that runs.
@@ -249,8 +245,8 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 @click.command("web")
-@click.option("--print", "is_printed", is_flag=True, help="Print the link, and how to reach it from another machine.")
-@click.option("--keep", is_flag=True, help="Keep the page open until memoryd ends, not for half an hour without use.")
+@flag("--print", "is_printed", help="Print the link, and how to reach it from another machine.")
+@flag("--keep", help="Keep the page open until memoryd ends, not for half an hour without use.")
 @verb
 def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
     """Open the page at which one looks at the memory, and mends it: ask, memories, changes, health.

@@ -10,6 +10,7 @@ from memoryd.cli.invocation import (
     Note,
     argument,
     asks,
+    flag,
     key_option,
     limit_option,
     listed,
@@ -106,7 +107,7 @@ def _step_lines(steps: Sequence[OpinionStepReply]) -> Iterator[str]:
             yield f"    {harmless_line(step['content'])}"
 
 
-dry_option = click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+dry_option = flag("--dry-run", help="Only show what would be written.")
 
 
 @click.group("entities")

@@ -15,6 +15,7 @@ from memoryd.cli.invocation import (
     Number,
     argument,
     asks,
+    flag,
     found,
     key_option,
     limit_option,
@@ -190,7 +191,7 @@ def _edit_text(text: str) -> str:
 
 @memories_command.command("delete")
 @id_argument
-@click.option("--dry-run", is_flag=True, help="Only show which lines would go.")
+@flag("--dry-run", help="Only show which lines would go.")
 @key_option
 @asks(Client.delete_memory)
 def delete(reply: MemoryDeleteReply) -> Iterator[str]:

@@ -12,6 +12,7 @@ from memoryd.cli.invocation import (
     Number,
     argument,
     asks,
+    flag,
     found,
     key_option,
     listed,
@@ -183,7 +184,7 @@ def add(
 
 @qa_command.command("mark")
 @argument("address", metavar="ADDRESS", help="The turn: session:<id>#Q17.")
-@click.option("--drop", is_flag=True, help="Drop the answer instead of keeping it; the question stays.")
+@flag("--drop", help="Drop the answer instead of keeping it; the question stays.")
 @click.option("--answer", metavar="TEXT", help='Keep this answer; "-": read it from standard input.')
 @key_option
 @verb

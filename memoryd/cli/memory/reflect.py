@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, found, shared, undo_notes, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, flag, found, shared, undo_notes, verb
 from memoryd.cli.memory.memories import pair_lines
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import Client
@@ -39,8 +39,8 @@ def _tell_steps(invocation: Invocation) -> None:
 
 @click.command("reflect")
 @click.option("--since", metavar="AGE", help="Look back to this day: 7d, or 2026-10-01 (else memory.reflect.since).")
-@click.option("--dry-run", is_flag=True, help="Say what would be written and proposed, and write nothing.")
-@click.option("--allow-loss", is_flag=True, help="Let pages lose what they told: it is gone on purpose.")
+@flag("--dry-run", help="Say what would be written and proposed, and write nothing.")
+@flag("--allow-loss", help="Let pages lose what they told: it is gone on purpose.")
 @verb
 def reflect_command(invocation: Invocation, since: str | None, dry_run: bool, allow_loss: bool) -> Exit:
     """Bring entity pages and opinions up to date, and propose what you have to decide."""

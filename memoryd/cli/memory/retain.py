@@ -16,6 +16,7 @@ from memoryd.cli.invocation import (
     argument,
     asks,
     bullet_argument,
+    flag,
     shared,
     text_argument,
     text_or_stdin,
@@ -51,7 +52,7 @@ def statement_options(command: AnyCommand) -> AnyCommand:
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
-@click.option("--team", "is_shared", is_flag=True, help="Also share it with your team, as `team promote --yes` does.")
+@flag("--team", "is_shared", help="Also share it with your team, as `team promote --yes` does.")
 @verb
 def retain_command(
     invocation: Invocation,
@@ -81,7 +82,7 @@ def retain_command(
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
 @text_argument("text", help="What holds now, plain text or a bullet; - reads standard input.")
-@click.option("--in-place", is_flag=True, help="Edit the line where it stands, without a new one.")
+@flag("--in-place", help="Edit the line where it stands, without a new one.")
 @asks(Client.retain)
 def replace_command(reply: RetainReply) -> Iterator[str]:
     """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.
@@ -114,7 +115,7 @@ def _retained_lines(reply: RetainReply) -> Iterator[str]:
 
 @click.command("capture")
 @text_argument("text", type=str, help="What is said to the agent; - reads standard input.")
-@click.option("--dry-run", is_flag=True, help="Say only what would be kept, by which form, and why not the rest.")
+@flag("--dry-run", help="Say only what would be kept, by which form, and why not the rest.")
 @click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
 @asks(Client.capture, found_at="kept")
 def capture_command(reply: CaptureReply) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Literal, Unpack, get_args
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, found, key_option, text_or_stdin, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.citations import Citation, cited, is_conversation, one_line, parse
@@ -30,9 +30,7 @@ deadline_option = click.option(
     type=click.IntRange(1, DEADLINE_MS_MAX),
     help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
 )
-strict_option = click.option(
-    "--strict", is_flag=True, help="Exit with 4 if a configured part did not take part in the answer."
-)
+strict_option = flag("--strict", help="Exit with 4 if a configured part did not take part in the answer.")
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
 """Follows explained answers."""
 ARM_STATES = {
@@ -139,7 +137,7 @@ INDENT = "   "
 )
 @key_option
 @deadline_option
-@click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
+@flag("--explain", help="Show how each score came about, and the nearest misses.")
 @strict_option
 @verb
 def search_command(
@@ -364,7 +362,7 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 @click.option(
     "--budget", type=click.IntRange(0, 100_000), help="Tokens of a bundle at most (else memory.recall.budget)."
 )
-@click.option("--bundle", is_flag=True, help="Print text for a prompt: what stays the same, then what is recalled.")
+@flag("--bundle", help="Print text for a prompt: what stays the same, then what is recalled.")
 @click.option(
     "--encode",
     type=click.Choice(get_args(Encode)),
@@ -373,8 +371,8 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 )
 @key_option
 @deadline_option
-@click.option("--no-touch", is_flag=True, help="Only look: what is told does not count as used.")
-@click.option("--explain", is_flag=True, help="Show why each one was chosen, and what was cut and why.")
+@flag("--no-touch", help="Only look: what is told does not count as used.")
+@flag("--explain", help="Show why each one was chosen, and what was cut and why.")
 @strict_option
 @verb
 def recall_command(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from memoryd.cli.invocation import Invocation, Note, argument, asks, key_option, verb
+from memoryd.cli.invocation import Invocation, Note, argument, asks, flag, key_option, verb
 from memoryd.cli.memory.changes import dry_option, forget_if_sure, receipt_lines, sure_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
@@ -136,10 +136,9 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) ->
     default=None,
     help="--no: nothing of it is stored, indexed or exported from now on; --yes takes that back.",
 )
-@click.option(
+@flag(
     "--agents-marks",
     "is_of_agents",
-    is_flag=True,
     help="With --yes: all session keys that the agent marked itself.",
 )
 @key_option

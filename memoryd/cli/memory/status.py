@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import Invocation, verb
+from memoryd.cli.invocation import Invocation, flag, verb
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, percent, size
 from memoryd.client import Client
 from memoryd.domain.documents import is_conflict_copy, original_of
@@ -101,12 +101,11 @@ def level_of(is_odd: object) -> Level:
 
 
 @click.command("status")
-@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show all that is known of each part.")
-@click.option("--strict", "is_strict", is_flag=True, help="Exit 4 if anything does less than it should.")
-@click.option(
+@flag("-v", "--verbose", "is_verbose", help="Show all that is known of each part.")
+@flag("--strict", "is_strict", help="Exit 4 if anything does less than it should.")
+@flag(
     "--watch",
     "is_watching",
-    is_flag=True,
     help="Keep showing it, every second, until Ctrl-C; with --json one line each time.",
 )
 @verb

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import Invocation, Number, verb
+from memoryd.cli.invocation import Invocation, Number, flag, verb
 from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, percent, size
 from memoryd.client import Client
 from memoryd.domain.counters import BOUNDS, quantile
@@ -129,7 +129,7 @@ class MetricsSnapshot(Struct, frozen=True):
     metavar="SECONDS",
     help="Seconds between two looks.",
 )
-@click.option("--once", "is_once", is_flag=True, help="Show one interval, and leave.")
+@flag("--once", "is_once", help="Show one interval, and leave.")
 @verb
 def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     """Show requests, arms, queues, processes and caches as they change, until q.
