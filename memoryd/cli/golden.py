@@ -4,11 +4,9 @@ import contextlib
 import fcntl
 import os
 import shutil
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Final
@@ -16,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.terminal import harmless_line, is_terminal, size
+from memoryd.cli.terminal import harmless_line, size
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
 from memoryd.domain.citations import parse
@@ -166,12 +164,13 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
     Raises NotNow where an arm takes no part for a minute.
     """
     # the parser of metrics, and rich: only who asks needs them
+    from memoryd.cli.bars import count_progress
     from memoryd.cli.memory.top import metrics_of
 
     results: dict[str, QuestionResult] = {}
     times: list[float] = []
     before = metrics_of("", 0.0)
-    with question_bar(what, len(questions)) as show:
+    with count_progress(harmless_line(what), "questions") as show:
         for number, question in enumerate(questions):
             reply = _answer(client, agent, question.text)
             if not number:
@@ -181,7 +180,7 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
             rank = first_rank(spans, question.spans)
             results[question.text] = QuestionResult(rank, reply["verdict"], stranger=not question.spans)
             times.append(reply["tookMs"])
-            show(number + 1)
+            show(number + 1, len(questions))
     after = metrics_of(client.metrics(), 0.0)
     seconds, counts = (after.since(before, f"arm_duration_seconds_{what}") for what in ("sum", "count"))
     return Evaluation(results, times, {arm: 1000 * seconds[arm,] / count for (arm,), count in counts.items() if count})
@@ -200,19 +199,6 @@ def _answer(client: Client, agent: str, text: str) -> SearchReply:
                 f"answers are not what they would be: {'; '.join(lacking)}", hint="memoryctl status says what to do"
             )
         time.sleep(0.5)
-
-
-@contextmanager
-def question_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes how many questions are asked; it draws nothing without a terminal."""
-    if not is_terminal(sys.stderr) or not total:
-        yield lambda _done: None
-        return
-    # rich takes 50 ms to import and is needed for a bar only
-    from memoryd.cli.bars import Bars
-
-    with Bars() as bars:
-        yield lambda done: bars.show(harmless_line(what), done, total, f"{done:,} of {total:,} questions")
 
 
 def chosen_agent(invocation: Invocation) -> AgentStatus:

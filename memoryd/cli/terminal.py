@@ -57,6 +57,11 @@ def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | No
     return click.style(text, fg=colour, bold=bold or None, dim=dim or None)
 
 
+def bold(text: str) -> str:
+    """Return harmless text of one line in bold, where that is wanted."""
+    return styled(harmless_line(text), bold=True)
+
+
 def behind_gutter(line: str, *, is_marked: bool) -> str:
     """Return a line of a note made harmless behind a gutter of three characters; one that answers is marked and bold.
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from memoryd import log
 from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
-from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
+from memoryd.cli.terminal import bold, harmless_line, is_terminal, note, size
 from memoryd.config.agents import Agent
 from memoryd.config.loading.editing import with_value
 from memoryd.config.loading.keys import dotted
@@ -217,7 +217,7 @@ def _lines(model: Listed) -> Iterator[str]:
     if model["complete"]:
         speed = model["passagesPerSecond"]
         parts.append("speed not measured" if speed is None else f"{speed:.0f} passages a second here")
-    yield f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
+    yield f"{bold(model['name'])}  {', '.join(parts)}"
     yield from (f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, argument, asks, flag, verb
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import Client
 from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
@@ -310,7 +310,7 @@ def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) ->
 def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     """Yield a shared line, whose it is, and who reads it."""
     state = "shared" if reply["promoted"] else "would be shared"
-    yield f"{styled(harmless_line(reply['citation']), bold=True)}  {reply['id'][:SHORT_ID]}  {state}"
+    yield f"{bold(reply['citation'])}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
     readers = harmless_line(", ".join(reply["readers"]))
     yield f"  by {harmless_line(reply['author'])}, read by {readers}, and whoever else may read what carries it"
@@ -325,7 +325,7 @@ def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
 def revoke(reply: TeamRevokeReply) -> Iterator[str]:
     """Take a memory of yours back from the team, and say what cannot be reached."""
     state = "taken back" if reply["changed"] else "would be taken back"
-    yield from (f"{styled(harmless_line(one), bold=True)}  {state}" for one in reply["revoked"])
+    yield from (f"{bold(one)}  {state}" for one in reply["revoked"])
     yield "  out of reach:"
     yield from (f"  - {harmless_line(one)}" for one in reply["stays"])
 

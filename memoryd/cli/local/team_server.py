@@ -9,7 +9,7 @@ import click
 from pydantic import ValidationError
 
 from memoryd.cli.invocation import Invocation, argument, flag, verb
-from memoryd.cli.terminal import harmless_line, styled
+from memoryd.cli.terminal import bold, harmless_line
 from memoryd.config.loading.load import load
 from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection
@@ -143,5 +143,5 @@ def _show(invocation: Invocation, server: str, name: str, notes: list[str]) -> E
 
 
 def _lines(name: str, members: Sequence[dict[str, str]]) -> Iterator[str]:
-    yield styled(harmless_line(name), bold=True)
+    yield bold(name)
     yield from (harmless_line(f"  {one['name']}  {one['role']}") for one in members)

@@ -20,7 +20,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import ChangeBounds, Client
 from memoryd.domain.citations import is_conversation
 from memoryd.replies.changes import (
@@ -67,7 +67,7 @@ def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
         if is_whole and _is_foreign(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
     for one in reply["sessions"]:
-        parts = [styled(harmless_line(one["session"]), bold=True), minute(one["at"]), "qa", count(one["turns"], "turn")]
+        parts = [bold(one["session"]), minute(one["at"]), "qa", count(one["turns"], "turn")]
         yield "  ".join([*parts, f"to take it out: memoryctl {harmless_line(one['undo'])}"])
 
 
@@ -277,7 +277,7 @@ def keep_version(reply: ConflictSettledReply) -> Iterator[str]:
 
 def _conflict_lines(one: ConflictReply) -> Iterator[str]:
     of = "both versions between the marks of git" if one["path"] == one["original"] else f"copy of {one['original']}"
-    yield f"{styled(harmless_line(one['path']), bold=True)}  {harmless_line(of)}"
+    yield f"{bold(one['path'])}  {harmless_line(of)}"
     yield from (f"    {harmless(line)}" for line in one["diff"].splitlines()[2:])
     if one["note"]:
         yield f"    {harmless_line(one['note'])}"

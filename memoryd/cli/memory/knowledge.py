@@ -18,7 +18,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import about, count, harmless, harmless_line, styled
+from memoryd.cli.terminal import about, bold, count, harmless, harmless_line
 from memoryd.client import Client
 from memoryd.replies.knowledge import (
     EntitiesReply,
@@ -84,7 +84,7 @@ def opinion_line(one: OpinionReply) -> str:
 
 
 def _about(one: OpinionReply) -> str:
-    return about(one["entities"], styled(harmless_line(one["statement"]), bold=True))
+    return about(one["entities"], bold(one["statement"]))
 
 
 def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _changed(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[s
 
 def _line(one: EntityReply) -> str:
     parts = [
-        styled(harmless_line(one["name"]), bold=True),
+        bold(one["name"]),
         count(one["memoryCount"], "memory", "memories"),
         *_days(one),
     ]

@@ -26,7 +26,7 @@ from memoryd.cli.invocation import (
     words_argument,
 )
 from memoryd.cli.memory.search import strict_option, worth
-from memoryd.cli.terminal import about, behind_gutter, count, harmless_line, is_terminal, styled
+from memoryd.cli.terminal import about, behind_gutter, bold, count, harmless_line, is_terminal, styled
 from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
 from memoryd.replies.knowledge import NearCopiesReply
@@ -197,7 +197,7 @@ def _edit_text(text: str) -> str:
 def delete(reply: MemoryDeleteReply) -> Iterator[str]:
     """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
     summary = "taken out" if reply["deleted"] else "would go"
-    yield from (f"{styled(harmless_line(one), bold=True)}  {summary}" for one in reply["lines"])
+    yield from (f"{bold(one)}  {summary}" for one in reply["lines"])
     yield from undo_notes(reply["changes"], reply["run"])
     if not reply["deleted"]:
         yield Note("nothing was written")

@@ -20,7 +20,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import count, harmless, harmless_line, minute, percent, size, styled
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, percent, size
 from memoryd.client import Client
 from memoryd.domain.citations import TurnAddress, parse_address, parse_seqs
 from memoryd.replies.conversations import (
@@ -217,7 +217,7 @@ def _turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
         if number:
             yield ""
         about = [harmless_line(topic) for topic in turn["topics"]]
-        yield "  ".join([styled(harmless_line(turn["citation"]), bold=True), minute(turn["timestamp"]), *about])
+        yield "  ".join([bold(turn["citation"]), minute(turn["timestamp"]), *about])
         yield f"  Q: {_indent(turn['q'])}"
         if turn["a"] is not None:
             yield f"  A: {_indent(turn['a'])}"
@@ -231,13 +231,13 @@ def _session_line(session: QaSessionReply) -> str:
     ]
     if not session["remembered"]:
         parts.append("not remembered")
-    return "  ".join([styled(harmless_line(session["session"]), bold=True), *parts])
+    return "  ".join([bold(session["session"]), *parts])
 
 
 def _topic_line(topic: QaTopicReply) -> str:
     places = [harmless_line(place) for place in topic["citations"][-SHOWN_PLACES:]]
     more = "  …" if topic["turns"] > len(places) else ""
-    return "  ".join([styled(harmless_line(topic["topic"]), bold=True), count(topic["turns"], "turn"), *places]) + more
+    return "  ".join([bold(topic["topic"]), count(topic["turns"], "turn"), *places]) + more
 
 
 def _indent(text: str) -> str:

@@ -23,7 +23,7 @@ from memoryd.cli.invocation import (
     undo_notes,
     verb,
 )
-from memoryd.cli.terminal import harmless, harmless_line, styled
+from memoryd.cli.terminal import bold, harmless, harmless_line, styled
 from memoryd.client import Client, StatementOptions
 from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.replies.conversations import CaptureReply
@@ -106,7 +106,7 @@ def _retained_lines(reply: RetainReply) -> Iterator[str]:
     done = f"retained in the place of {reply['replaced'][:SHORT_ID]}" if reply["replaced"] else "retained"
     for one in reply["memories"]:
         result = done if one["created"] else "stands there already"
-        yield f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {result}"
+        yield f"{bold(one['citation'])}  {one['id'][:SHORT_ID]}  {result}"
     yield from undo_notes(reply["changes"], reply["run"])
     if not reply["searchable"]:
         yield Note("it is written, and not indexed yet: memoryctl status says why")
