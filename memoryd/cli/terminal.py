@@ -11,7 +11,6 @@ from typing import TextIO
 import click
 
 from memoryd.domain.expressions import expression
-from memoryd.replies.models import OutstandingReply
 
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
 _ESCAPES = expression(
@@ -136,11 +135,3 @@ def ago(moment: str | None, now: datetime) -> str:
     except ValueError:
         return moment
     return f"{duration((now - (then if then.tzinfo else then.astimezone())).total_seconds())} ago"
-
-
-def cost(outstanding: OutstandingReply) -> str:
-    """Return what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
-    media = outstanding.get("media", 0)
-    seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
-    passages = f"{count(outstanding['passages'], 'passage')}, about {count(outstanding['tokens'], 'token')}"
-    return f"{count(outstanding['files'], 'file')}, {passages}{seen}"

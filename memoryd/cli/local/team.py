@@ -5,15 +5,15 @@
 
 import asyncio
 import shutil
-import sys
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, asks, flag, verb
-from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, flag, verb
+from memoryd.cli.memory.changes import done_if_sure, sure_option
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
 from memoryd.client import Client
 from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
@@ -291,29 +291,29 @@ async def _unsent(carrier: Carrier) -> str:
     "target", metavar="ID|CITATION", help="The id of a memory or its beginning, or a citation such as memory/x.md#L12."
 )
 @flag("--dry-run", "is_dry", help="Only say what would be shared, and who would read it.")
-@flag("--yes", "is_sure", help="Do not ask; needed where nobody can be asked.")
+@sure_option
 @verb
 def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) -> Exit:
     """Share a memory with the team, after showing the line and who will read it."""
-    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
-    if not (is_dry or is_sure or can_ask):
-        raise click.UsageError("nobody can be asked here: say --yes to share it, or --dry-run to see what would go")
-    reply = invocation.memory.promote_memory(target, dry_run=True)
-    if not (is_dry or is_sure or reply["promoted"]):
-        click.echo("\n".join(promoted_lines(reply)))
-        click.confirm("Share it?", abort=True, err=True)
-    if not is_dry:
-        reply = invocation.memory.promote_memory(target)
-    return invocation.show(reply, promoted_lines(reply), reply["notes"])
+    return done_if_sure(
+        invocation,
+        lambda: invocation.memory.promote_memory(target, dry_run=True),
+        lambda _plan: invocation.memory.promote_memory(target),
+        _promoted_lines,
+        what="share",
+        is_dry=is_dry,
+        is_sure=is_sure,
+    )
 
 
-def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
+def _promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     """Yield a shared line, whose it is, and who reads it."""
     state = "shared" if reply["promoted"] else "would be shared"
     yield f"{bold(reply['citation'])}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
     readers = harmless_line(", ".join(reply["readers"]))
     yield f"  by {harmless_line(reply['author'])}, read by {readers}, and whoever else may read what carries it"
+    yield from map(Note, reply["notes"])
 
 
 @team_command.command("revoke")

@@ -33,6 +33,7 @@ from memoryd.replies.changes import (
     VerifyReply,
 )
 from memoryd.replies.conversations import SessionForgetReply
+from memoryd.replies.team import TeamPromoteReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12
@@ -133,7 +134,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     return invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
 
 
-Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply)
+Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)
 dry_option = flag("--dry-run", "is_dry", help="Only say what would go.")
 sure_option = flag("--yes", "is_sure", help="Do not ask; needed where nobody can be asked.")
 
@@ -152,36 +153,41 @@ sure_option = flag("--yes", "is_sure", help="Do not ask; needed where nobody can
 def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable: bool, is_sure: bool) -> Exit:
     """Take a memory out of notes, indexes, turns and the ledger, so that nothing learns it again."""
     forget = partial(invocation.memory.forget, what)
-    return forget_if_sure(
+    return done_if_sure(
         invocation,
         lambda: forget(dry_run=True),
         lambda _plan: forget(undoable=is_undoable),
         _receipt_lines,
+        what="forget",
         is_dry=is_dry,
         is_sure=is_sure,
     )
 
 
-def forget_if_sure(
+def done_if_sure(
     invocation: Invocation,
     plan: Callable[[], Receipt],
-    forget: Callable[[Receipt], Receipt],
+    do: Callable[[Receipt], Receipt],
     lines: Callable[[Receipt], Iterator[str]],
     *,
+    what: str,
     is_dry: bool,
     is_sure: bool,
 ) -> Exit:
-    """Show what would go, ask unless that `is_sure`, and have it go. Raises UsageError where nobody can be asked."""
+    """Show what would be done (`what` is a verb), ask unless that `is_sure`, and do it.
+
+    What is done already needs nobody to agree. Raises UsageError where nobody can be asked.
+    """
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
     if not (is_dry or is_sure or can_ask):
-        raise click.UsageError("nobody can be asked here: say --yes to forget it, or --dry-run to see what would go")
-    receipt = plan()
-    if not (is_dry or is_sure):
-        click.echo("\n".join(lines(receipt)))
-        click.confirm("Forget it?", abort=True, err=True)
+        raise click.UsageError(f"nobody can be asked here: say --yes to {what} it, or --dry-run to see what would go")
+    reply = plan()
+    if not (is_dry or is_sure or reply.get("promoted")):
+        click.echo("\n".join(line for line in lines(reply) if not isinstance(line, Note)))
+        click.confirm(f"{what.capitalize()} it?", abort=True, err=True)
     if not is_dry:
-        receipt = forget(receipt)
-    return invocation.show(receipt, lines(receipt), code=Exit.ERROR if receipt["unfinished"] else Exit.DONE)
+        reply = do(reply)
+    return invocation.show(reply, lines(reply), code=Exit.ERROR if reply.get("unfinished") else Exit.DONE)
 
 
 def receipt_lines(what: str, receipt: ForgetReply | SessionForgetReply, parts: Iterable[str]) -> Iterator[str]:

@@ -12,12 +12,11 @@ import click
 
 from memoryd.cli import terminal
 from memoryd.cli.invocation import Invocation, flag, verb
-from memoryd.cli.terminal import cost, count, harmless_line, note, size
+from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.cli.waiting import report, tell, timeout_option, wait_for
 from memoryd.config.paths import socket_path
 from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.replies.daemon import PageReply
-from memoryd.replies.models import OutstandingReply
 from memoryd.replies.search import ReloadReply
 from memoryd.replies.status import AgentStatus, ConversationsReply
 from memoryd.wire import Exit, SyncGoal
@@ -58,7 +57,7 @@ def _prospects(invocation: Invocation) -> "list[Prospect]":
 
 
 def _of_status(agent: AgentStatus) -> "Prospect":
-    embedding = agent.get("embedding")
+    embedding, sessions = agent.get("embedding"), agent.get("sessions")
     remote = embedding and embedding["remote"]
     outstanding = remote and remote["outstanding"]
     return {
@@ -72,14 +71,12 @@ def _of_status(agent: AgentStatus) -> "Prospect":
         "tokens": outstanding["tokens"] if outstanding else None,
         "media": outstanding.get("media", 0) if outstanding else None,
         "mediaBytes": outstanding.get("mediaBytes", 0) if outstanding else None,
-        "conversations": _spoken_of(agent.get("sessions")),
+        "conversations": _spoken_of(sessions) if sessions else None,
         "paused": bool(embedding and embedding["paused"]),
     }
 
 
-def _spoken_of(sessions: ConversationsReply | None) -> "SpokenProspect | None":
-    if sessions is None:
-        return None
+def _spoken_of(sessions: ConversationsReply) -> "SpokenProspect | None":
     transcripts, outstanding = sessions["transcripts"], sessions["outstanding"]
     passages = outstanding["passages"] if outstanding else sessions["pendingEmbeddings"]
     if transcripts is None and not passages:
@@ -114,15 +111,11 @@ def _sentence(prospect: "Prospect") -> str:
     if not prospect["passages"]:
         return f"{who}nothing to send to {prospect['destination']}"
     held = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
-    outstanding: OutstandingReply = {
-        "files": prospect["files"] or 0,
-        "passages": prospect["passages"],
-        "tokens": prospect["tokens"] or 0,
-        "media": prospect["media"] or 0,
-        "mediaBytes": prospect["mediaBytes"] or 0,
-    }
-    model = f"{prospect['provider']}, {prospect['model']}"
-    return f"{who}would send {cost(outstanding)} to {prospect['destination']} ({model}){held}"
+    media = prospect["media"] or 0
+    seen = f", with {media:,} pictures and sounds of {size(prospect['mediaBytes'] or 0)}" if media else ""
+    cost = f"{count(prospect['passages'], 'passage')}, about {count(prospect['tokens'] or 0, 'token')}{seen}"
+    to = f"{prospect['destination']} ({prospect['provider']}, {prospect['model']})"
+    return f"{who}would send {count(prospect['files'] or 0, 'file')}, {cost} to {to}{held}"
 
 
 @click.command("reindex")

@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from memoryd.cli.invocation import Invocation, Note, argument, asks, flag, key_option, verb
-from memoryd.cli.memory.changes import dry_option, forget_if_sure, receipt_lines, sure_option
+from memoryd.cli.memory.changes import done_if_sure, dry_option, receipt_lines, sure_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
 from memoryd.client import Client
@@ -111,12 +111,13 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) ->
 
     A transcript belongs to another program: its file stays, and is not read again.
     """
-    return forget_if_sure(
+    return done_if_sure(
         invocation,
         lambda: invocation.memory.forget_session(session, dry_run=True),
         # by its full name: nothing else can have got the bare one meanwhile
         lambda plan: invocation.memory.forget_session(plan["id"]),
         lambda receipt: receipt_lines(harmless_line(f"{receipt['id']}:"), receipt, _parts(receipt)),
+        what="forget",
         is_dry=is_dry,
         is_sure=is_sure,
     )
