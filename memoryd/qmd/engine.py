@@ -143,13 +143,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
             misses=tuple(hit for hit in hits if place_in_answer(hit.chunk) not in shown)[: query.limit],
             arms=arms,
             terms=terms,
-            engine=Engine(
-                name=NAME,
-                model=state.models.embed.path.stem if state.models and arms[VECTOR].took_part else None,
-                pending_embeddings=0,
-                snippet_chars=self.limits.max_snippet_chars,
-                total_chars=self.limits.max_injected_chars,
-            ),
+            engine=_engine_of(self.qmd, arms, self.limits),
             as_of=state.as_of(by_words=self.qmd.settings.mode != "vsearch"),
             doubt=self._doubt(),
         )
@@ -243,9 +237,14 @@ def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
         VECTOR: vector if settings.has_vectors else off,
     }
     if settings.mode == "query" and settings.reranks and not qmd.reranks:
-        why = state.models.rerank.trouble if state.models else "qmd is starting"
+        why = state.models["rerank"].trouble if state.models else "qmd is starting"
         arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
     return arms
+
+
+def _engine_of(qmd: QmdSidecar, arms: Mapping[str, Arm], limits: QmdLimitsSection) -> Engine:
+    model = qmd.state.models["embed"].path.stem if qmd.state.models and arms[VECTOR].took_part else None
+    return Engine(NAME, model, 0, limits.max_snippet_chars, limits.max_injected_chars)
 
 
 def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str], line: int) -> ChunkRow | None:
@@ -372,10 +371,8 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         names = self._names()
         terms, answer = await ask(self.qmd, query, query.limit + 4, names, is_wanted=bool(names))
         hits = await asyncio.to_thread(lambda: list(islice(self._hits(answer.hits, terms, query), query.limit)))
-        arms, models = arms_of(self.qmd, answer), self.qmd.state.models
-        model = models.embed.path.stem if models and arms[VECTOR].took_part else None
-        limits = self.limits.max_snippet_chars, self.limits.max_injected_chars
-        return Found(tuple(hits), (), arms, terms, Engine(NAME, model, 0, *limits))
+        arms = arms_of(self.qmd, answer)
+        return Found(tuple(hits), (), arms, terms, _engine_of(self.qmd, arms, self.limits))
 
     def _names(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.qmd.collections if one.is_exported)
