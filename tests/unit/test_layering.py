@@ -40,7 +40,6 @@ REACHES_FURTHER = {
     "cli/checks/index.py": {"files", "store"},
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
-    "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
@@ -48,10 +47,9 @@ REACHES_FURTHER = {
     "cli/local/init_survey.py": {"files", "models"},
     "cli/local/model_check.py": {"embed"},
     "cli/local/models.py": {"models"},
-    "cli/local/suggestions.py": {"files"},
     "cli/local/team.py": {"team"},
     "cli/local/team_server.py": {"team"},
-    "cli/local/variant.py": {"store"},
+    "cli/local/variant.py": {"files", "store"},
     "cli/written_file.py": {"files"},
 }
 """What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""

@@ -95,7 +95,7 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
     A guess counts only when you have accepted it: see `memoryctl eval accept`.
     """
     # this pulls in the reading and cutting of notes, which nothing else here needs
-    from memoryd.cli.local.suggestions import suggestions
+    from memoryd.cli.local.variant import suggestions
 
     agent = chosen_agent(invocation)
     before = golden_text(agent)
