@@ -45,15 +45,14 @@ REACHES_FURTHER = {
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
     "cli/local/init_survey.py": {"files", "models"},
-    "cli/local/model_check.py": {"embed"},
-    "cli/local/models.py": {"models"},
+    "cli/local/models.py": {"embed", "models"},
     "cli/local/team.py": {"team"},
     "cli/local/team_server.py": {"team"},
     "cli/local/variant.py": {"files", "store"},
     "cli/written_file.py": {"files"},
 }
 """What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""
-MAKES_TASKS = {"cli/local/model_check.py"}
+MAKES_TASKS = {"cli/local/models.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 FACES = {"pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}

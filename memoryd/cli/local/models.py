@@ -10,30 +10,36 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
 from msgspec import Struct
 
 from memoryd import log
 from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
-from memoryd.cli.terminal import bold, harmless_line, is_terminal, note, size
+from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
 from memoryd.config.loading.editing import with_value
 from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, KeyPath, parse, read, value_at
 from memoryd.config.paths import config_file, expand, qmd_home, qmd_variables
+from memoryd.config.providers import LocalSection
 from memoryd.config.section import SCHEME
 from memoryd.domain.access import folded_id
-from memoryd.errors import DaemonNotRunning, InvalidRequest, ModelError
+from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, ModelError
 from memoryd.models.families import EITHER, WRITING, languages_of
 from memoryd.models.fetching import Progress
 from memoryd.models.packaged import title_of
 from memoryd.models.store import ModelStore
 from memoryd.wire import Exit
+
+if TYPE_CHECKING:
+    from memoryd.embed.calibration import Pair, Verification
+    from memoryd.embed.local.local_model import LlamaWorker
 
 
 class Listed(TypedDict):
@@ -100,9 +106,6 @@ def pull(invocation: Invocation, spec: str | None) -> Exit:
 @click.pass_obj
 def verify(invocation: Invocation, spec: str | None) -> Exit:
     """Try a model: paraphrases must be nearer to each other than strangers."""
-    # this pulls in numpy and the worker, which the other three commands need not pay for
-    from memoryd.cli.local.model_check import check, print_check
-
     agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
     store = _store(agent)
@@ -126,8 +129,7 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     Where there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
     answers them worse is refused. The notes are then embedded again in the background.
     """
-    # these pull in numpy and the worker, and what touches files, which the other commands need not pay for
-    from memoryd.cli.local.model_check import check
+    # here: nothing else of this module writes files of its owner
     from memoryd.cli.written_file import write_config
 
     spec = spec if SCHEME.match(spec) else str(expand(spec, Path.cwd()))
@@ -343,3 +345,92 @@ def _refuse_worse(invocation: Invocation, plan: ModelSwitch) -> None:
         refuse_regression(invocation, {MODEL[1:]: plan.spec}, plan.affected)
     except DaemonNotRunning:
         note("memoryd is not running: the golden questions, if there are any, were not asked")
+
+
+REAP_SECONDS = 5.0
+
+
+class Trial(Struct, frozen=True):
+    """What came of trying a model; `speed` in everyday passages a second, None where it was not measured."""
+
+    verification: "Verification"
+    threads: int
+    speed: float | None = None
+
+
+def check(model: Path, local: LocalSection, *, is_timed: bool = False) -> Trial:
+    """Embed known pairs with `model`, and if it is fit others against the clock (a few seconds).
+
+    Raises ModelError if the file is no model, EmbeddingError if it fails.
+    """
+    # numpy and the worker, which no other command need pay for
+    from memoryd.embed.local.local_model import LlamaWorker
+
+    threads = local.threads or max(1, (os.cpu_count() or 1) // 2)
+    worker = LlamaWorker.of(
+        model,
+        threads=threads,
+        idle_unload=timedelta(0),
+        context=local.context_size,
+        query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
+    )
+    verification, speed = asyncio.run(_measure(worker, is_timed=is_timed))
+    return Trial(verification, threads, speed)
+
+
+def print_check(invocation: Invocation, spec: str, trial: Trial) -> Exit:
+    """Print cosines, speed and verdict; return exit code 1 if the model is refused."""
+    verification = trial.verification
+    is_ok, pairs = verification.ok, verification.pairs
+    reply = {"spec": spec, "ok": is_ok, "reason": verification.reason, "pairs": list(map(_pair_json, pairs))}
+    reply |= {"passagesPerSecond": trial.speed and round(trial.speed, 1), "threads": trial.threads}
+    verdict = styled("ok", colour="green") if is_ok else styled("refused", colour="red")
+    lines = ["   own  stranger", *map(_pair_line, pairs), f"{verdict}: {verification.reason}"]
+    if trial.speed:
+        lines.append(f"{trial.speed:.0f} everyday passages a second, with {count(trial.threads, 'thread')}")
+    return invocation.show(reply, lines, code=Exit.DONE if is_ok else Exit.ERROR)
+
+
+async def _measure(worker: "LlamaWorker", *, is_timed: bool) -> "tuple[Verification, float | None]":
+    outcome: tuple[Verification, float | None] | MemorydError
+    # here, as above
+    from memoryd.embed.calibration import speed_of
+    from memoryd.embed.calibration import verify as embed_known_pairs
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(worker.run())
+        try:
+            await worker.warm()
+            verification = await embed_known_pairs(worker)
+            outcome = verification, await speed_of(worker) if is_timed and verification.ok else None
+        except MemorydError as exc:
+            outcome = exc  # raised below: the group would wrap it
+            await _reap(worker)
+        finally:
+            running.cancel()
+    if isinstance(outcome, MemorydError):
+        raise outcome
+    return outcome
+
+
+async def _reap(worker: "LlamaWorker") -> None:
+    """Wait for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REAP_SECONDS):
+            while worker.state().pid is not None:  # noqa: ASYNC110  (the worker has no event to wait for)
+                await asyncio.sleep(0.01)
+
+
+def _pair_line(pair: "Pair") -> str:
+    mark = " " if pair.is_first else styled("!", colour="red")
+    return f"{mark} {pair.cosine:4.2f}      {pair.nearest_stranger:4.2f}  {pair.question} → {pair.answer}"
+
+
+def _pair_json(pair: "Pair") -> dict[str, object]:
+    return {
+        "language": pair.language,
+        "question": pair.question,
+        "answer": pair.answer,
+        "cosine": round(pair.cosine, 4),
+        "nearestStranger": round(pair.nearest_stranger, 4),
+    }
