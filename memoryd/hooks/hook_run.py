@@ -21,8 +21,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from memoryd.hooks.hosts import DEFAULT, HOSTS, Host, SessionMoment
+from memoryd.hooks.hosts import DEFAULT, HOSTS, TYPE_CHECKING, Host, field, last_exchange, output
 from memoryd.wire import API, SOCKET_NAME
+
+if TYPE_CHECKING:
+    from memoryd.hooks.hosts import SessionMoment
 
 SECONDS = 0.28
 """From the start of the process until a prompt goes on without memory; what is left of 0.3 s is for leaving."""
@@ -36,12 +39,11 @@ _REPLYING_SECONDS = 0.05
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 """Sends a body, without its empty values, to a target of the daemon, within the session of the hook."""
 
-TELLS = ("start", "prompt")
-"""Moments when the agent waits for an answer and reads it; the others are only reported to the daemon."""
 COMMANDS = ("remember", "recall", "compact")
 _UNSEEN = "\ufeff\u200b\u2060"
 CONTEXT_CHARS = 10_000
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_SESSION_KEY = re.compile(r"[!-~]{1,512}")
 
 
 class _LateError(Exception):
@@ -74,7 +76,7 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
         raise ValueError("standard input holds no JSON object")
     if hook.get("agent_id"):
         return  # of a sub-agent, whose messages are no turns of the person
-    key = session_key(hook, host.name, agent)
+    key = session_key(hook, host, agent)
     moment = host.events.get(event)
     if moment is None:
         raise ValueError(f"there is no event {event[:40]!r}: {', '.join(host.events)}")
@@ -85,15 +87,17 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
             path, target, {name: one for name, one in {**who, **body}.items() if one not in ("", None)}, seconds
         )
 
-    if moment not in TELLS:
-        _run_in_child(asking, lambda ask: keep(moment, hook, ask, lambda: _exchange(host, hook)))
+    if moment == "tool_failed":
+        return
+    if moment not in host.tells:
+        _run_in_child(asking, lambda ask: keep(moment, host, hook, ask, lambda: _exchange(host, hook)))
         return
     left = max(0.01, until - time.monotonic())
     limit = max(1, int((left - _REPLYING_SECONDS) * 1000))
     try:
-        text = answer_text(moment, hook, limit, asking(left))
+        text = answer_text(moment, host, hook, limit, asking(left))
     except (_LateError, TimeoutError):
-        if moment == "prompt" and (prompt := _text(hook, "prompt")):
+        if moment == "prompt" and (prompt := _text(host, hook, "prompt")):
             _late_prompt(host, event, prompt, asking)
         raise
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -115,7 +119,7 @@ def _late_prompt(host: Host, event: str, prompt: str, asking: Callable[[float], 
 def _write_context(host: Host, event: str, text: str) -> None:
     """Write a text that the agent reads beside its prompt; nothing for an empty one."""
     if text:
-        sys.stdout.write(json.dumps(host.reply(event, text)) + "\n")
+        sys.stdout.write(json.dumps(output(host, event, text)) + "\n")
         sys.stdout.flush()
 
 
@@ -136,8 +140,8 @@ def _run_in_child(asking: Callable[[float], Ask], work: Callable[[Ask], object])
 
 
 def _exchange(host: Host, hook: dict[str, Any]) -> tuple[str, str]:
-    path = hook.get("transcript_path")
-    return host.read(os.path.expanduser(path)) if isinstance(path, str) else ("", "")  # noqa: PTH111
+    path = _text(host, hook, "transcript")
+    return last_exchange(os.path.expanduser(path)) if path and host.has_transcript else ("", "")  # noqa: PTH111
 
 
 def _read(arguments: Sequence[str]) -> tuple[Host, str, str, str, float]:
@@ -157,33 +161,44 @@ def _complain(reason: str) -> None:
     os.write(2, f"memoryd: {line}\n".encode("utf-8", "backslashreplace"))
 
 
-def session_key(hook: dict[str, Any], host: str, agent: str) -> str:
-    """Return the key of the session of a hook's JSON: a direct chat; raises ValueError where it has no plain id."""
-    session = hook.get("session_id")
-    if not isinstance(session, str) or not _SESSION_ID.fullmatch(session):
+def session_key(hook: dict[str, Any], host: Host, agent: str) -> str:
+    """Return the key of the session of a hook's JSON; raises ValueError where it has no plain id.
+
+    It is a direct chat, unless the host says itself of what kind it is.
+    """
+    session = _text(host, hook, "session")
+    if host.has_keys and _SESSION_KEY.fullmatch(session):
+        return session
+    if host.has_keys or not _SESSION_ID.fullmatch(session):
         raise ValueError("the hook names no session")
     owner = f"agent:{agent}:" if agent else ""
-    return f"{owner}{host}:direct:{session}"
+    return f"{owner}{host.name}:direct:{session}"
 
 
-def answer_text(moment: SessionMoment, hook: dict[str, Any], milliseconds: int, ask: Ask) -> str:
-    """Ask at a moment of `TELLS`, and return the text for the agent, which may be empty."""
+def answer_text(moment: "SessionMoment", host: Host, hook: dict[str, Any], milliseconds: int, ask: Ask) -> str:
+    """Ask at a moment at which the host tells something, and return the text for the agent, which may be empty."""
     if moment == "start":
         reply = ask("/sessions/start", {})
         return _join_within_limit([reply.get("bundle"), reply.get("context")])
-    prompt = _text(hook, "prompt")
+    prompt = _text(host, hook, "prompt")
     if not prompt.strip():
         return ""
     reply = ask("/turns", {**message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
     return _join_within_limit([_render_result(reply.get("command")), _tail(reply.get("bundle")), _other_turns(reply)])
 
 
-def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
+def keep(
+    moment: "SessionMoment", host: Host, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]
+) -> None:
     """Report to the daemon what happened; `exchange` reads from the transcript what the hook's JSON lacks."""
-    if moment == "end":
-        ask("/turns", {**message("system", ""), "event": {"type": "end", "text": _text(hook, "reason")[:200]}})
+    if moment == "prompt":
+        if _text(host, hook, "prompt").strip():
+            ask("/turns", {**message("user", _text(host, hook, "prompt")), "k": 1})
         return
-    answer = _text(hook, "last_assistant_message").strip() if moment == "answer" else ""
+    if moment == "end":
+        ask("/turns", {**message("system", ""), "event": {"type": "end", "text": _text(host, hook, "reason")[:200]}})
+        return
+    answer = _text(host, hook, "answer").strip() if moment == "answer" else ""
     if not answer:
         answer = exchange()[1]
     if answer and not ask("/turns", message("assistant", answer)).get("remembered"):
@@ -229,8 +244,8 @@ def _keep_both(answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -
         ask("/turns", message("assistant", answer))
 
 
-def _text(hook: dict[str, Any], key: str) -> str:
-    value = hook.get(key)
+def _text(host: Host, hook: dict[str, Any], name: str) -> str:
+    value = field(host, hook, name)
     return value if isinstance(value, str) else ""
 
 

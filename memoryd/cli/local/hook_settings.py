@@ -67,7 +67,7 @@ def settings_path(host: Host, project: Path | None) -> Path:
     They hold a path of this machine, so the `settings.json` of a project, which is committed, is no place for them.
     """
     if project is not None:
-        path = project / host.folder / host.project_settings
+        path = project / host.project
     else:
         path = Path(os.environ.get(host.folder_variable) or Path.home() / host.folder) / host.settings
     # the file itself where the path is a link, which stays one

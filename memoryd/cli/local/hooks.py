@@ -28,7 +28,7 @@ _project = click.option(
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="The settings of one project that are not shared with others: "
-    f"{' or '.join(f'DIR/{host.folder}/{host.project_settings}' for host in HOSTS.values())}.",
+    f"{' or '.join(f'DIR/{host.project}' for host in HOSTS.values())}.",
 )
 _dry_run = click.option("--dry-run", is_flag=True, help="Show the change, and change nothing.")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memoryd.config.paths import socket_path
 from memoryd.domain.sessions.commands import command_of
 from memoryd.hooks.hook_run import SECONDS, command_in, default_socket, keep, seconds_since_start
+from memoryd.hooks.hosts import DEFAULT
 from tests.waiting import eventually
 
 
@@ -38,7 +39,7 @@ def test_late_command_is_not_carried_out_at_the_end_of_the_answer() -> None:
         return {"remembered": False}
 
     for question in ("/remember tea", "which tea?"):
-        keep("answer", {}, ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
+        keep("answer", DEFAULT, {}, ask, lambda said=question: (said, "Done."))  # type: ignore[misc]
     assert asked == ["Done.", "Done.", "which tea?", "Done."]
 
 
