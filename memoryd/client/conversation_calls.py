@@ -38,6 +38,7 @@ class TurnOptions(Asker, total=False):
     if_none_match: str | None
     k: int | None
     deadline_ms: int | None
+    unread: bool
 
 
 class ConversationCalls(DaemonConnection):

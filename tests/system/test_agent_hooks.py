@@ -1,10 +1,12 @@
 """`memoryctl hooks` and what Claude Code runs: settings edited and put back, prompts answered, never in the way."""
 
 import json
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +191,87 @@ def test_command_that_nobody_answers_in_time_is_told_and_left_alone(hooked: Runn
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()
+
+
+@contextmanager
+def stopped(daemon: RunningDaemon) -> Iterator[None]:
+    """Have a daemon stand still while the block lasts."""
+    assert daemon.process is not None
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+
+
+def too_late(daemon: RunningDaemon, event: str, session: str, **fields: object) -> None:
+    """Run a hook that gives up while the daemon stands still, and wait until its child has reported that."""
+    key, before = f"claude-code:direct:{session}", len(turns(daemon, session))
+    with stopped(daemon):
+        done = hook(daemon, event, sent(event, session, **fields), "--seconds", "0.4")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "no answer in time" in done.stderr or "timed out" in done.stderr
+    if event == "UserPromptSubmit":
+        eventually(lambda: len(turns(daemon, session)) == before + 1)
+    # the child asked before this, and is answered before
+    daemon.client().turn("ok", session_key=f"{key}:settle")
+
+
+def test_what_came_too_late_is_told_with_the_next_prompt_once(hooked: RunningDaemon) -> None:
+    too_late(hooked, "SessionStart", "slow", source="startup")
+    too_late(hooked, "UserPromptSubmit", "slow", prompt="where is the sluice key?")
+    other = hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "another", prompt="ok, thanks"))
+    assert other.stdout == "", "nothing of another session"
+    asked = sent("UserPromptSubmit", "slow", prompt="and which error holds the lease of the gateway?")
+    told = context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
+    assert told.startswith("<core-memory>\n"), "the stable block first"
+    assert told.index("GW-4172") < told.index("The sluice key hangs"), "then what answers this prompt"
+    assert told.count("The sluice key hangs") == 1
+    again = hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "slow", prompt="ok, thanks"))
+    assert again.stdout == "", "nothing twice"
+    assert [turn[0] for turn in turns(hooked, "slow")] == [
+        "where is the sluice key?", "and which error holds the lease of the gateway?", "ok, thanks",
+    ]  # fmt: skip
+
+
+def test_what_was_to_be_told_late_and_was_late_again_is_told_in_the_end(hooked: RunningDaemon) -> None:
+    too_late(hooked, "SessionStart", "slower", source="startup")
+    too_late(hooked, "UserPromptSubmit", "slower", prompt="where is the sluice key?")
+    too_late(hooked, "UserPromptSubmit", "slower", prompt="tell me about the sluice key")
+    told = context(
+        hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "slower", prompt="hm, where is that key?")),
+        "UserPromptSubmit",
+    )
+    assert told.startswith("<core-memory>\n")
+    assert told.count("The sluice key hangs") == 1
+
+
+def test_what_was_told_is_told_again_after_the_agent_has_shortened_what_it_holds(hooked: RunningDaemon) -> None:
+    asked = sent("UserPromptSubmit", "short", prompt="where is the sluice key?")
+    assert "sluice" in context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
+    key = "claude-code:direct:short"
+    hooked.client().turn("", session_key=key, role="system", event="compact")
+    told = context(hook(hooked, "SessionStart", sent("SessionStart", "short", source="compact")), "SessionStart")
+    assert told.startswith("<core-memory>\n")
+    assert "The sluice key hangs" in told
+    assert hook(hooked, "UserPromptSubmit", sent("UserPromptSubmit", "short", prompt="ok, thanks")).stdout == ""
+    # a host that begins no session after it is told with the next prompt
+    hooked.client().turn("", session_key=key, role="system", event="compact")
+    asked = sent("UserPromptSubmit", "short", prompt="ok, thanks again")
+    told = context(hook(hooked, "UserPromptSubmit", asked), "UserPromptSubmit")
+    assert told.startswith("<core-memory>\n")
+    assert "The sluice key hangs" in told
+
+
+def test_forgotten_thing_is_not_told_late(hooked: RunningDaemon) -> None:
+    note = hooked.workspace / "memory" / "2026-10-07.md"
+    note.write_text("# Day\n\n## Retain\n\n- W @Barge: The barge is moored at the copper quay.\n")
+    hooked.client().sync()
+    too_late(hooked, "UserPromptSubmit", "forgetful", prompt="where is the barge moored?")
+    note.unlink()
+    hooked.client().sync()
+    asked = sent("UserPromptSubmit", "forgetful", prompt="ok, thanks")
+    assert hook(hooked, "UserPromptSubmit", asked).stdout == ""
 
 
 def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) -> None:

@@ -44,6 +44,7 @@ from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
+from memoryd.memory.recall.answer import best_of
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
@@ -208,13 +209,22 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     kept: StableMemories = field(default_factory=StableMemories)
 
     async def recall(
-        self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
+        self,
+        text: str,
+        options: RecallOptions,
+        admitted: Admitted,
+        wanted: BundleOptions | None = None,
+        before: Sequence[Recalled] = (),
     ) -> Recalled:
-        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
+        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest.
+
+        Behind it stands what was recalled `before`, once, where it is another.
+        """
         query = await self._query(text, options, admitted)
         found = await self._recall_visible(query, admitted, is_prompt=wanted is not None or options.is_for_all)
         opinions, stated = await self._evidence(found, query)
         found = replace(found, opinions=opinions, stated=stated, has_citations=self._has_citations(admitted))
+        found = _joined(found, before)
         if wanted is not None:
             found = replace(found, bundle=await self._bundle(found, admitted, wanted))
         if options.touches:
@@ -229,9 +239,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
         return await for_groups(recalled, self.book, query.limit)
 
-    async def beginning(self, admitted: Admitted) -> Bundle:
-        """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
-        return await self._bundle(Recalled(), admitted, BundleOptions())
+    async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
+        """Return the bundle of a session that begins: its stable block, and what was recalled `before`."""
+        return await self._bundle(_joined(Recalled(), before), admitted, BundleOptions())
 
     def visibility(self, admitted: Admitted) -> Visibility:
         """Return whose memories a request may see."""
@@ -358,6 +368,23 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return await self.opinions.held(book, beliefs), stated
         except StoreError:
             return {}, stated
+
+
+def _joined(found: Recalled, others: Sequence[Recalled]) -> Recalled:
+    """Return what was found, and behind it what others found and it did not."""
+    for other in others:
+        known = {item.citation for item in found.items}
+        pages = {page.slug for page in found.entities}
+        items = (*found.items, *(item for item in other.items if item.citation not in known))
+        found = replace(
+            found,
+            items=items,
+            entities=(*found.entities, *(page for page in other.entities if page.slug not in pages)),
+            opinions={**other.opinions, **found.opinions},
+            stated={**other.stated, **found.stated},
+            verdict=best_of(items),
+        )
+    return found
 
 
 def shown_memories(found: Recalled) -> list[RecalledMemory]:

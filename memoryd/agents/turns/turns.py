@@ -6,6 +6,7 @@ The parts of a turn fail alone: the reply says what one of them could not do, an
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -20,11 +21,13 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, BundleOptions, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
+from memoryd.agents.turns.undelivered import Owed, Undelivered
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import MOST, Agent
 from memoryd.config.limits import QUERY_BYTES
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import cite
+from memoryd.domain.memories.bundle import ANY_ETAG, Bundle, StableBlock
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
@@ -40,6 +43,7 @@ from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.told import ToldTurns, told_turn
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
+from memoryd.search.protocol import ArmState
 from memoryd.store.ledger.capture import MessagePlace
 
 _SHOWN: Final = 400
@@ -193,6 +197,19 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     told: ToldTurns
     clock: Callable[[], datetime]
     late: LateMessages
+    undelivered: Undelivered
+
+    async def begin(self, key: str, admitted: Admitted, *, is_unread: bool) -> Bundle:
+        """Return the bundle of a session that begins, or goes on after what the agent held of it was shortened.
+
+        `is_unread`: nobody reads it; it is told with the next message.
+        """
+        if is_unread:
+            self.undelivered.owe_unread(key, is_start=True)
+            return Bundle(StableBlock(), "")
+        owed = self.undelivered.take(key, is_start=True)
+        before = await self._recall_owed(owed, admitted, RecallOptions(k=self._k(None), touches=False, is_unasked=True))
+        return await self.retained.recall.beginning(admitted, before)
 
     async def take(self, message: NewMessage) -> TurnReply:
         """Take one message, and answer it.
@@ -239,16 +256,20 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         return reply
 
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
-        mark = self.told.mark
+        mark, key = self.told.mark, message.key
+        if message.is_unread:
+            self.undelivered.owe_unread(key, message.text)
+        # before anything is waited for: what comes behind it may say that this is not read
+        owed = Owed() if message.is_unread else self.undelivered.take(key)
         (logged, context), (recalled, went) = await asyncio.gather(
-            self._store_in_time(message, at), self._recall_unasked(message)
+            self._store_in_time(message, at), self._recall_unasked(message, owed)
         )
         reply = _reply({"log": logged.part, "context": context.part, "recall": went}, logged, context)
-        if await self._is_remembered(logged, message.key):
+        if await self._is_remembered(logged, key):
             reply["capture"] = await self._submit_capture(message, at, logged, context)
             if recalled is not None and not logged.is_repeated:
-                self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
-                self.capture.note_shown(message.key, recalled)
+                self.uses.note_shown(key, message.text, recalled, at=self.clock().timestamp())
+                self.capture.note_shown(key, recalled)
                 self._note_told(logged, recalled, context, mark)
         if recalled is None:
             return reply
@@ -295,6 +316,8 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     async def _handle_event(self, message: NewMessage, reply: TurnReply) -> None:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
         kind = None if message.event is None else message.event.type
+        if kind is MessageEventType.COMPACT:
+            self.undelivered.owe_all(message.key)
         if kind is MessageEventType.COMPACT and reply["command"] is None:
             reply["command"], _ = await self.commands.compact(message.key)
         if kind is MessageEventType.END:
@@ -331,25 +354,40 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         logged = await self.log.store_question(message.key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
 
-    async def _recall_unasked(self, message: NewMessage) -> tuple[Recalled | None, TurnPartReply]:
-        """Return what is recalled for a message, and how that went."""
+    async def _recall_unasked(self, message: NewMessage, owed: Owed) -> tuple[Recalled | None, TurnPartReply]:
+        """Return what is recalled for a message and for those whose answer nobody read, and how that went."""
         settings = self.agent.turns
         if message.own_channel:
             return None, part_reply("off", SkipReason.NOBODY_ASKS)
         if not settings.auto_recall:
             return None, part_reply("off", SkipReason.RECALL_OFF)
-        options = RecallOptions(
-            k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False, is_unasked=True
-        )
+        if message.is_unread:
+            return None, part_reply("off", SkipReason.UNREAD)
+        options = RecallOptions(k=self._k(message.k), deadline=message.deadline, touches=False, is_unasked=True)
         budget = settings.retrieval.max_tokens if message.budget is None else message.budget
-        wanted = BundleOptions(budget=budget, if_none_match=message.if_none_match)
-        # of a message that is too long for a question its beginning
-        query = message.text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
+        known = "" if message.if_none_match == ANY_ETAG and owed.is_start else message.if_none_match
+        wanted = BundleOptions(budget=budget, if_none_match=known)
         try:
-            found = await self.retained.recall.recall(query, options, message.admitted, wanted)
+            before = await self._recall_owed(owed, message.admitted, options)
+            found = await self.retained.recall.recall(_query(message.text), options, message.admitted, wanted, before)
         except MemorydError as exc:
             return None, part_reply("failed", str(exc))
+        if found.items:
+            self.undelivered.note_told(message.key, message.text)
+        elif any(arm.state is ArmState.TIMEOUT for arm in found.found.arms.values()):
+            self.undelivered.owe(message.key, message.text)
         return found, _recall_part(found)
+
+    async def _recall_owed(self, owed: Owed, admitted: Admitted, options: RecallOptions) -> Sequence[Recalled]:
+        """Return what is recalled now for messages whose answer nobody read, the latest first."""
+        found = []
+        for text in reversed(owed.texts):
+            with suppress(MemorydError):
+                found.append(await self.retained.recall.recall(_query(text), options, admitted))
+        return found
+
+    def _k(self, wanted: int | None) -> int:
+        return min(wanted or self.agent.turns.recall_final_k, MOST)
 
 
 def _reply(
@@ -374,6 +412,11 @@ def _reply(
         capture="no",
         tookMs=0,
     )
+
+
+def _query(text: str) -> str:
+    # of a message that is too long for a question its beginning
+    return text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
 
 
 def _without_recall(logged: TurnPartReply) -> dict[str, TurnPartReply]:

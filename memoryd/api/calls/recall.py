@@ -345,11 +345,15 @@ class TurnRequest(Request):
     encode: Encode = Encoding.TEXT
     """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
     if_none_match: Etag = None
-    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
+    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same. `*`: it is
+    left out unless the session is owed it, since nobody read its start or the agent has compacted what it held."""
     k: Annotated[Whole, Field(ge=1, le=MAX_RECALLED)] | None = None
     """How many memories and passages are recalled; null: as configured (`agents.defaults.memory.recall_final_k`)."""
     deadline_ms: RequestDeadline = None
     """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
+    unread: bool = False
+    """Nobody reads the reply, nor that to the message before if this is the same one: what they were to tell is told
+    with the next message of the session."""
 
 
 async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> TurnReply:
@@ -370,6 +374,7 @@ async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, m
         encoding=request.encode,
         is_owners=caller.binding.is_owners,
         deadline=milliseconds(request.deadline_ms),
+        is_unread=request.unread,
     )
     reply = await memories.turns(admitted).take(message)
     reply["tookMs"] = round((time.monotonic() - began) * 1000, 2)

@@ -82,7 +82,7 @@ def status(invocation: Invocation, program: str, is_users: bool, project: Path |
 
 @hooks_command.command("run")
 @argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
-@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
+@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 1).")
 @verb
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     """Run a hook: JSON on standard input, what the agent is told on standard output, and always exit code 0."""

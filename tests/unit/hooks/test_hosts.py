@@ -58,4 +58,4 @@ def test_hook_loads_the_standard_library_and_its_own_room_only() -> None:
     found = [node for tree in trees for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {str(getattr(node, "module", node.names[0].name)) for node in found}
     ours = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
-    assert {name for name in ours if not name.startswith("memoryd.hooks.")} == {"memoryd.wire"}
+    assert {name for name in ours if not name.startswith("memoryd.hooks.")} == set()
