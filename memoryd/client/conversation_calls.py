@@ -143,17 +143,20 @@ class ConversationCalls(DaemonConnection):
         self,
         text: str = "",
         *,
-        event: Literal["failure", "end", "compact"] | None = None,
+        event: Literal["failure", "tool_failed", "end", "compact"] | None = None,
         event_text: str | None = None,
         tool: str | None = None,
+        tool_input: str | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnReply:
         """Tell of a message, and return what is recalled for it and what was said before.
 
-        The same message sent again is kept once. `event` says what happened, `event_text` and `tool` with what. Raises
-        Denied for a command that would write where nothing may be written.
+        The same message sent again is kept once. `event` says what happened, `event_text`, `tool` and `tool_input`
+        with what. Raises Denied for a command that would write where nothing may be written.
         """
-        happened = without_empty({"type": event, "text": event_text, "tool": tool}) if event else None
+        happened = (
+            without_empty({"type": event, "text": event_text, "tool": tool, "input": tool_input}) if event else None
+        )
         body = {"role": "user", "text": text, "event": happened}
         return self._send(TurnReply, "/turns", body, options, wait_ms=options.get("deadline_ms") or 0)
 

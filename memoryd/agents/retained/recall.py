@@ -84,6 +84,8 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     """The key of the session that asks, in which each memory counts as used once; empty: each time that it is told."""
     is_unasked: bool = False
     """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
+    is_failure: bool = False
+    """Whether it is what a failed tool asks, and not a message."""
     is_for_all: bool = False
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
@@ -325,6 +327,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             is_explained=options.is_explained,
             visibility=filters.visibility,
             said=text if options.is_unasked else "",
+            is_failure=options.is_failure,
         )
 
     async def _filters(

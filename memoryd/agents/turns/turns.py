@@ -6,7 +6,6 @@ The parts of a turn fail alone: the reply says what one of them could not do, an
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -18,22 +17,22 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.qa import turn_reply
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.retained.recall import AgentRecall, BundleOptions, RecallOptions, bundle_reply, shown_memories
+from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
-from memoryd.agents.turns.undelivered import Owed, Undelivered
+from memoryd.agents.turns.unasked import AskedText, Owed, UnaskedRecall
 from memoryd.agents.workspace.qa import LateMessages
-from memoryd.config.agents import MOST, Agent
-from memoryd.config.limits import QUERY_BYTES
+from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import cite
-from memoryd.domain.memories.bundle import ANY_ETAG, Bundle, StableBlock
+from memoryd.domain.memories.bundle import Bundle, StableBlock
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
+from memoryd.domain.memories.unasked.failures import failure_question
 from memoryd.domain.memories.uses import used_memories
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
-from memoryd.domain.sessions.turns import MessageEventType, MessageRole, parse_instant
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, parse_instant
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError, StoreError
@@ -43,7 +42,6 @@ from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.told import ToldTurns, told_turn
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
-from memoryd.search.protocol import ArmState
 from memoryd.store.ledger.capture import MessagePlace
 
 _SHOWN: Final = 400
@@ -181,6 +179,8 @@ class TurnUses:
 
 log = structlog.get_logger(__name__)
 
+FAILURE_K: Final = 3
+"""Memories that a failure is told: an agent at work reads them between two steps."""
 NOTHING_ENDS: Final = "nothing of this session is kept"
 
 
@@ -197,7 +197,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     told: ToldTurns
     clock: Callable[[], datetime]
     late: LateMessages
-    undelivered: Undelivered
+    unasked: UnaskedRecall
 
     async def begin(self, key: str, admitted: Admitted, *, is_unread: bool) -> Bundle:
         """Return the bundle of a session that begins, or goes on after what the agent held of it was shortened.
@@ -205,10 +205,9 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         `is_unread`: nobody reads it; it is told with the next message.
         """
         if is_unread:
-            self.undelivered.owe_unread(key, is_start=True)
+            self.unasked.sessions.owe_unread(key, is_start=True)
             return Bundle(StableBlock(), "")
-        owed = self.undelivered.take(key, is_start=True)
-        before = await self._recall_owed(owed, admitted, RecallOptions(k=self._k(None), touches=False, is_unasked=True))
+        before = await self.unasked.owed(self.unasked.sessions.take(key, is_start=True), admitted)
         return await self.retained.recall.beginning(admitted, before)
 
     async def take(self, message: NewMessage) -> TurnReply:
@@ -222,6 +221,8 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             reply = await self._run_command(message, command)
         elif message.role is MessageRole.USER and message.text.strip():
             reply = await self._answer_question(message, at)
+        elif message.event is not None and message.event.type is MessageEventType.TOOL_FAILED:
+            reply = await self._answer_failure(message, message.event)
         else:
             reply = await self._take_statement(message, at)
         await self._handle_event(message, reply)
@@ -258,11 +259,11 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
         mark, key = self.told.mark, message.key
         if message.is_unread:
-            self.undelivered.owe_unread(key, message.text)
+            self.unasked.sessions.owe_unread(key, AskedText(message.text))
         # before anything is waited for: what comes behind it may say that this is not read
-        owed = Owed() if message.is_unread else self.undelivered.take(key)
+        owed = Owed() if message.is_unread else self.unasked.sessions.take(key)
         (logged, context), (recalled, went) = await asyncio.gather(
-            self._store_in_time(message, at), self._recall_unasked(message, owed)
+            self._store_in_time(message, at), self.unasked.beside(message, owed)
         )
         reply = _reply({"log": logged.part, "context": context.part, "recall": went}, logged, context)
         if await self._is_remembered(logged, key):
@@ -275,6 +276,29 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             return reply
         reply["verdict"] = recalled.verdict.value
         return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, message.encoding)}
+
+    async def _answer_failure(self, message: NewMessage, event: MessageEvent) -> TurnReply:
+        """Tell what is known of a failure of a tool, once in a session; nothing of it is kept.
+
+        Where nobody reads that, it is told with the next message, as far as that earns it a place.
+        """
+        key, question = message.key, failure_question(event.given, event.text)
+        reply = _reply(_without_recall(part_reply("off", SkipReason.NOT_ASKED)))
+        if message.is_unread:
+            self.unasked.sessions.owe_unread(key, AskedText(question, is_failure=True))
+            return reply
+        if not question or not self.unasked.sessions.is_new_failure(key, question):
+            reply["health"]["recall"] = part_reply("off", SkipReason.FAILED_BEFORE)
+            return reply
+        asked = replace(message, text=question, k=message.k or FAILURE_K)
+        owed = self.unasked.sessions.take(key)
+        recalled, reply["health"]["recall"] = await self.unasked.beside(asked, owed, is_failure=True)
+        if recalled is None or recalled.bundle is None:
+            return reply
+        if not await self.log.is_unremembered(key):
+            self.capture.note_shown(key, recalled)
+        reply["verdict"] = recalled.verdict.value
+        return {**reply, **bundle_reply(recalled.bundle, message.encoding)}
 
     def _note_told(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext, mark: int) -> None:
         if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
@@ -317,7 +341,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
         kind = None if message.event is None else message.event.type
         if kind is MessageEventType.COMPACT:
-            self.undelivered.owe_all(message.key)
+            self.unasked.sessions.owe_all(message.key)
         if kind is MessageEventType.COMPACT and reply["command"] is None:
             reply["command"], _ = await self.commands.compact(message.key)
         if kind is MessageEventType.END:
@@ -354,41 +378,6 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         logged = await self.log.store_question(message.key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
 
-    async def _recall_unasked(self, message: NewMessage, owed: Owed) -> tuple[Recalled | None, TurnPartReply]:
-        """Return what is recalled for a message and for those whose answer nobody read, and how that went."""
-        settings = self.agent.turns
-        if message.own_channel:
-            return None, part_reply("off", SkipReason.NOBODY_ASKS)
-        if not settings.auto_recall:
-            return None, part_reply("off", SkipReason.RECALL_OFF)
-        if message.is_unread:
-            return None, part_reply("off", SkipReason.UNREAD)
-        options = RecallOptions(k=self._k(message.k), deadline=message.deadline, touches=False, is_unasked=True)
-        budget = settings.retrieval.max_tokens if message.budget is None else message.budget
-        known = "" if message.if_none_match == ANY_ETAG and owed.is_start else message.if_none_match
-        wanted = BundleOptions(budget=budget, if_none_match=known)
-        try:
-            before = await self._recall_owed(owed, message.admitted, options)
-            found = await self.retained.recall.recall(_query(message.text), options, message.admitted, wanted, before)
-        except MemorydError as exc:
-            return None, part_reply("failed", str(exc))
-        if found.items:
-            self.undelivered.note_told(message.key, message.text)
-        elif any(arm.state is ArmState.TIMEOUT for arm in found.found.arms.values()):
-            self.undelivered.owe(message.key, message.text)
-        return found, _recall_part(found)
-
-    async def _recall_owed(self, owed: Owed, admitted: Admitted, options: RecallOptions) -> Sequence[Recalled]:
-        """Return what is recalled now for messages whose answer nobody read, the latest first."""
-        found = []
-        for text in reversed(owed.texts):
-            with suppress(MemorydError):
-                found.append(await self.retained.recall.recall(_query(text), options, admitted))
-        return found
-
-    def _k(self, wanted: int | None) -> int:
-        return min(wanted or self.agent.turns.recall_final_k, MOST)
-
 
 def _reply(
     health: dict[str, TurnPartReply], logged: LoggedMessage | None = None, context: TurnContext | None = None
@@ -414,18 +403,6 @@ def _reply(
     )
 
 
-def _query(text: str) -> str:
-    # of a message that is too long for a question its beginning
-    return text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
-
-
 def _without_recall(logged: TurnPartReply) -> dict[str, TurnPartReply]:
     not_asked = part_reply("off", SkipReason.NOT_ASKED)
     return {"log": logged, "context": not_asked, "recall": not_asked}
-
-
-def _recall_part(found: Recalled) -> TurnPartReply:
-    if found.is_complete:
-        return part_reply("ok", "" if found.items else found.reason or "")
-    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.found.arms.items()]
-    return part_reply("ok", "; ".join(["it is not complete", *reasons]))

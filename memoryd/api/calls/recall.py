@@ -316,12 +316,15 @@ def _explained(item: RecalledItem) -> RecallItemExplanation:
 class TurnEventRequest(Request):
     """Something that happened in a conversation."""
 
-    type: Literal["failure", "end", "compact"]
-    """`failure`: the agent got stuck; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
+    type: Literal["failure", "tool_failed", "end", "compact"]
+    """`failure`: the agent got stuck; `tool_failed`: a tool failed, and what is known of that is wanted, lessons first,
+    once for the same failure; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
     text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
     """What happened, in words."""
     tool: Annotated[str, Field(max_length=200)] = ""
     """The tool that it happened with."""
+    input: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    """What a tool was given that failed, such as a command line."""
 
 
 class TurnRequest(Request):
@@ -359,7 +362,9 @@ class TurnRequest(Request):
 async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> TurnReply:
     """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
     began = time.monotonic()
-    event = request.event
+    event = None
+    if (happened := request.event) is not None:
+        event = MessageEvent(MessageEventType(happened.type), happened.text, happened.tool, happened.input)
     message = NewMessage(
         admitted=admitted,
         role=MessageRole(request.role),
@@ -367,7 +372,7 @@ async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, m
         key=caller.key(request.session_key),
         at=request.at,
         channel=request.channel or "",
-        event=None if event is None else MessageEvent(MessageEventType(event.type), event.text, event.tool),
+        event=event,
         k=request.k,
         budget=request.budget,
         if_none_match=request.if_none_match or "",
