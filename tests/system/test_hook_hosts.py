@@ -22,6 +22,7 @@ PROMPT = "where is the sluice key?"
 ANSWER = "The sluice key hangs behind the clock in the mill, on the hook beside the gauge."
 STARTS = {"SessionStart", "sessionStart", "system", "chat.message"}
 PROMPTS = {"UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "before_prompt_build", "chat.message"}
+FAILURES = {"PostToolUseFailure", "AfterTool", "tool.execute.after"}
 HAS_NODE = shutil.which("node") is not None
 OTHERS = {
     ".claude/settings.json": '{\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": '
@@ -136,6 +137,9 @@ def test_host_is_installed_played_and_left_as_it_was(remembering: RunningDaemon,
     assert told_before == (start[: len(told_before)] if host == "opencode" else "")
     assert not rest or rest.startswith("<")
     assert not any(row.text for row in told if row.event not in STARTS | PROMPTS | FAILURES)
+    failed = [row.text for row in told if row.event in FAILURES]
+    assert bool(failed) is ("tool_failed" in HOSTS[host].events.values())
+    assert not failed or ("release the lease" in failed[-1] and not any(failed[:-1])), "what helped before, once"
     eventually(lambda: turns(remembering, host, session) == [(PROMPT, None if host == "vscode" else ANSWER)])
     for other in HOSTS:
         assert other == host or turns(remembering, other, session) == []
@@ -145,9 +149,6 @@ def test_host_is_installed_played_and_left_as_it_was(remembering: RunningDaemon,
     assert memoryctl(remembering, "uninstall", host).returncode == Exit.DONE
     assert settled(home) == before
     assert not [path for path in home.rglob("memoryd") if path.is_dir() and "skills" in path.parts]
-
-
-FAILURES = {"PostToolUseFailure", "AfterTool", "tool.execute.after"}
 
 
 def test_group_and_sub_agent_are_told_nothing(remembering: RunningDaemon, home: Path) -> None:
