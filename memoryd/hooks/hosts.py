@@ -101,8 +101,8 @@ class Host:
     waits: float = 5.0
     """The same in seconds: what a hook has at most, from its start on."""
     events: "Mapping[str, SessionMoment]"
-    matchers: "Mapping[str, str] | None" = None
-    """For which tools an event counts, as the host writes it."""
+    has_comments: bool = False
+    """Its settings may have comments and last commas."""
     tells: "tuple[SessionMoment, ...]" = ("start", "prompt", "tool_failed")
     """Moments at which the agent reads what the hook writes; all others are only reported to the daemon."""
     fields: "Mapping[str, str] | None" = None
@@ -127,6 +127,16 @@ class Host:
 
 
 _NAMES: "Final" = {"session": "session_id", "answer": "last_assistant_message", "transcript": "transcript_path"}
+
+
+def is_here(host: Host) -> bool:
+    """Tell whether a host seems to be on this machine: its program, or the folder of its settings."""
+    import os
+    import shutil
+
+    named = os.environ.get(host.folder_variable, "")
+    folder = named or os.path.join(os.path.expanduser("~"), host.folder)  # noqa: PTH111, PTH118
+    return shutil.which(host.program) is not None or os.path.isdir(folder)  # noqa: PTH112
 
 
 def field(host: Host, hook: "Mapping[str, Any]", name: str) -> object:
@@ -197,6 +207,7 @@ _ROWS: "Final" = (
         folder=".gemini",
         settings="settings.json",
         project=".gemini/settings.json",
+        has_comments=True,
         timeout=5000,
         events={
             "SessionStart": "start",
@@ -284,7 +295,7 @@ _ROWS: "Final" = (
             "Beside a prompt its documentation promises no context; the version of 2026 takes it, another may drop it.",
             "The answer of the agent is in no event, so only questions are kept.",
             "No event says that a tool failed, or that a session ended.",
-            "It runs the hooks of Claude Code's settings, too, which name a session otherwise and stay silent there.",
+            "It runs the hooks in the settings of Claude Code, too: install one of both.",
         ),
         then=("An MCP server for all projects is added in VS Code itself: MCP: Open User Configuration.",),
     ),
@@ -317,6 +328,6 @@ _ROWS: "Final" = (
         ),
     ),
 )
-HOSTS: "Final[Mapping[str, Host]]" = {row.name: row for row in _ROWS if row.name == "claude-code"}
+HOSTS: "Final[Mapping[str, Host]]" = {row.name: row for row in _ROWS}
 DEFAULT: "Final" = HOSTS["claude-code"]
 """Whose hooks do not name their host."""

@@ -479,7 +479,8 @@ def test_hooks_and_servers_that_run_nothing_are_told_and_hooks_mended(notes: Pat
     (home / ".codex" / "config.toml").write_text('[mcp_servers.other]\ncommand = "/gone/other"\n')
     capsys.readouterr()
     code, told = doctor(capsys, "--section", "hooks", "--fix")
-    assert states(told, "hooks.programs") == ["ok"]
+    # Codex is here, too, and has none
+    assert states(told, "hooks.programs") == ["ok", "off"]
     assert settings.read_text() == written
     assert code == Exit.ERROR
     assert states(told, "hooks.mcp") == ["wrong"]

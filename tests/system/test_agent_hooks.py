@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from memoryd.cli.local import hook_settings
 from memoryd.domain.access import ChatType, read_key
-from memoryd.domain.claude_settings import our_commands
 from memoryd.hooks.hosts import DEFAULT
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
@@ -75,6 +75,10 @@ def turns(daemon: RunningDaemon, session: str) -> list[tuple[str, str | None, fl
     found = [one["session"] for one in daemon.client().qa_sessions()["sessions"] if one["key"] == key]
     told = daemon.client().qa_session(found[0])["sequence"] if found else []
     return [(turn["q"], turn["a"], turn["significance"]) for turn in told]
+
+
+def our_commands(text: str) -> dict[str, str]:
+    return hook_settings.our_commands(text, DEFAULT)
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> Run:
@@ -410,7 +414,7 @@ def test_settings_that_were_made_for_our_hooks_go_with_them(hooked: RunningDaemo
 def test_settings_that_cannot_be_read_are_left_alone(hooked: RunningDaemon, settings: Path) -> None:
     for broken in (b'{"model": "opus",}', b"\xff\xfe{}", b'{"hooks": 7}'):
         settings.write_bytes(broken)
-        for action in ("install", "remove", "status"):
+        for action in ("install", "uninstall", "status"):
             done = memoryctl(hooked, action, "claude-code")
             assert done.returncode == Exit.ERROR
             assert "is left as it is" in done.stderr

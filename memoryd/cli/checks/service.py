@@ -12,7 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count
@@ -20,15 +20,11 @@ from memoryd.config.loading.load import Loaded
 from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError
 from memoryd.files.writing import replace_file
-from memoryd.hooks.hosts import HOSTS, Host
+from memoryd.hooks.hosts import HOSTS, Host, is_here
 from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.steps import ServiceState, ServiceStep, carry_out
 from memoryd.service.systemd import DROP_IN, MASKED
-
-if TYPE_CHECKING:
-    from memoryd.cli.local.hook_settings import SettingsFile
-
 
 _INSTALL: Final = "memoryctl service install"
 _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
@@ -132,33 +128,34 @@ _OURS: Final = ("memoryctl", "memoryd")
 @check(
     "hooks.programs",
     "hooks",
-    advice="install them again: `memoryctl hooks install claude-code`; `--fix` does",
+    advice="install them again: `memoryctl hooks install PROGRAM`; `--fix` does",
     needs_config=False,
 )
 def programs(_examination: Examination) -> Iterator[Finding]:
-    """Look at whether the hooks of ours in the settings of Claude Code run programs that are there."""
-    for host in HOSTS.values():
+    """Look at whether the hooks of ours in the settings of agent programs run programs that are there."""
+    here = [host for host in HOSTS.values() if is_here(host)]
+    if not here:
+        yield Finding("off", "no agent program is here", "memoryctl hooks list tells which there may be")
+    for host in here:
         yield from _hooks_of(host)
 
 
 def _hooks_of(host: Host) -> Iterator[Finding]:
     # here, since it reaches the room that touches files
-    from memoryd.cli.local.hook_settings import read_settings, settings_path
+    from memoryd.cli.local.hook_settings import commands_in
 
     install = f"memoryctl hooks install {host.name}"
-    settings = read_settings(settings_path(host, None))
-    commands = settings.commands()
+    path, commands = commands_in(host, None)
     if not commands:
-        yield Finding("off", "not installed", f"{install} lets {host.title} ask memoryd")
+        yield Finding("off", f"not installed for {host.title}", f"{install} lets it ask memoryd")
         return
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
-        message = f"{settings.path} runs {name}, which is not there"
-        yield Finding("wrong", message, install, _reinstall(settings, commands))
+        yield Finding("wrong", f"{path} runs {name}, which is not there", install, _reinstall(host, path, commands))
     if lacking := [event for event in host.events if event not in commands]:
-        yield Finding("look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
+        yield Finding("look", f"installed in part: {', '.join(lacking)} of {path} lack", install)
     elif not missing:
-        yield Finding("ok", f"installed in {settings.path}")
+        yield Finding("ok", f"installed in {path}")
 
 
 @check(
@@ -189,20 +186,21 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _reinstall(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
+def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
         # here, as above
-        from memoryd.cli.local.hook_settings import write_settings
+        from memoryd.cli.local.hook_settings import installed, write
 
         # a program that is gone gives way to this Python; its options stay
         mended = {
             event: shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
             for event, command in commands.items()
         }
-        write_settings(settings, settings.installed(mended))
-        return f"{settings.path} runs {sys.executable}"
+        for change in installed(host, None, mended, {"hooks"}):
+            write(change)
+        return f"{path} runs {sys.executable}"
 
-    return Remedy(f"name this Python in {settings.path}: {sys.executable}", act)
+    return Remedy(f"name this Python in {path}: {sys.executable}", act)
 
 
 def _entries() -> Iterator[tuple[Path, str]]:
