@@ -18,6 +18,7 @@ from bench.measurement import Aim, Bench, Row
 from bench.memories.corpus import questions, write_memories
 from bench.stage import prepared, settle
 from bench.timing import Stopwatch, percentile
+from memoryd.cli.local.hooks import HOOK_COMMAND
 
 AIM = Aim(300)
 """What a prompt waits at most, in ms, on a machine with nothing else to do."""
@@ -27,7 +28,7 @@ SPINNING, LIMIT_MS = 8, 1000.0
 MEMORIES = 1_000
 PROMPT = "Which error holds the lease of the gateway?"
 NOTHING = (sys.executable, "-c", "pass")
-HOOK = (sys.executable, "-P", "-m", "memoryd.hooks", "UserPromptSubmit")
+HOOK = (*HOOK_COMMAND, "UserPromptSubmit")
 
 
 class _Run(NamedTuple):
