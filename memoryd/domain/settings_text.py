@@ -20,6 +20,7 @@ _COMMENTS: Final = expression(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL
 _LAST_COMMAS: Final = expression(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 _NO_BLANK: Final = expression(r"[^\r\n]")
 _BEHIND: Final = "-"
+_OTHER_FORM: Final = "its form is another than that of its program"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -57,6 +58,8 @@ def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = F
     at, end = len(plain) - len(plain.lstrip("\ufeff \t\r\n")), len(text)
     for depth, key in enumerate(path):
         children = _children(plain, at)
+        if (plain[at] == "[") is not (key == _BEHIND):
+            raise ValueError(_OTHER_FORM)
         found = next((child for child in children if child.key == key), None)
         if found is None:
             for step in reversed(path[depth + 1 :]):
@@ -146,7 +149,7 @@ def _decoded(plain: str) -> dict[str, Any]:
 def _children(plain: str, at: int) -> list[_Child]:
     """Return what the object or list at this position holds; raises ValueError for another value."""
     if plain[at] not in "{[":
-        raise ValueError("its form is another than that of its program")
+        raise ValueError(_OTHER_FORM)
     return list(_each_child(plain, at))
 
 

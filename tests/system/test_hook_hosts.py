@@ -182,7 +182,7 @@ def test_project_has_settings_of_its_own(remembering: RunningDaemon, home: Path,
     assert done.returncode == Exit.DONE, done.stderr
     hooks = json.loads((tmp_path / COMMAND_HOSTS[host].project).read_text())["hooks"]
     rows = [row for event in hooks for row in COMMAND_HOSTS[host].handlers(hooks[event])]
-    assert {row["event"] for row in exchange(host, "x")} <= set(hooks)
+    assert {row["event"] for row in exchange(host, "x")} == set(hooks), "each event is played above"
     assert all("memoryd.hooks" in row["command"] for row in rows)
     instructions = (tmp_path / HOSTS[host].instructions).read_text()
     assert "memoryctl recall" in instructions
@@ -215,3 +215,42 @@ def test_server_that_is_there_stays(remembering: RunningDaemon, home: Path) -> N
     memoryctl(remembering, "install", "claude-code", "--mcp")
     memoryctl(remembering, "uninstall", "claude-code")
     assert (home / ".claude.json").read_text() == mine
+
+
+@pytest.mark.parametrize("host", PLUGIN_HOSTS)
+@pytest.mark.parametrize("program", ["/gone/python", "/bin/echo", "/bin/false"])
+def test_plugin_whose_command_fails_gets_in_nobodys_way(
+    remembering: RunningDaemon, home: Path, host: str, program: str
+) -> None:
+    if not HAS_NODE:
+        pytest.skip("a plugin is played by node, which is not here")
+    memoryctl(remembering, "install", host)
+    plugin = home / PLUGIN_HOSTS[host]
+    plugin.write_text(plugin.read_text().replace(sys.executable, program))
+    assert not any(row.text for row in play(host, home, "failing", environment(remembering)))
+    assert memoryctl(remembering, "uninstall", host).returncode == Exit.DONE
+    assert not plugin.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".claude.json", '{"mcpServers": []}'),
+        (".claude.json", '{"mcpServers": null}'),
+        (".claude.json", "{} {"),
+        (".codex/config.toml", 'mcp_servers = { other = { command = "other" } }'),
+        (".codex/config.toml", "model ="),
+        (".codex/hooks.json", '{"hooks": {"Stop": 7}}'),
+    ],
+)
+def test_file_of_another_form_is_left_alone_and_said(
+    remembering: RunningDaemon, home: Path, name: str, text: str
+) -> None:
+    (home / name).write_text(text)
+    before = settled(home)
+    host = "codex" if "codex" in name else "claude-code"
+    done = memoryctl(remembering, "install", host, "--mcp", "--skill")
+    assert done.returncode == Exit.ERROR
+    assert f"{name} is left as it is" in done.stderr
+    assert "mend it by hand" in done.stderr
+    assert settled(home) == before, "nothing is written where one file is refused"

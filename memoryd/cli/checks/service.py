@@ -3,7 +3,6 @@
 Settings of others are read, and no command in them is run.
 """
 
-import json
 import os
 import re
 import shlex
@@ -18,6 +17,7 @@ from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.domain.expressions import expression
+from memoryd.domain.settings_text import parsed
 from memoryd.errors import MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.hooks.hosts import HOSTS, Host, is_here
@@ -112,16 +112,12 @@ def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) 
 
 
 CLIENTS: Final = (
-    "~/.claude.json",
-    "~/.cursor/mcp.json",
-    "~/.gemini/settings.json",
     "~/.codeium/windsurf/mcp_config.json",
     "~/.config/Claude/claude_desktop_config.json",
     "~/Library/Application Support/Claude/claude_desktop_config.json",
-    "~/.codex/config.toml",
 )
-"""Where clients of the Model Context Protocol keep which servers they start."""
-_KEYS: Final = ("mcpServers", "mcp_servers")
+"""Where clients of the Model Context Protocol that run no hooks keep which servers they start."""
+_KEYS: Final = ("mcpServers", "mcp_servers", "mcp")
 _OURS: Final = ("memoryctl", "memoryd")
 
 
@@ -137,7 +133,10 @@ def programs(_examination: Examination) -> Iterator[Finding]:
     if not here:
         yield Finding("off", "no agent program is here", "memoryctl hooks list tells which there may be")
     for host in here:
-        yield from _hooks_of(host)
+        try:
+            yield from _hooks_of(host)
+        except MemorydError as exc:  # the settings of one program, not those of the others
+            yield Finding("wrong", str(exc), exc.hint)
 
 
 def _hooks_of(host: Host) -> Iterator[Finding]:
@@ -204,12 +203,15 @@ def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
 
 
 def _entries() -> Iterator[tuple[Path, str]]:
-    for name in CLIENTS:
-        path = Path(name).expanduser()
+    # here, as above
+    from memoryd.cli.local.hook_settings import places
+
+    named = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
+    for path in [*named, *(Path(name).expanduser() for name in CLIENTS)]:
         if path.is_file():
             for entry in _servers(_read(path)):
-                given = entry.get("args")
-                words = [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
+                parts = (entry.get("command", ""), entry.get("args"))
+                words = [str(word) for part in parts for word in (part if isinstance(part, list) else [part or ""])]
                 if words[0] and any(Path(word).name.startswith(_OURS) for word in words):
                     yield path, shlex.join(words)
 
@@ -217,7 +219,7 @@ def _entries() -> Iterator[tuple[Path, str]]:
 def _read(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        return tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
     except (OSError, ValueError, RecursionError) as exc:
         raise MemorydError(
             f"{path} cannot be read: {exc}", hint="mend it by hand; memoryd changes nothing there"

@@ -296,11 +296,11 @@ def _server_words() -> list[str]:
 def _with_server(text: str, host: Host, project: Path | None, path: Path) -> str:
     key = host.mcp[2] if host.mcp else ""
     program, *arguments = _server_words()
+    if _SERVER in _servers(text, path, key):
+        return text
     if path.suffix == ".toml":
-        if _SERVER in tomllib.loads(text).get(key, {}):
-            return text
-        return with_block(text, _toml_block(key, program, arguments))
-    if _SERVER in parsed(text, has_comments=True).get(key, {}):
+        text = with_block(text, _toml_block(key, program, arguments))
+        tomllib.loads(text)  # a table that cannot get another is refused
         return text
     entry: dict[str, object] = {"command": program, "args": arguments}
     if key == "mcp":
@@ -308,6 +308,12 @@ def _with_server(text: str, host: Host, project: Path | None, path: Path) -> str
     elif key == "servers":
         entry = {"type": "stdio", **entry}
     return put(text, (key, _SERVER), entry, has_comments=True)
+
+
+def _servers(text: str, path: Path, key: str) -> dict[str, Any]:
+    whole = tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
+    servers = whole.get(key)
+    return servers if isinstance(servers, dict) else {}
 
 
 def _toml_block(key: str, program: str, arguments: list[str]) -> str:
@@ -326,8 +332,7 @@ def _without(text: str, part: Part, host: Host, project: Path | None, path: Path
     key = host.mcp[2] if host.mcp else ""
     if path.suffix == ".toml":
         return without_block(text, _toml_block(key, "", []))
-    entry = parsed(text, has_comments=True).get(key, {}).get(_SERVER)
-    is_ours = isinstance(entry, dict) and "memoryd.cli" in json.dumps(entry)
+    is_ours = "memoryd.cli" in json.dumps(_servers(text, path, key).get(_SERVER))
     return cut(text, (key, _SERVER), has_comments=True) if is_ours else text
 
 

@@ -202,7 +202,8 @@ def _change(
             lines += unified_diff(before.splitlines(), (text or "").splitlines(), name, name, lineterm="")
         else:
             write(change, is_removal=is_removal)
-            lines.append(f"{'removed' if is_removal else 'installed'}: {name}")
+            done = "installed" if not is_removal else "removed" if text is None else "taken out of"
+            lines.append(f"{done}: {name}")
     reply = {"path": str(path), "changed": bool(changes), "dryRun": is_dry_run, "installed": not is_removal}
     reply["files"] = [str(change.before.path) for change in changes]
     return invocation.show(reply, map(harmless, lines), notes)

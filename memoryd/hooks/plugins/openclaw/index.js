@@ -13,7 +13,13 @@ function ask(event, hook) {
     let text = ""
     child.stdout.on("data", (part) => (text += part))
     child.on("error", () => resolve(""))
-    child.on("close", () => resolve(text ? JSON.parse(text).hookSpecificOutput.additionalContext : ""))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(text).hookSpecificOutput.additionalContext)
+      } catch {
+        resolve("") // nothing to tell, or no answer in time
+      }
+    })
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify(hook))
   })

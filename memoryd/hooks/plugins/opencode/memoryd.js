@@ -13,7 +13,13 @@ function ask(event, hook) {
     let text = ""
     child.stdout.on("data", (part) => (text += part))
     child.on("error", () => resolve(""))
-    child.on("close", () => resolve(text ? JSON.parse(text).hookSpecificOutput.additionalContext : ""))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(text).hookSpecificOutput.additionalContext)
+      } catch {
+        resolve("") // nothing to tell, or no answer in time
+      }
+    })
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify(hook))
   })
@@ -53,8 +59,8 @@ export const memoryd = async ({ client }) => {
       if (event.type === "session.created" && event.properties.info.parentID) children.add(session_id)
       if (children.has(session_id)) return
       if (event.type === "session.idle") {
-        const reply = await client.session.messages({ path: { id: session_id } })
-        const last = (reply.data ?? []).filter((one) => one.info.role === "assistant").at(-1)
+        const reply = await client.session.messages({ path: { id: session_id } }).catch(() => undefined)
+        const last = (reply?.data ?? []).filter((one) => one.info.role === "assistant").at(-1)
         if (last) await ask("answer", { session_id, last_assistant_message: said(last.parts) })
       } else if (event.type === "session.deleted") {
         started.delete(session_id)
