@@ -45,6 +45,7 @@ class TurnOptions(Asker, total=False):
     if_none_match: str | None
     k: int | None
     deadline_ms: int | None
+    unread: bool
 
 
 class ConversationCalls(DaemonConnection):
@@ -144,17 +145,19 @@ class ConversationCalls(DaemonConnection):
         self,
         text: str = "",
         *,
-        event: Literal["failure", "end", "compact"] | None = None,
+        event: Literal["failure", "tool_failed", "end", "compact"] | None = None,
         event_text: str | None = None,
         tool: str | None = None,
+        tool_input: str | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnReply:
         """Tell of a message, and return what is recalled for it and what was said before.
 
-        The same message sent again is kept once. `event` says what happened, `event_text` and `tool` with what. Raises
-        Denied for a command that would write where nothing may be written.
+        The same message sent again is kept once. `event` says what happened, `event_text`, `tool` and `tool_input`
+        with what. Raises Denied for a command that would write where nothing may be written.
         """
-        happened = without_empty({"type": event, "text": event_text, "tool": tool}) if event else None
+        said = {"type": event, "text": event_text, "tool": tool, "input": tool_input}
+        happened = without_empty(said) if event else None
         body = self.with_asker({"role": "user", "text": text, "event": happened, **options})
         reply: TurnReply = self.call("POST", "/turns", body, options.get("deadline_ms") or 0)
         return reply

@@ -23,6 +23,7 @@ from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
+from memoryd.agents.turns.unasked import UnaskedRecall, UndeliveredAnswers
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
@@ -265,6 +266,7 @@ def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, r
         told=shared.memories.told,
         clock=owners_time(agent.memory).now,
         late=LateMessages(log.shared),
+        unasked=UnaskedRecall(agent, retained.recall, UndeliveredAnswers()),
     )
 
 

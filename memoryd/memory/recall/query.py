@@ -52,6 +52,8 @@ class RecallQuery(Query, frozen=True, kw_only=True):
     memory_filters: RecallFilters
     said: str = ""
     """The message as it was said, where nobody asked: what its own evidence earns is recalled, and nothing else."""
+    is_failure: bool = False
+    """Whether a tool failed and `said` is what that asks: what helps stands first."""
 
     @property
     def today(self) -> date:
