@@ -538,7 +538,7 @@ def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytes
 
 def test_reindex_starts_the_work_and_waits_for_it(contract: Contract, capsys: Captured) -> None:
     assert run(["reindex", "--embeddings", "--agent", "a"]) == Exit.DONE
-    assert contract.bodies("reindex") == [{"agent": "a", "force": False, "embeddings": True}]
+    assert contract.bodies("reindex") == [{"agent": "a", "embeddings": True}]
     assert contract.bodies("sync")[0]["wait"] == "embedded"
     assert capsys.readouterr().out == "indexed and embedded\n"
 
