@@ -1,6 +1,7 @@
 """`memoryctl hooks` and what Claude Code runs: settings edited and put back, prompts answered, never in the way."""
 
 import json
+import shlex
 import signal
 import socket
 import subprocess
@@ -388,6 +389,7 @@ def test_installed_hooks_run_and_go_as_they_came(hooked: RunningDaemon, settings
     assert (settings.stat().st_mode & 0o777, json.loads(text)["model"]) == (0o640, "opus")
     status = json.loads(memoryctl(hooked, "status", "claude-code", "--json").stdout)
     assert (status["installed"], status["commands"]) == ("installed", our_commands(text))
+    assert "-P" in shlex.split(status["commands"]["Stop"]), "nothing is imported from the folder the agent works in"
     shell = ran(
         ["sh", "-c", f"{status['commands']['SessionStart']} --seconds 60"],
         input=json.dumps(sent("SessionStart")), env=environment(hooked), capture_output=True, text=True, check=False,

@@ -20,7 +20,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
-from memoryd.agents.turns.unasked import AskedText, Owed, UnaskedRecall
+from memoryd.agents.turns.unasked import START, AskedText, Owed, UnaskedRecall
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -205,9 +205,9 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         `is_unread`: nobody reads it; it is told with the next message.
         """
         if is_unread:
-            self.unasked.sessions.owe_unread(key, is_start=True)
+            self.unasked.sessions.owe_unread(key, START)
             return Bundle(StableBlock(), "")
-        before = await self.unasked.owed(self.unasked.sessions.take(key, is_start=True), admitted)
+        before = await self.unasked.owed(self.unasked.sessions.take(key, START), admitted)
         return await self.retained.recall.beginning(admitted, before)
 
     async def take(self, message: NewMessage) -> TurnReply:
@@ -258,10 +258,12 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
         mark, key = self.told.mark, message.key
-        if message.is_unread:
-            self.unasked.sessions.owe_unread(key, AskedText(message.text))
+        asked, owed = AskedText(message.text), Owed()
         # before anything is waited for: what comes behind it may say that this is not read
-        owed = Owed() if message.is_unread else self.unasked.sessions.take(key)
+        if message.is_unread:
+            self.unasked.sessions.owe_unread(key, asked)
+        else:
+            owed = self.unasked.sessions.take(key, asked)
         (logged, context), (recalled, went) = await asyncio.gather(
             self._store_in_time(message, at), self.unasked.beside(message, owed)
         )
@@ -284,14 +286,14 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         """
         key, question = message.key, failure_question(event.given, event.text)
         reply = _reply(_without_recall(part_reply("off", SkipReason.NOT_ASKED)))
-        if message.is_unread:
-            self.unasked.sessions.owe_unread(key, AskedText(question, is_failure=True))
-            return reply
-        if not question or not self.unasked.sessions.is_new_failure(key, question):
+        failure, is_unread, sessions = AskedText(question, is_failure=True), message.is_unread, self.unasked.sessions
+        if not question or not sessions.is_new_failure(key, failure, is_unread=is_unread):
             reply["health"]["recall"] = part_reply("off", SkipReason.FAILED_BEFORE)
             return reply
-        asked = replace(message, text=question, k=message.k or FAILURE_K)
-        owed = self.unasked.sessions.take(key)
+        if is_unread:
+            sessions.owe_unread(key, failure)
+            return reply
+        asked, owed = replace(message, text=question, k=message.k or FAILURE_K), sessions.take(key, failure)
         recalled, reply["health"]["recall"] = await self.unasked.beside(asked, owed, is_failure=True)
         if recalled is None or recalled.bundle is None:
             return reply

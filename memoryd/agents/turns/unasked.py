@@ -38,8 +38,12 @@ TEXT_CHARS: Final = 4_000
 class AskedText(Struct, frozen=True):
     """A message, or what a failed tool asks, for which something is recalled."""
 
-    text: str
+    text: str = ""
     is_failure: bool = False
+
+
+START: Final = AskedText()
+"""Stands for the beginning of a session, where only the stable block is told."""
 
 
 class Owed(Struct, frozen=True):
@@ -50,17 +54,19 @@ class Owed(Struct, frozen=True):
 
     def beside(self, *asked: AskedText) -> "Owed":
         """Return the same with more messages, the latest at the end."""
-        held = (replace(one, text=one.text[:TEXT_CHARS]) for one in (*self.asked, *asked) if one.text.strip())
+        held = (_held(one) for one in (*self.asked, *asked) if one.text.strip())
         return replace(self, asked=tuple(dict.fromkeys(held))[-ASKED_MAX:])
 
 
-NOTHING: Final = AskedText("")
+def _held(asked: AskedText) -> AskedText:
+    return replace(asked, text=asked.text[:TEXT_CHARS])
 
 
 class _Session(Struct):
     owed: Owed = Owed()
     sent: Owed = Owed()
-    """What went with the last answer, which may come to be unread."""
+    sent_for: AskedText | None = None
+    """What went with the last answer, and for which message that was: it may come to be unread."""
     told_for: Owed = Owed()
     """The messages for which something was told: an agent that compacts what it holds forgets that."""
     failures: tuple[str, ...] = ()
@@ -73,11 +79,10 @@ class UndeliveredAnswers:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         drop_with_the_others(self)
 
-    def take(self, key: str, *, is_start: bool = False) -> Owed:
-        """Return what is to be told with an answer that is made now; `is_start`: it tells the stable block anyway."""
+    def take(self, key: str, asked: AskedText) -> Owed:
+        """Return what is to be told with the answer to a message, which is made now."""
         session = self._of(key)
-        session.sent = replace(session.owed, is_start=is_start or session.owed.is_start)
-        session.owed = Owed()
+        session.sent, session.sent_for, session.owed = session.owed, _held(asked), Owed()
         return session.sent
 
     def owe(self, key: str, asked: AskedText) -> None:
@@ -85,30 +90,35 @@ class UndeliveredAnswers:
         session = self._of(key)
         session.owed = session.owed.beside(asked)
 
-    def owe_unread(self, key: str, asked: AskedText = NOTHING, *, is_start: bool = False) -> None:
-        """Owe what the last answer told, which nobody read, the stable block too, or what is recalled for a message."""
+    def owe_unread(self, key: str, asked: AskedText) -> None:
+        """Owe what is recalled for a message whose answer nobody read, and what went with that answer."""
         session = self._of(key)
-        is_start = is_start or session.owed.is_start or session.sent.is_start
-        session.owed = Owed(is_start).beside(*session.sent.asked, *session.owed.asked, asked)
-        session.sent = Owed()
+        sent = session.sent if session.sent_for == _held(asked) else Owed()
+        is_start = asked == START or session.owed.is_start or sent.is_start
+        session.owed = Owed(is_start).beside(*sent.asked, *session.owed.asked, asked)
+        session.sent, session.sent_for = Owed(), None
 
     def owe_all(self, key: str) -> None:
         """Owe the stable block and what was told last: the agent shortens what it holds of the session."""
         session = self._of(key)
         session.owed = replace(session.owed.beside(*session.told_for.asked), is_start=True)
-        session.sent, session.failures = Owed(), ()
+        session.sent_for, session.failures = None, ()
 
     def note_told(self, key: str, asked: AskedText) -> None:
         """Note that something was told for a message."""
         session = self._of(key)
         session.told_for = session.told_for.beside(asked)
 
-    def is_new_failure(self, key: str, failure: str) -> bool:
-        """Tell whether a session had no such failure before, and note it."""
+    def is_new_failure(self, key: str, asked: AskedText, *, is_unread: bool) -> bool:
+        """Tell whether something is to be told for such a failure, once in a session, and note that it is.
+
+        `is_unread`: nobody read the last answer, so that one does not count.
+        """
         session = self._of(key)
-        if failure in session.failures:
-            return False
-        session.failures = (*session.failures, failure)[-FAILURES_MAX:]
+        is_last, session.sent_for = session.sent_for == _held(asked), session.sent_for if is_unread else None
+        if asked.text in session.failures:
+            return is_unread and is_last
+        session.failures = (*session.failures, asked.text)[-FAILURES_MAX:]
         return True
 
     def _of(self, key: str) -> _Session:
@@ -123,8 +133,8 @@ class UndeliveredAnswers:
     def drop_texts(self) -> None:
         """Know no message any more; stable blocks are owed as before."""
         for session in self._sessions.values():
-            session.owed, session.sent = Owed(session.owed.is_start), Owed(session.sent.is_start)
-            session.told_for, session.failures = Owed(), ()
+            session.owed, session.sent = Owed(session.owed.is_start), Owed()
+            session.told_for, session.sent_for, session.failures = Owed(), None, ()
 
 
 class UnaskedRecall(Struct, frozen=True):

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from memoryd.cli.local.hook_settings import Part, SettingsChange
 
 _PROBE_SECONDS = 2.0
+# -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose a
+# PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie. What stands behind the program
+# says that the hook is ours: run by that, it takes a third longer to start
+HOOK_COMMAND = (
+    *(sys.executable, "-P", "-c", "import sys; from memoryd.hooks.hook_run import main; main(sys.argv[3:])"),
+    *("-m", "memoryd.hooks"),
+)
 _program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant.")
 _user = click.option("--user", "is_users", is_flag=True, help="The settings of the user, for all projects (default).")
 _project = click.option(
@@ -161,9 +168,7 @@ def _commands(invocation: Invocation, host: Host) -> dict[str, str]:
         "--socket": invocation.socket and invocation.socket.absolute(),
     }
     given = [str(one) for pair in options.items() if pair[1] for one in pair]
-    # -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose
-    # a PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie
-    return {event: shlex.join([sys.executable, "-P", "-m", "memoryd.hooks", event, *given]) for event in host.events}
+    return {event: shlex.join([*HOOK_COMMAND, event, *given]) for event in host.events}
 
 
 def _agent(invocation: Invocation) -> str | None:
