@@ -114,7 +114,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def test_module_that_does_not_load_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "memoryd.cli.checks.notes", None)
+    monkeypatch.setitem(sys.modules, "memoryd.cli.checks.index", None)
     found = {one.check: one for one in examined(checks(["notes", "disk"]), examination)}
     assert found["disk.space"].state == "ok"
     assert found["notes.imports"].state == "wrong"

@@ -225,7 +225,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         query = await self._query(text, options, admitted)
         found = await self._recall_visible(query, admitted, is_prompt=wanted is not None or options.is_for_all)
         opinions, stated = await self._evidence(found, query)
-        found = replace(found, opinions=opinions, stated=stated, has_citations=self._has_citations(admitted))
+        team = "" if self.agent.team is None else self.agent.team.name or ""
+        cites = self._has_citations(admitted)
+        found = replace(found, opinions=opinions, stated=stated, team=team, has_citations=cites)
         found = _joined(found, before)
         if wanted is not None:
             found = replace(found, bundle=await self._bundle(found, admitted, wanted))

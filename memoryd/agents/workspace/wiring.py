@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentMemory:
     """Make what may be asked of the memory of an agent."""
     memories = retained(agent, shared, own)
-    team = _team(agent, shared, memories)
+    team = _team(agent, shared, own, memories)
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
@@ -70,13 +70,14 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     )
 
 
-def _team(agent: Agent, shared: WorkspaceResources, memories: Retained) -> "AgentTeam | None":
+def _team(agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained) -> "AgentTeam | None":
     if agent.team is None:
         return None
     from memoryd.agents.team import agent_team
 
     team = agent_team(agent.id, agent.team, memories.documents, memories.journal, shared.index)
     shared.forgetting.revoke = team.forget
+    own.path.team = team.sharing.behind
     return team
 
 

@@ -32,6 +32,7 @@ from memoryd.domain.memories.book import MemorySource, cite
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
@@ -187,7 +188,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "source": str(lead.source.citation),
             "citation": str(cite(lead.source)),
             "sources": list(map(_source, item.sources)),
-            "scope": line.attributes.scope or None,
+            "scope": f"{TEAM}:{found.team}" if line.attributes.scope == TEAM else line.attributes.scope or None,
             "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
             "flags": list(path_flags(lead.source.path)) or None,

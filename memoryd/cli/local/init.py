@@ -14,7 +14,7 @@ from typing import TypedDict
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, verb
+from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.local.init_choices import (
     FirstPlan,
     InitOptions,
@@ -82,9 +82,9 @@ class AgentSummary(TypedDict):
     f"{MULTILINGUAL_STARTER}.",
 )
 @click.option("--service/--no-service", "has_service", default=None, help="Have memoryd started with your session.")
-@click.option("--yes", "-y", "is_agreed", is_flag=True, help="Ask nothing: what is proposed is meant.")
-@click.option("--force", is_flag=True, help="Replace a configuration; a copy is kept beside it.")
-@click.option("--dry-run", "is_dry", is_flag=True, help="Show what would be written, and write nothing.")
+@flag("--yes", "-y", "is_agreed", help="Ask nothing: what is proposed is meant.")
+@flag("--force", help="Replace a configuration; a copy is kept beside it.")
+@flag("--dry-run", "is_dry", help="Show what would be written, and write nothing.")
 @verb
 def init_command(
     invocation: Invocation,

@@ -174,6 +174,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
     opinions: Mapping[MemoryId, OpinionWithEvidence] = field(default_factory=dict)
     stated: Mapping[MemoryId, Sequence[LineEvidence]] = field(default_factory=dict)
     """What lines say for and against them, counted or not."""
+    team: str = ""
+    """The name of the team that the scope `team` means."""
     bundle: Bundle | None = None
 
     @property
