@@ -261,9 +261,9 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     assert [one["part"] for one in ana.daemon.client().status()["agents"][0]["degraded"]] == ["team"]
     assert ana.daemon.log.read_text().count("the team cannot be reached") == 1
     # answers come at once, and say that they may lack something
-    for reply in (ana.daemon.client().search("castle key"), ana.daemon.client().recall("castle key")):
-        assert (reply["health"]["complete"], reply["health"]["arms"]["team"]["state"]) == (False, "partial")
-        assert reply["results"]
+    for answer in (ana.daemon.client().search("castle key"), ana.daemon.client().recall("castle key")):
+        assert (answer["health"]["complete"], answer["health"]["arms"]["team"]["state"]) == (False, "partial")
+        assert answer["results"]
     # the restart of a day without a network
     ana.daemon.stop()
     ana.daemon.start()
