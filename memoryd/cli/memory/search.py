@@ -96,6 +96,12 @@ MISSES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
 """Lines before and after those of a citation, on a terminal."""
 INDENT = "   "
+context_option = partial(
+    click.option,
+    *("-C", "--context", "around"),
+    metavar="N",
+    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
+)
 
 
 @click.command("search")
@@ -187,14 +193,7 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 @click.option(
     "--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line, counted from 1."
 )
-@click.option(
-    "-C",
-    "--context",
-    "around",
-    type=click.IntRange(0, LINES_MAX),
-    metavar="N",
-    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
-)
+@context_option(type=click.IntRange(0, LINES_MAX))
 @key_option
 @verb
 def get_command(
