@@ -393,6 +393,7 @@ def test_version_with_and_without_a_daemon(contract: Contract, tmp_path: Path, c
 
 def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Captured) -> None:
     worker = {"phase": "waiting", "pid": None, "rssBytes": 0, "restarts": 2, "lastError": "killed by signal 9"}
+    worker |= {"gpuLayers": 12, "offloads": False}
     transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
     embedder = {
         "state": "downloading",
@@ -428,7 +429,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
         "1,205 of 2,410 passages embedded (50 %)",
         "310 · 342 retained lines · 12 entity pages",
         "downloading · downloading 12.0 MB (50 %) · words answer meanwhile",
-        "waiting · 2 restarts · killed by signal 9",
+        "waiting · 2 restarts · llama-cpp-python is built without a graphics card · killed by signal 9",
         "0 files, 1,205 embeddings",
         "12.3 MB",
         "agent two",
@@ -465,6 +466,7 @@ def test_status_shows_the_text_model_and_what_leaves_the_machine(contract: Contr
 
 def test_status_shows_the_reranker_and_its_process(contract: Contract, capsys: Captured) -> None:
     worker = {"phase": "ready", "pid": 99, "rssBytes": 12_000_000, "restarts": 1, "lastError": None}
+    worker |= {"gpuLayers": None, "offloads": True}
     reranker = {
         "state": "ready",
         "reason": None,
@@ -478,7 +480,7 @@ def test_status_shows_the_reranker_and_its_process(contract: Contract, capsys: C
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "ok reranker bge-reranker-base · ready" in lines
     at = lines.index("ok reranker bge-reranker")
-    assert lines[at + 1] == "ok process ready · pid 99, 12.0 MB · 1 restart"
+    assert lines[at + 1] == "ok process ready · pid 99, 12.0 MB · 1 restart · graphics card: as many layers as fit"
 
 
 def test_late_reranker_is_a_note(contract: Contract, capsys: Captured) -> None:

@@ -135,7 +135,15 @@ def _worker_rows(name: str, worker: WorkerReply | None) -> Iterator[StatusRow]:
     if worker is not None:
         process = f"pid {worker['pid']}, {size(worker['rssBytes'])}" if worker["pid"] else ""
         restarts = count(worker["restarts"], "restart") if worker["restarts"] else ""
-        yield row(Level.OK, name, f"process {worker['phase']}", process, restarts, worker["lastError"])
+        yield row(Level.OK, name, f"process {worker['phase']}", process, restarts, _card(worker), worker["lastError"])
+
+
+def _card(worker: WorkerReply) -> str:
+    """Say how a graphics card is used; nothing while nobody knows, or where none is there and nobody asked for it."""
+    layers = worker["gpuLayers"]
+    if worker["offloads"]:
+        return f"graphics card: {'as many layers as fit' if layers is None else count(layers, 'layer')}"
+    return "llama-cpp-python is built without a graphics card" if layers and worker["offloads"] is False else ""
 
 
 def _index_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
