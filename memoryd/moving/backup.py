@@ -15,6 +15,7 @@ from msgspec import Struct
 from memoryd import __version__
 from memoryd.config.agents import Agent
 from memoryd.config.loading.masking import masked_text
+from memoryd.domain.memories.machines import MACHINES
 from memoryd.errors import ConfigError, InvalidRequest, StoreUnavailable
 from memoryd.moving.archive import (
     CONFIG,
@@ -95,6 +96,13 @@ def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
     for path in (FORGOTTEN, GOLDEN) if has_notes else (FORGOTTEN,):
         if (workspace / path).is_file() and not (workspace / path).parent.is_symlink():
             yield path
+    machines = workspace / MACHINES
+    if not machines.is_symlink() and not machines.parent.is_symlink():
+        yield from (
+            f"{MACHINES}/{one.name}"
+            for one in sorted(machines.glob("*.jsonl"))
+            if one.is_file() and not one.is_symlink()
+        )
     for path in _regular_below(workspace):
         if belongs_in_backup(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
             yield path

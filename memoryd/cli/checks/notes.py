@@ -1,6 +1,7 @@
 """What doctor checks of a workspace: whether its notes are indexed, and which lines look like memories and are none."""
 
 import os
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -20,10 +21,13 @@ from memoryd.domain.documents import (
     printable_name,
 )
 from memoryd.domain.memories.edits import strays_in
+from memoryd.domain.memories.machines import machine_key
 from memoryd.domain.memories.sections import is_of_memories, memory_sections
 from memoryd.domain.patterns import is_glob
 from memoryd.domain.text.sanitizing import marked_conflicts
+from memoryd.errors import ConfigError
 from memoryd.files.ignore import IGNORE_FILE, patterns_of, why_private
+from memoryd.files.machine_journals import read_journals
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import count_outside, roots_and_rules
 from memoryd.files.scanner import scan
@@ -96,6 +100,35 @@ def conflicts(examination: Examination) -> Iterator[Finding]:
         if len(found) > MAX_SHOWN:
             findings.append(Finding("look", f"{len(found) - MAX_SHOWN:,} more conflicts like these"))
         yield from with_part(f"notes of {agent.id}", *findings or [Finding("ok", "no note has two versions")])
+
+
+@check(
+    "notes.machines",
+    "notes",
+    advice="give all machines on the folder the same `memory.machines.secret`; delete what no machine writes any more",
+)
+def machines(examination: Examination) -> Iterator[Finding]:
+    """Look at what travels between the machines on one folder beside its notes, and at what cannot be read of it."""
+    for agent in examination.agents:
+        yield from with_part(f"machines of {agent.id}", *_of_machines(agent))
+
+
+def _of_machines(agent: Agent) -> Iterator[Finding]:
+    if (secret := agent.memory.machines.secret) is None:
+        yield Finding("off", "nothing but notes travels: memory.machines.secret is unset")
+        return
+    try:
+        journals = read_journals(agent.workspace, machine_key(secret.reveal()), {})
+    except (OSError, ConfigError) as exc:
+        yield Finding("wrong", str(exc))
+        return
+    for one in journals:
+        yield from (Finding("look", f"{one.path.name}: {problem}") for problem in one.problems(time.time()))
+    heard = {entry.machine for one in journals for entry in one.entries}
+    yield Finding("ok", f"{count(len(heard), 'machine')} told something; {STAYS}")
+
+
+STAYS: Final = "proposals, undo, judgements of what was told and days of undated lines stay on each"
 
 
 def _below(workspace: Path) -> Iterator[str]:
