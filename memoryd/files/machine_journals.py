@@ -38,7 +38,7 @@ class MachineJournalFile(Struct, frozen=True):
         if self.refusal:
             yield self.refusal
         elif self.broken:
-            yield f"{self.broken:,} lines are cut, or were written with another secret; they are passed over"
+            yield f"passed over, for they are cut or written with another secret: {self.broken:,} of its lines"
         if any(one.at > now + AHEAD_SECONDS for one in self.entries):
             yield "its machine's clock was more than a day ahead"
         if is_conflict_copy(self.path.name):
