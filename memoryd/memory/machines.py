@@ -164,7 +164,6 @@ class MachineJournal:
             if one.verb in ("forgotten", "remembered")
         }
         fresh = {one: state for one, state in told.items() if one not in known or _is_later(state, known[one])}
-        await rows.put(fresh) if fresh else None
         states, standing = {**known, **fresh}, (await forgetting.planner.book.now()).own.memories
         named = {one: states[key] for one, name in self._names.items() if (key := bytes.fromhex(name)) in states}
         # of what is new to this machine the lines that changes keep, too
@@ -177,6 +176,9 @@ class MachineJournal:
         due = fresh_ids | self._due(gone.keys() & standing.keys())
         if due:
             await forgetting.take_out_again({one: gone[one] for one in due}, fresh_ids)
+        if fresh:
+            # only now: after a kill it is fresh once more
+            await rows.put(fresh)
         for one in named.keys() - gone.keys():
             if texts[one]:
                 await forgetting.tombstones.release(one, texts[one])

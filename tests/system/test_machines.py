@@ -187,7 +187,7 @@ def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) ->
             use(side, 1)
         settled(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)
         assert carrier.conflicts == 1
-        told = memoryctl(desk, "doctor", "--section", "notes").stdout
+        told = memoryctl(desk, "doctor", "--section", "machines").stdout
         assert "two machines had one id" in " ".join(told.split())
 
 
@@ -219,7 +219,7 @@ def test_broken_foreign_and_huge_journals_cost_themselves_alone(
     (folder / theirs.name).write_bytes(theirs.read_bytes() + theirs.read_bytes()[:40])
     use(desk, 1)
     eventually(lambda: uses(desk) == 3)
-    told = " ".join(memoryctl(desk, "doctor", "--section", "notes").stdout.split())
+    told = " ".join(memoryctl(desk, "doctor", "--section", "machines").stdout.split())
     for name in (*HOSTILE, "huge.jsonl", "link.jsonl"):
         assert (name in told) == (name != "empty.jsonl")
     assert not desk.client().status()["agents"][0]["degraded"]
@@ -236,7 +236,7 @@ def test_without_the_right_secret_nothing_is_taken(tmp_path: Path) -> None:
         use(desk, 2)
         use(stranger, 1)
         settled(carrier, lambda: len(journals(desk)) == 2)
-        told = " ".join(memoryctl(stranger, "doctor", "--section", "notes").stdout.split())
+        told = " ".join(memoryctl(stranger, "doctor", "--section", "machines").stdout.split())
         assert "another secret" in told
         assert (uses(desk), uses(stranger)) == (2, 1)
 

@@ -289,7 +289,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             standing = (await self.planner.book.now()).own.memories
             due = [(one, text) for one, text in memories.items() if one in fresh or one in standing]
             if due:
-                await self.tombstones.begin(due)
+                await self.tombstones.begin(due, tells=False)
         await self.finish()
 
     async def _finished(self, hashes: Set[bytes]) -> None:

@@ -65,15 +65,15 @@ class TombstoneStore:
         """Return the hashes of what may still stand somewhere, for a kill came in between; raises StoreError."""
         return frozenset(one for one, is_pending in (await self._rows.all()).items() if is_pending)
 
-    async def begin(self, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
+    async def begin(self, memories: Iterable[tuple[str, str]], *, tells: bool = True) -> frozenset[bytes]:
         """Note that these memories (id and text) are being forgotten, and return their hashes.
 
-        Of one without a text it is the id alone. Raises StoreError, Denied: then nothing may be taken out yet, for
-        nothing would finish it.
+        Of one without a text it is the id alone. The other machines are told, unless they said so. Raises StoreError,
+        Denied: then nothing may be taken out yet, for nothing would finish it.
         """
         stones, named = Tombstones(await asyncio.to_thread(self._create_key)), list(memories)
         hashes = _hashes_of(stones, named)
-        if self.machines is not None:
+        if self.machines is not None and tells:
             await self.machines.tell(named, self._clock(), is_forgotten=True)
         await self._rows.put(hashes, self._clock(), is_pending=True)
         return hashes
