@@ -115,7 +115,7 @@ _OF_CONFLICT = expression(
     r"(?:\.sync-conflict-[0-9A-Za-z-]+"
     r"| ?\([^()/]*conflicted copy[^()/]*(?:\([^()/]*\)[^()/]*)?\)"
     r"| \(SFConflict [^()/]+\)"
-    r"|_conflict-\d{8}-\d{6})(?=\.[^./]+$)",
+    r"|_conflict-\d{8}-\d{6})+(?=\.[^./]+$)",
     re.IGNORECASE,
 )
 """What Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud put into the name of the other version.

@@ -37,6 +37,8 @@ Reading, indexing and searching write nothing into a workspace. Three kinds of f
 
 - [Golden questions](../how-to/evaluate.md), `.memory/eval.jsonl`, by `memoryctl eval suggest` and `accept` alone.
   How they were answered last is beside the index, in `index.sqlite-eval.json`, by hashes of the questions.
+- The journal of this machine, `.memory/machines/<id>.jsonl`, for the others on the same folder: with
+  [a common secret](../how-to/several-machines.md) alone.
 
 With `memory.readOnly: true` memoryd itself writes nothing at all.
 """

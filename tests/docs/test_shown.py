@@ -75,7 +75,7 @@ NOT_RUN = {
     ),
     "pip": "it would install another copy",
     "rm": "it deletes",
-    "ssh": "there is no other machine",
+    **dict.fromkeys(("ssh", "scp"), "there is no other machine"),
     "memoryctl restore ~/memoryd-2026-11-23.tar": "it asks, and nobody is there to answer",
     "memoryctl sessions show 'sessions/main/0d9f.jsonl#L120' -C 5": "the transcript is somebody's own",
     "memoryctl sessions forget ports": "it asks, and nobody is there to answer",

@@ -225,6 +225,8 @@ def get_command(
         invocation.print_json(shown)
     else:
         _print_file(shown, cited if is_marked else None)
+        if reply.get("flags"):
+            note(f"look twice: {', '.join(reply['flags'])}")
         _note_rest(reply, start or 1, lines)
         _note_end(reply["totalLines"], start, cited.end_line)
     return found(start is None or start <= reply["totalLines"])
@@ -298,7 +300,8 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     score = styled(f"{hit['score']:.2f}", colour="green")
     copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
     worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}"
+    flags = "".join(f"  {styled(flag, dim=True)}" for flag in hit.get("flags", ()))
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}{flags}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
