@@ -401,13 +401,14 @@ class Client(ConversationCalls, TeamCalls):
         memories: list[dict[str, Any]],
         *,
         run: str,
+        notes: Sequence[dict[str, str]] = (),
         dry_run: bool = False,
         with_secrets: bool = False,
         agent: str | None = None,
     ) -> ImportReply:
-        """State memories as an export has them, 1,000 at most; `run` is what all of them are undone by."""
-        body = {"memories": memories, "run": run, "dryRun": dry_run, "withSecrets": with_secrets, "agent": agent}
-        return self._send(ImportReply, "/memories/import", body)
+        """State memories as an export has them, and write notes, 1,000 of each at most; `run` undoes all of it."""
+        how = {"run": run, "dryRun": dry_run, "withSecrets": with_secrets, "agent": agent}
+        return self._send(ImportReply, "/memories/import", {"memories": memories, "notes": list(notes), **how})
 
     def retain(
         self,

@@ -42,6 +42,7 @@ REACHES_FURTHER = {
     "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
     "cli/checks/team.py": {"team"},
+    "cli/importing/claude_mem.py": {"store"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
