@@ -24,7 +24,7 @@ def test_each_source_is_told_as_its_row_has_it() -> None:
 def test_each_command_is_understood(line: str) -> None:
     _, name, *words = line.partition("#")[0].split()
     command = COMMANDS[name].load()
-    with command.make_context(name, words, **HELP) as context:
+    with command.make_context(name, words, help_option_names=HELP["help_option_names"]) as context:
         assert context.params
 
 

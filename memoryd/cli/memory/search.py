@@ -154,6 +154,8 @@ def get_command(
     else:
         _print_file(shown, cited if is_marked else None)
         _note_rest(reply, start or 1, lines)
+        if flags := reply.get("flags"):
+            note(f"flags: {', '.join(flags)}")
         _note_end(reply["totalLines"], start, cited.end_line)
     return found(start is None or start <= reply["totalLines"])
 
@@ -226,7 +228,8 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     score = styled(f"{hit['score']:.2f}", colour="green")
     copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
     worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}"
+    flags = f"  ({', '.join(hit['flags'])})" if hit.get("flags") else ""
+    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}{flags}"
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
