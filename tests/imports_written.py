@@ -76,8 +76,8 @@ def write_mem0(folder: Path) -> Written:
         rows.append({**row, "created_at": iso(number), "updated_at": None})
     path = folder / "mem0.json"
     path.write_text(json.dumps({"results": rows}))
-    refused |= {len(bad) + 1: "it is no object", 21: "another memory has its id"}
-    return Written(path, ENTRIES - len(refused), 0, {f"entry {number}": why for number, why in refused.items()})
+    refused |= {len(bad) + 1: "it is no such entry", 21: "another memory has its id"}
+    return Written(path, ENTRIES - len(refused), 0, {f", results {number}": why for number, why in refused.items()})
 
 
 def write_claude_mem(folder: Path) -> Written:
@@ -156,7 +156,7 @@ def write_chatgpt(folder: Path) -> Written:
     places = {f"memory.json, entry {number}": why for number, why in refused.items()}
     places |= {
         "memory.json, entry 100": "it is switched off there",
-        "conversations-000.json, entry 96": "it is no conversation",
+        "conversations-000.json, entry 96": "it is no such entry",
         "conversations-001.json": "it is no",
     }
     # of the chats one says what was saved, and the list one of the chats
@@ -194,7 +194,7 @@ def write_claude(folder: Path) -> Written:
         "entry 2, document 1": "it is longer than",
         "entry 3, document 1": "it says nothing",
         "entry 4, document 1": "it holds a byte that no text has",
-        "entry 21": "it is no object",
+        "entry 21": "it is no such entry",
     }
     return Written(folder, 20 + 19 * 8 + 20 + 1 - 4, 0, refused)
 

@@ -6,27 +6,17 @@ https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.cli.importing.json_files import (
-    DAMAGED_JSON,
-    decoded,
-    first_of,
-    json_files,
-    list_of,
-    listed,
-    object_of,
-    objects,
-)
+from memoryd.cli.importing.json_files import Object, first_of, json_entries, list_of, named, object_of
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
-from memoryd.cli.importing.members import ExportedFile, UnreadableExportError, opened_members
+from memoryd.cli.importing.members import UnreadableExportError, opened_members
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest
 
@@ -67,13 +57,12 @@ def _said(line: ImportLine) -> object:
 
 def _mem0(path: Path) -> Iterator[ImportLine]:
     ids = dict[object, str]()
-    with opened_members(path) as members:
-        for found in json_files(members, ""):
-            for one in objects(listed(found, "results", "memories")):
-                yield one if isinstance(one, ImportLine) else _mem0_entry(*one, ids)
+    with opened_members(path) as files:
+        for one in json_entries(named(files), Object, "results", "memories"):
+            yield one if isinstance(one, ImportLine) else _mem0_entry(*one, ids)
 
 
-def _mem0_entry(where: str, one: dict[str, Any], ids: dict[object, str]) -> ImportLine:
+def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
     text, key = first_of(one, "memory", "data", "text"), str(one.get("id"))
     if one.get("id") and ids.setdefault(key, str(text)) != str(text):
         return ImportLine(0, trouble=f"another memory has its id, {key[:40]}", where=where)
@@ -108,45 +97,35 @@ class _Node(Struct):
 class _Chat(Struct):
     mapping: dict[str, _Node] = {}
 
+    def messages(self) -> Iterator[tuple[_Message, _Content]]:
+        """Yield what was said, in no order of the tree, which may lead in a circle: each message has its time."""
+        for message in (node.message for node in self.mapping.values()):
+            if message is not None and message.content is not None:
+                yield message, message.content
+
 
 def _chatgpt(path: Path) -> Iterator[ImportLine]:
-    with opened_members(path) as members:
-        for found in json_files(members, "memor"):
-            for one in objects(listed(found, "memories", "results")):
-                yield one if isinstance(one, ImportLine) else _chatgpt_entry(*one)
+    with opened_members(path) as files:
+        for saved in json_entries(named(files, "memor"), Object, "memories", "results"):
+            yield saved if isinstance(saved, ImportLine) else _chatgpt_entry(*saved)
         shown: tuple[float, str, str] = (0.0, "", "")
-        for where, message in _messages(members):
-            if isinstance(message, ImportLine):
-                yield message
-            elif message.content is None:
+        for chat in json_entries(named(files, "conversations"), _Chat):
+            if isinstance(chat, ImportLine):
+                yield chat
                 continue
-            elif message.recipient == "bio":
-                said = "\n".join(part for part in message.content.parts if isinstance(part, str))
-                yield memory_line(where, said, message.create_time, source="chatgpt")
-            elif context := message.content.model_set_context:
-                at = message.create_time
-                shown = max(shown, (float(at) if isinstance(at, int | float) else 0.0, where, context))
-        for line in shown[2].splitlines():
-            if row := _LISTED.fullmatch(line.strip()):
-                yield memory_line(shown[1], row["text"], row["day"], source="chatgpt")
+            where, said = chat
+            for message, content in said.messages():
+                when = message.create_time
+                if message.recipient == "bio":
+                    text = "\n".join(part for part in content.parts if isinstance(part, str))
+                    yield memory_line(where, text, when, source="chatgpt")
+                elif listed := content.model_set_context:
+                    shown = max(shown, (when if isinstance(when, float) else 0.0, where, listed))
+        rows = (_LISTED.fullmatch(line.strip()) for line in shown[2].splitlines())
+        yield from (memory_line(shown[1], row["text"], row["day"], source="chatgpt") for row in rows if row)
 
 
-def _messages(members: Sequence[ExportedFile]) -> Iterator[tuple[str, _Message | ImportLine]]:
-    """Yield what was said, in no order of the tree, which may lead in a circle: each message has its time."""
-    for name, value in json_files(members, "conversations"):
-        if isinstance(value, ImportLine):
-            yield name, value
-        for number, raw in enumerate(list_of(value), start=1):
-            where = f"{name}, entry {number}"
-            try:
-                nodes = msgspec.json.decode(raw, type=_Chat).mapping.values()
-            except DAMAGED_JSON as exc:
-                yield where, ImportLine(0, trouble=f"it is no conversation: {exc}", where=where)
-            else:
-                yield from ((where, node.message) for node in nodes if node.message is not None)
-
-
-def _chatgpt_entry(where: str, one: dict[str, Any]) -> ImportLine:
+def _chatgpt_entry(where: str, one: Object) -> ImportLine:
     if one.get("enabled") is False:
         return ImportLine(0, trouble="it is switched off there", where=where)
     when = first_of(one, "created_at", "create_time", "created_timestamp", "updated_at")
@@ -154,36 +133,32 @@ def _chatgpt_entry(where: str, one: dict[str, Any]) -> ImportLine:
 
 
 def _claude(path: Path) -> Iterator[ImportLine]:
-    with opened_members(path) as members:
-        memories = [one for found in json_files(members, "memories") for one in objects(listed(found))]
-        # all of them in one file, or one file for each
-        of_projects = [one for one in members if _OF_PROJECTS.search(one.name)]
+    with opened_members(path) as files:
         names: dict[str, str] = {}
-        for one in objects(entry for file in of_projects for entry in listed((file.name, decoded(file)))):
-            if isinstance(one, ImportLine):
-                yield one
-                continue
-            where, project = one
-            name = names[str(project.get("uuid"))] = str(project.get("name") or project.get("uuid") or "project")
-            given = [project.get("description"), project.get("prompt_template")]
-            text = "\n\n".join(one for one in given if isinstance(one, str) and one.strip())
-            if text:
-                yield _page(where, f"projects/{safe_name(name)}/instructions.md", name, text, project.get("created_at"))
-            for number, held in enumerate(map(object_of, list_of(project.get("docs"))), start=1):
-                at = f"{where}, document {number}"
-                title = str(held.get("filename") or f"document {number}")
-                target = f"projects/{safe_name(name)}/{safe_name(title)}.md"
-                yield _page(at, target, title, held.get("content"), held.get("created_at"))
-        for one in memories:
-            if isinstance(one, ImportLine):
-                yield one
-                continue
-            where, held = one
-            if said := held.get("conversations_memory"):
-                yield _page(where, "memory.md", "What Claude remembers", said, None)
-            for key, held_text in object_of(held.get("project_memories")).items():
-                name = names.get(key, key)
-                yield _page(f"{where}, project {key}", f"projects/{safe_name(name)}/memory.md", name, held_text, None)
+        # all of them in one file, or one file for each
+        for project in json_entries((one for one in files if _OF_PROJECTS.search(one.name)), Object):
+            yield from [project] if isinstance(project, ImportLine) else _of_project(*project, names)
+        for held in json_entries(named(files, "memories"), Object):
+            yield from [held] if isinstance(held, ImportLine) else _of_memory(*held, names)
+
+
+def _of_project(where: str, project: Object, names: dict[str, str]) -> Iterator[ImportLine]:
+    name = names[str(project.get("uuid"))] = str(project.get("name") or project.get("uuid") or "project")
+    folder, given = f"projects/{safe_name(name)}", [project.get("description"), project.get("prompt_template")]
+    if text := "\n\n".join(one for one in given if isinstance(one, str) and one.strip()):
+        yield _page(where, f"{folder}/instructions.md", name, text, project.get("created_at"))
+    for number, document in enumerate(map(object_of, list_of(project.get("docs"))), start=1):
+        title = str(document.get("filename") or f"document {number}")
+        held, at = document.get("content"), f"{where}, document {number}"
+        yield _page(at, f"{folder}/{safe_name(title)}.md", title, held, document.get("created_at"))
+
+
+def _of_memory(where: str, held: Object, names: dict[str, str]) -> Iterator[ImportLine]:
+    if text := held.get("conversations_memory"):
+        yield _page(where, "memory.md", "What Claude remembers", text, None)
+    for key, text in object_of(held.get("project_memories")).items():
+        name = names.get(key, key)
+        yield _page(f"{where}, project {key}", f"projects/{safe_name(name)}/memory.md", name, text, None)
 
 
 def _page(where: str, path: str, title: str, text: object, when: object) -> ImportLine:

@@ -16,18 +16,18 @@ from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 from memoryd.domain.text.sanitizing import Flag
 
 
-class Standing(Struct, frozen=True):
+class NoteStanding(Struct, frozen=True):
     """What is told of a note that does not hold in full, and what is left of its score."""
 
     because: str
     weight: float
 
 
-STANDINGS: Final[Mapping[Flag, Standing]] = {
-    Flag.DEPRECATED: Standing("its front matter says that it is deprecated, so it counts half", 0.5),
-    Flag.SUPERSEDED: Standing("its front matter says that it is superseded, so it counts half", 0.5),
-    Flag.STALE: Standing("it is past the day of its stale_after, so it counts half", 0.5),
-    Flag.DRAFT: Standing("its front matter says that it is a draft, so it counts three quarters", 0.75),
+STANDINGS: Final[Mapping[Flag, NoteStanding]] = {
+    Flag.DEPRECATED: NoteStanding("its front matter says that it is deprecated, so it counts half", 0.5),
+    Flag.SUPERSEDED: NoteStanding("its front matter says that it is superseded, so it counts half", 0.5),
+    Flag.STALE: NoteStanding("it is past the day of its stale_after, so it counts half", 0.5),
+    Flag.DRAFT: NoteStanding("its front matter says that it is a draft, so it counts three quarters", 0.75),
 }
 """One row for each flag: every output and every ranking has it from here."""
 _STATUSES: Final = {str(flag): flag for flag in STANDINGS if flag is not Flag.STALE}
