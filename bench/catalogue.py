@@ -20,6 +20,7 @@ from bench import (
     scanning,
     snippets,
     start,
+    team,
     turns,
 )
 from bench.measurement import Measurement
@@ -43,6 +44,7 @@ MEASUREMENTS = (
     Measurement("large", "one note of 64 MiB, and small ones behind one of 25", large.rows),
     Measurement("scanning", "a scan of 10,000 unchanged files", scanning.rows),
     Measurement("scale", "search by size, width, arm and number of clients", scale.rows),
+    Measurement("team", "20,000 chunks of colleagues: carrying them, and questions beside one's own", team.rows),
     Measurement("conversations", "a year of conversations: looking up, adding, starting", conversations.rows),
     Measurement("memories", "10,000 memories: their index, and the book of all of them", memories.rows),
     Measurement("turns", "a message over 10,000 memories, with automatic recall and without", turns.rows),

@@ -62,9 +62,8 @@ class Member:
         place = TeamPlace(remote=str(remote), person=person, checkout=self.checkout, is_own=True, notes=self.notes)
         self.carrier = self.carrier_of(place)
         self.shared: SharedNotes | None = None
-        self.sharing = TeamSharing(
-            self.carrier, person, notes=self._shared_notes, published=folder / "shared-notes.json", minutes=0
-        )
+        self.published = folder / "shared-notes.json"
+        self.sharing = TeamSharing(self.carrier, person, notes=self._shared_notes, published=self.published, minutes=0)
 
     def carrier_of(self, place: TeamPlace) -> Carrier:
         """Return what carries what is shared."""
@@ -74,6 +73,10 @@ class Member:
     def beside(self, folder: Path, person: str) -> "Member":
         """Return somebody else, or the same person, on another machine."""
         return Member(folder, self.git.place.remote, person)
+
+    async def again(self) -> "Member":
+        """Return the same person on the same machine after a restart."""
+        return await self.beside(self.notes.parent, self.person).open()
 
     async def _shared_notes(self) -> SharedNotes | None:
         return self.shared

@@ -1,5 +1,6 @@
 """The part of an agent in a team: its owner shares memories and takes them back, and notes are shared by their path."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
@@ -21,14 +22,18 @@ from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
+    REPLACED,
     log_path,
     promoted,
+    replaced_in,
     shared_file,
     shared_names,
+    standing,
     why_not_promoted,
 )
 from memoryd.domain.patterns import matches
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, StoreError
+from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
@@ -70,7 +75,8 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         Raises NotFound, Denied for what must not be shared, InvalidRequest for who is not in the team, SidecarError.
         """
         book, memory = await self._named(name, admitted)
-        if why := why_not_promoted(memory, self.agent):
+        older = await asyncio.to_thread(replaced_in, book)
+        if why := why_not_promoted(memory, self.agent) or REPLACED * (memory.id in older):
             raise Denied(f"{memory.id[:ID_PREFIX_CHARS]} is not shared: {why}")
         shared = await self.sharing.memories()
         names = shared_names(memory.line, book, shared.keys())
@@ -125,7 +131,8 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             if not await self.sharing.revoke(ids):
                 return []
         except (MemorydError, OSError) as exc:
-            return [MAY_STAY.format(self.section.name, exc)] * self.sharing.owe(ids, is_dry_run=is_dry_run)
+            may_stay = await self.sharing.owe(ids, is_dry_run=is_dry_run)
+            return [MAY_STAY.format(self.section.name, exc)] * may_stay
         waits = [] if await self.sharing.send() else [WAITS.format(self._why_waiting())]
         return [*waits, *self._reach()]
 
@@ -217,8 +224,13 @@ def _cited(one: SharedMemory) -> str:
     return str(Citation(one.path, one.placed.start_line, one.placed.end_line))
 
 
-async def shared_notes(section: TeamSection, journal: Journal, index: WorkspaceIndex) -> SharedNotes | None:
-    """Return the notes that the configuration names, as they are on the disk; None while the index follows it not."""
+async def shared_notes(
+    agent: str, section: TeamSection, journal: Journal, index: WorkspaceIndex, book: MemoryCache
+) -> SharedNotes | None:
+    """Return the notes that the configuration names, as they are on the disk, and which memories hold.
+
+    None while the index does not follow the disk.
+    """
     if not index.is_ready or index.hold():
         return None
     named = [path for path in sorted(index.indexer.known_paths) if _is_named(section.share, path)]
@@ -232,7 +244,10 @@ async def shared_notes(section: TeamSection, journal: Journal, index: WorkspaceI
             texts[path] = None
         else:
             texts |= {} if text is None else {path: text}
-    return SharedNotes(texts, refused)
+    is_behind = index.indexer.state.pending_files > 0
+    return SharedNotes(
+        texts, refused, None if is_behind else await asyncio.to_thread(standing, await book.now(), agent)
+    )
 
 
 def _is_named(globs: Sequence[str], path: str) -> bool:
@@ -253,7 +268,7 @@ def agent_team(
         sharing=TeamSharing(
             carrier_of(section, on_shown=index.demand),
             person,
-            notes=partial(shared_notes, section, journal, index),
+            notes=partial(shared_notes, agent, section, journal, index, documents.recall.book),
             published=section.published_file,
             minutes=section.interval_minutes,
         ),

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import click
 from rich.console import Console, RenderableType
@@ -113,10 +114,13 @@ def byte_progress(name: str, total: int | None) -> Iterator[Callable[[str, int],
 
 
 @contextmanager
-def memory_count(name: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yield a function that takes how many memories are done, and how many there are, None if that is unknown."""
+def count_progress(name: str, noun: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a function that takes how many are done, and how many there are, None if that is unknown."""
     if not is_terminal(sys.stderr):
         yield lambda _done, _total: None
         return
     with Bars() as bars:
-        yield lambda done, total: bars.show(name, done, total, f"{done:,} memories")
+        yield lambda done, total: bars.show(name, done, total, f"{done:,}{f' of {total:,}' if total else ''} {noun}")
+
+
+memory_count = partial(count_progress, noun="memories")

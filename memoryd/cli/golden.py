@@ -1,9 +1,12 @@
 """Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
 
-import sys
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Final
@@ -11,14 +14,13 @@ from typing import Final
 from msgspec import Struct
 
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.scratch_folder import remove_leftovers
-from memoryd.cli.terminal import harmless_line, is_terminal
+from memoryd.cli.terminal import harmless_line, size
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
 from memoryd.domain.citations import parse
 from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, QuestionResult, RankingScores, first_rank, scores
 from memoryd.domain.ranking.golden import GoldenLine, GoldenPlace, GoldenSet, located, parse_golden
-from memoryd.errors import InvalidRequest, NotFound, NotNow
+from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreUnavailable
 from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus
 
@@ -162,12 +164,13 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
     Raises NotNow where an arm takes no part for a minute.
     """
     # the parser of metrics, and rich: only who asks needs them
+    from memoryd.cli.bars import count_progress
     from memoryd.cli.memory.top import metrics_of
 
     results: dict[str, QuestionResult] = {}
     times: list[float] = []
     before = metrics_of("", 0.0)
-    with question_bar(what, len(questions)) as show:
+    with count_progress(harmless_line(what), "questions") as show:
         for number, question in enumerate(questions):
             reply = _answer(client, agent, question.text)
             if not number:
@@ -177,7 +180,7 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
             rank = first_rank(spans, question.spans)
             results[question.text] = QuestionResult(rank, reply["verdict"], stranger=not question.spans)
             times.append(reply["tookMs"])
-            show(number + 1)
+            show(number + 1, len(questions))
     after = metrics_of(client.metrics(), 0.0)
     seconds, counts = (after.since(before, f"arm_duration_seconds_{what}") for what in ("sum", "count"))
     return Evaluation(results, times, {arm: 1000 * seconds[arm,] / count for (arm,), count in counts.items() if count})
@@ -198,19 +201,6 @@ def _answer(client: Client, agent: str, text: str) -> SearchReply:
         time.sleep(0.5)
 
 
-@contextmanager
-def question_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes how many questions are asked; it draws nothing without a terminal."""
-    if not is_terminal(sys.stderr) or not total:
-        yield lambda _done: None
-        return
-    # rich takes 50 ms to import and is needed for a bar only
-    from memoryd.cli.bars import Bars
-
-    with Bars() as bars:
-        yield lambda done: bars.show(harmless_line(what), done, total, f"{done:,} of {total:,} questions")
-
-
 def chosen_agent(invocation: Invocation) -> AgentStatus:
     """Return the agent of `--agent`, else the first; what a killed comparison left beside its index is removed.
 
@@ -221,3 +211,48 @@ def chosen_agent(invocation: Invocation) -> AgentStatus:
     if agent["backend"] != "builtin":
         raise NotNow("qmd answers, whose ranking is not memoryd's", hint="set memory.backend: builtin to evaluate it")
     return agent
+
+
+PREFIX: Final = "memoryd-eval-"
+"""Of their names: an index may be in a folder of its owner, who may have others there."""
+ROOM: Final = 3
+"""So many times the index must be free: its copy, what the variant makes anew, and its log."""
+SPARE_BYTES: Final = 64 * 1024 * 1024
+
+
+@contextlib.contextmanager
+def scratch_folder(index: Path) -> Iterator[Path]:
+    """Give an empty folder beside an index, for its owner alone (mode 0700), that is gone at the end.
+
+    What a kill left there goes first. Raises StoreUnavailable where the disk has no room for a second index.
+    """
+    remove_leftovers(index.parent)
+    needed, free = ROOM * index.stat().st_size + SPARE_BYTES, shutil.disk_usage(index.parent).free
+    if free < needed:
+        raise StoreUnavailable(f"{index.parent} has {size(free)} free; a second index takes up to {size(needed)}")
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _locked(Path(name)):
+        yield Path(name)
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Remove the scratch folders in a folder that a kill left there.
+
+    One that is in use stays, and one that cannot be removed.
+    """
+    for left in parent.glob(f"{PREFIX}*/"):
+        with contextlib.suppress(OSError), _locked(left):
+            shutil.rmtree(left)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which ends with this process; raises BlockingIOError if another one has it.
+
+    No file can be replaced in it meanwhile: who does that takes the same lock.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

@@ -3,8 +3,8 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial, update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+Reply = TypeVar("Reply", bound=Mapping[str, object])
+Row = TypeVar("Row")
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -38,6 +40,7 @@ class Argument(click.Argument):
 
 
 argument = partial(click.argument, cls=Argument)
+flag = partial(click.option, is_flag=True)
 
 
 class Number(click.FloatRange):
@@ -57,6 +60,10 @@ def _folded(agent: str) -> str:
     from memoryd.domain.access import folded_id
 
     return folded_id(agent)
+
+
+class Note(str):
+    """One of the lines of an answer that goes to stderr, behind the others."""
 
 
 class Invocation:
@@ -94,16 +101,15 @@ class Invocation:
         if self.is_json:
             self.print_json(reply)
             return code
+        later = []
         for line in lines:
-            click.echo(line)
-        for one in notes:
+            if isinstance(line, Note):
+                later.append(line)
+            else:
+                click.echo(line)
+        for one in (*later, *notes):
             terminal.note(one)
         return code
-
-    def show_list(self, reply: object, lines: Iterable[str], total: int, noun: str, **rest: Any) -> Exit:
-        """Print a part of what there is, and which option shows more: see `rest_notes`."""
-        rows = list(lines)
-        return self.show(reply, rows, rest_notes(len(rows), total, noun, **rest), code=found(rows))
 
     def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
         """Return the agent named by `--agent`, else all. Raises UnknownAgent."""
@@ -169,6 +175,25 @@ def verb(command: Callable[Concatenate[Invocation, Parameters], Result]) -> Call
     return shared(click.pass_obj(command))
 
 
+def asks(
+    call: "Callable[Concatenate[Client, ...], Reply]", *, found_at: str = ""
+) -> Callable[[Callable[[Reply], Iterable[str]]], Callable[..., Exit]]:
+    """Make a command of a function that yields the lines of a reply: its options are what the call takes.
+
+    It exits with 3 where nothing stands `found_at` this key of the reply.
+    """
+
+    def command_of(lines: Callable[[Reply], Iterable[str]]) -> Callable[..., Exit]:
+        def command(invocation: Invocation, **options: Any) -> Exit:
+            reply = call(invocation.memory, **options)
+            code = found(reply[found_at]) if found_at else Exit.DONE
+            return invocation.show(reply, lines(reply), code=code)
+
+        return verb(update_wrapper(command, lines))
+
+    return command_of
+
+
 _BULLET = "- "
 _MARK = "\0"
 """Precedes such a text while options are looked for; no argument of a program can hold it."""
@@ -190,12 +215,14 @@ class BulletText(click.types.StringParamType):
         return str(super().convert(value, param, ctx)).removeprefix(_MARK)
 
 
-text_argument = partial(argument, type=BulletText())
-
-
 def text_or_stdin(given: str) -> str:
     """Return a text, for `-` that of standard input."""
     return sys.stdin.read() if given == "-" else given
+
+
+bullet_argument = partial(argument, type=BulletText())
+text_argument = partial(bullet_argument, callback=lambda _context, _parameter, text: text_or_stdin(text))
+words_argument = partial(argument, nargs=-1, callback=lambda _context, _parameter, words: " ".join(words))
 
 
 SHORT_ID = 8
@@ -205,19 +232,25 @@ limit_option = click.option(
 )
 
 
-def rest_notes(shown: int, total: int, noun: str, *, option: str = "-k", most: int = LISTED_MAX) -> Iterator[str]:
-    """Yield that there is nothing, or how many are not `shown`, and the option that shows up to `most` of them."""
+def listed(
+    rows: Sequence[Row],
+    line: Callable[[Row], str],
+    total: int,
+    noun: str,
+    *,
+    before: int = 0,
+    option: str = "-k",
+    most: int = LISTED_MAX,
+) -> Iterator[str]:
+    """Yield the lines of a part of what there is, and the option that shows more, up to `most`; so many came before."""
+    yield from map(line, rows)
     if not total:
-        yield f"there is no {noun}"
-    elif shown < total:
-        yield f"{total - shown:,} more: {option} {min(total, most)}"
+        yield Note(f"there is no {noun}")
+    elif (left := total - before - len(rows)) > 0:
+        yield Note(f"{left:,} more: {option} {min(total, most)}")
 
 
 def undo_notes(changes: Iterable[int | None], run: str | None = None) -> Iterator[str]:
     """Yield the commands that take back what was written; None: that wrote nothing. A `run` takes back all of it."""
-    if run:
-        yield f"to take it back: memoryctl undo --run {run}"
-        return
-    for number in changes:
-        if number is not None:
-            yield f"to take it back: memoryctl undo {number}"
+    undo = [f"--run {run}"] if run else [number for number in changes if number is not None]
+    yield from (Note(f"to take it back: memoryctl undo {one}") for one in undo)

@@ -48,7 +48,7 @@ class Command(NamedTuple):
 GROUPS: Final = {
     "Ask": (
         Command("search", "memory.search", "Find what notes and conversations say about a question"),
-        Command("recall", "memory.recall", "Recall memories about a question, the current ones first"),
+        Command("recall", "memory.search", "Recall memories about a question, the current ones first"),
         Command("get", "memory.search", "Print a document of the memory, or cited lines, exactly"),
         Command("memories", "memory.memories", "Show memories one by one; pin, edit and delete them"),
         Command("entities", "memory.knowledge", "Show what memories are about; merge and split names"),
@@ -67,7 +67,7 @@ GROUPS: Final = {
     ),
     "Look after": (
         Command("status", "memory.status", "Show what is well, at work or wrong, and what to do"),
-        Command("web", "memory.web", "Open the page that shows the memory, in a browser"),
+        Command("web", "memory.index", "Open the page that shows the memory, in a browser"),
         Command("top", "memory.top", "Show requests, queues and caches as they change, until q"),
         Command("changes", "memory.changes", "List what memoryd wrote into the workspace"),
         Command("undo", "memory.changes", "Take back a change where its lines still stand"),
@@ -100,7 +100,7 @@ GROUPS: Final = {
         Command("backup", "local.backup", "Write all that cannot be made anew into one file"),
         Command("restore", "local.backup", "Bring a backup back"),
         Command("export", "memory.export", "Write every memory: JSON, Markdown or OKF"),
-        Command("workspace", "local.workspace", "Show workspaces, and move one with all of its history"),
+        Command("workspace", "local.backup", "Show workspaces, and move one with all of its history"),
         Command("version", "local.completion", "Print the versions of memoryctl and of memoryd"),
     ),
 }

@@ -11,7 +11,6 @@ from typing import TextIO
 import click
 
 from memoryd.domain.expressions import expression
-from memoryd.replies.models import OutstandingReply
 
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
 _ESCAPES = expression(
@@ -55,6 +54,11 @@ def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | No
         return text
     # None, not False: click would write "neither bold nor dim" behind the one that is wanted
     return click.style(text, fg=colour, bold=bold or None, dim=dim or None)
+
+
+def bold(text: str) -> str:
+    """Return harmless text of one line in bold, where that is wanted."""
+    return styled(harmless_line(text), bold=True)
 
 
 def behind_gutter(line: str, *, is_marked: bool) -> str:
@@ -131,15 +135,3 @@ def ago(moment: str | None, now: datetime) -> str:
     except ValueError:
         return moment
     return f"{duration((now - (then if then.tzinfo else then.astimezone())).total_seconds())} ago"
-
-
-def cost(outstanding: OutstandingReply) -> str:
-    """Return what is to be sent: `3 files, 17 passages, about 1,204 tokens, with 2 pictures and sounds of 310 kB`."""
-    media = outstanding.get("media", 0)
-    seen = f", with {media:,} pictures and sounds of {size(outstanding.get('mediaBytes', 0))}" if media else ""
-    return f"{count(outstanding['files'], 'file')}, {spoken_cost(outstanding)}{seen}"
-
-
-def spoken_cost(outstanding: OutstandingReply) -> str:
-    """Return what is still to be sent of conversations: `17 passages, about 1,204 tokens`."""
-    return f"{count(outstanding['passages'], 'passage')}, about {count(outstanding['tokens'], 'token')}"

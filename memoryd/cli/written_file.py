@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from memoryd.errors import InvalidRequest, MemorydError, NotNow, StoreUnavailable
+from memoryd.cli.invocation import Invocation
+from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, NotNow, StoreUnavailable
 from memoryd.files.reading import NotReadableError, TornReadError, read_beginning, read_snapshot
 from memoryd.files.writing import FileChangedError, replace_file, streamed_file, sync_folder
 
@@ -104,6 +105,25 @@ def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
         copy = _copy_beside(path, before.data, now)
         replace_file(path, text.encode(), expected=before.stat, is_durable=True)
     return copy
+
+
+def write_config(invocation: Invocation, path: Path, text: str) -> Path | None:
+    """Write the configuration, and have a running daemon take it; return the copy of the file before, if there was one.
+
+    Raises NotNow where somebody else wrote it meanwhile, MemorydError.
+    """
+    kept = None
+    if path.exists():
+        kept = replace_with_backup(path, text, datetime.now().astimezone())
+    else:
+        make(path, text)
+    try:
+        reply = invocation.memory.reload()
+    except DaemonNotRunning:
+        return kept
+    if reply["problems"]:
+        raise MemorydError(f"memoryd did not take the new configuration: {'; '.join(reply['problems'])}")
+    return kept
 
 
 @contextmanager

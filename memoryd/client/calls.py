@@ -5,14 +5,16 @@
 not sent twice: where the connection breaks before the reply, NotNow is raised, and it may have been done.
 """
 
+# mypy: disable-error-code="empty-body"
+# a declaration is all that there is of most calls: `request` makes them
+
 import os
 from collections.abc import Generator, Sequence
 from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import quote
 
-from memoryd.client.connection import Asker, ListBounds, quoted, target
+from memoryd.client.connection import Asker, ListBounds, request, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
-from memoryd.client.team_calls import TeamCalls
 from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
 from memoryd.replies.daemon import PageReply
 from memoryd.replies.knowledge import (
@@ -135,39 +137,35 @@ class StatementOptions(Asker, total=False):
     at: str | None
 
 
-class Client(ConversationCalls, TeamCalls):
+class Client(ConversationCalls):
     """Asks the daemon behind `socket`, by default where a daemon of this user listens; `timeout` in seconds of silence.
 
     `agent` and `session_key` are who asks where a call does not say it.
     """
 
+    @request("GET", "/health")
     def health(self) -> HealthReply:
         """Say whether the daemon is up (`ok`) and its index has been read once (`ready`)."""
-        reply: HealthReply = self.call("GET", "/health")
-        return reply
 
+    @request("GET", "/status")
     def status(self) -> StatusReply:
         """Report the daemon's state, per agent."""
-        reply: StatusReply = self.call("GET", "/status")
-        return reply
 
     def metrics(self) -> str:
         """Return what is counted and how things stand, in the text format of Prometheus."""
         return self.text("/metrics")
 
+    @request("POST", "/sync")
     def sync(self, wait: SyncGoal = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
         """Wait until what is on disk now is found by words ("indexed") or by vector too ("embedded").
 
         `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
         what is pending; the work goes on.
         """
-        limit_ms = self._limit_ms(timeout_ms)
-        body = {"wait": wait, "timeoutMs": limit_ms, "agent": agent}
-        return self._send(SyncReply, "/sync", body, wait_ms=limit_ms)
 
+    @request("POST", "/reindex")
     def reindex(self, force: bool = False, embeddings: bool = False, agent: str | None = None) -> ReindexReply:
         """Start to read every file again (`force`) and to compute every vector again (`embeddings`)."""
-        return self._send(ReindexReply, "/reindex", {"force": force, "embeddings": embeddings, "agent": agent})
 
     def reload(self, is_dry: bool = False) -> ReloadReply:
         """Have the daemon read its configuration again, and bring to bear what changed; nothing else is interrupted.
@@ -177,22 +175,20 @@ class Client(ConversationCalls, TeamCalls):
         reply: ReloadReply = self.call("POST", "/reload" + "?dryRun=true" * is_dry, wait_ms=RELOAD_MS)
         return reply
 
+    @request("POST", "/page")
     def open_page(self, keep: bool = False, *, agent: str | None = None) -> PageReply:
         """Return a link to the page that lets in once, within a minute; with `keep` until the daemon ends."""
-        return self._send(PageReply, "/page", {"keep": keep, "agent": agent})
 
     def events(self, *, silence: float | None = None, **who: Unpack[Asker]) -> Generator[ServerEvent, None, None]:
         """Yield events of indexing, embedding and degradation as they happen, on a connection of its own.
 
         Ends when the daemon stops; raises DeadlineExceeded after `silence` seconds without a byte.
         """
-        yield from self.stream(target("/events", self._asked({}, who)), silence)
+        yield from self.stream(target("/events", self.with_asker(who)), silence)
 
+    @request("POST", "/search")
     def search(self, query: str, *, explain: bool = False, **options: Unpack[SearchBounds]) -> SearchReply:
         """Find the chunks that answer `query`, best first. No hits is a reply with a `reason`, not an error."""
-        wait_ms = options.get("deadline_ms") or 0
-        body = {"query": query, "explain": explain or None}
-        return self._send(SearchReply, "/search", body, options, wait_ms=wait_ms)
 
     def get(
         self,
@@ -208,9 +204,12 @@ class Client(ConversationCalls, TeamCalls):
         A reply cut short by the size limit has `truncated`, and `nextFrom` or, inside a line that is too long,
         `nextColumn`. Raises NotFound.
         """
-        place = {"from": start, "lines": lines, "column": column}
-        return self._fetch(FileReply, f"/files/{quote(os.fsencode(path))}", place, who)
+        place = self.with_asker({"from": start, "lines": lines, "column": column, **who})
+        # a name that is no UTF-8, with the slashes of its folders
+        reply: FileReply = self.call("GET", target(f"/files/{quote(os.fsencode(path))}", place))
+        return reply
 
+    @request("POST", "/recall")
     def recall(
         self,
         query: str,
@@ -224,51 +223,48 @@ class Client(ConversationCalls, TeamCalls):
 
         `format="bundle"` adds text for a prompt. What is told counts as used, unless `touch` is false.
         """
-        body = {"query": query, "format": format, "touch": None if touch else False, "explain": explain or None}
-        return self._send(RecallReply, "/recall", body, options, wait_ms=options.get("deadline_ms") or 0)
 
+    @request("GET", "/entities")
     def entities(self, **bounds: Unpack[ListBounds]) -> EntitiesReply:
         """List what memories are about, that with most memories first."""
-        return self._fetch(EntitiesReply, "/entities", {}, bounds)
 
+    @request("GET", "/entities/{name}")
     def entity(self, name: str, **bounds: Unpack[ListBounds]) -> EntityShowReply:
         """Tell what is known of an entity, by its name or an alias. Raises NotFound."""
-        return self._fetch(EntityShowReply, f"/entities/{quoted(name)}", {}, bounds)
 
+    @request("POST", "/entities/merge")
     def merge_entity(
         self, name: str, into: str, *, dry_run: bool = False, agent: str | None = None
     ) -> EntityChangeReply:
         """Make a name an alias of an entity. Raises InvalidRequest, Denied but for the owner."""
-        return self._send(
-            EntityChangeReply, "/entities/merge", {"name": name, "into": into, "dryRun": dry_run, "agent": agent}
-        )
 
+    @request("POST", "/entities/split")
     def split_entity(self, alias: str, *, dry_run: bool = False, agent: str | None = None) -> EntityChangeReply:
         """Take an alias out of the page of its entity. Raises NotFound, InvalidRequest, Denied but for the owner."""
-        return self._send(EntityChangeReply, "/entities/split", {"alias": alias, "dryRun": dry_run, "agent": agent})
 
+    @request("GET", "/opinions")
     def opinions(self, *, entity: str | None = None, **bounds: Unpack[ListBounds]) -> OpinionsReply:
         """List opinions with their confidence, the firmest first; about an entity, if one is named."""
-        return self._fetch(OpinionsReply, "/opinions", {"entity": entity}, bounds)
 
+    @request("GET", "/opinions/{opinion}")
     def why_opinion(self, opinion: str, **who: Unpack[Asker]) -> OpinionWhyReply:
         """Say why an opinion is held; `opinion` is its id, or the first signs of it. Raises NotFound."""
-        return self._fetch(OpinionWhyReply, f"/opinions/{quoted(opinion)}", {}, who)
 
+    @request("POST", "/opinions/replay")
     def replay_opinions(self, **who: Unpack[Asker]) -> OpinionReplayReply:
         """Compute all confidences anew from lines and ledger, and compare them, bit for bit."""
-        return self._send(OpinionReplayReply, "/opinions/replay", {}, who)
 
+    @request("GET", "/changes", of_session=False)
     def changes(self, *, lines: bool = True, **filters: Unpack[ChangeBounds]) -> ChangesReply:
         """List what was written into the workspace, the newest first; without `lines` no text of a note is told."""
-        return self._fetch(ChangesReply, "/changes", {**filters, "lines": None if lines else False})
 
+    @request("POST", "/undo", is_repeatable=False, change="id")
     def undo(
         self, change: int | None = None, *, run: str | None = None, dry_run: bool = False, agent: str | None = None
     ) -> UndoReply:
         """Take back a change by its number, or all of one run, where their lines still stand."""
-        return self._send_once(UndoReply, "/undo", {"id": change, "run": run, "dryRun": dry_run, "agent": agent})
 
+    @request("POST", "/reflect", wait_ms=REFLECT_MS)
     def reflect(
         self,
         since: str | None = None,
@@ -282,37 +278,36 @@ class Client(ConversationCalls, TeamCalls):
         `since` is `7d` or a date. Raises Denied but for the owner, and NotNow while the index or another run is in the
         way.
         """
-        body = {"since": since, "dryRun": dry_run, "allowLoss": allow_loss, "agent": agent}
-        return self._send(ReflectReply, "/reflect", body, wait_ms=REFLECT_MS)
 
+    @request("GET", "/proposals")
     def proposals(self, state: str | None = "open", **bounds: Unpack[ListBounds]) -> ProposalsReply:
         """List proposals in a state, all for None, the oldest first."""
-        return self._fetch(ProposalsReply, "/proposals", {"state": state}, bounds)
 
+    @request("GET", "/proposals/{name}")
     def proposal(self, name: str, *, agent: str | None = None) -> ProposalReply:
         """Return one proposal with its diff; raises NotFound."""
-        return self._fetch(ProposalReply, f"/proposals/{quoted(name)}", {"agent": agent})
 
+    @request("POST", "/proposals/{name}/accept")
     def accept_proposal(self, name: str, *, agent: str | None = None) -> DecidedProposalReply:
         """Have a proposal written; raises NotFound, InvalidRequest for one that is decided or outdated, Denied."""
-        return self._send(DecidedProposalReply, f"/proposals/{quoted(name)}/accept", {"agent": agent})
 
+    @request("POST", "/proposals/{name}/reject")
     def reject_proposal(self, name: str, *, agent: str | None = None) -> DecidedProposalReply:
         """Take a proposal out of the queue; raises as `accept_proposal` does."""
-        return self._send(DecidedProposalReply, f"/proposals/{quoted(name)}/reject", {"agent": agent})
 
+    @request("GET", "/disagreements")
     def disagreements(self, *, limit: int | None = None, agent: str | None = None) -> DisagreementsReply:
         """List memories that may contradict each other, the newest first; raises Denied but for the owner."""
-        return self._fetch(DisagreementsReply, "/disagreements", {"limit": limit, "agent": agent})
 
+    @request("POST", "/disagreements/{name}")
     def settle_disagreement(self, name: str, keep: str, *, agent: str | None = None) -> SettledReply:
         """Have the `newer`, the `older` or `both` of two memories hold; raises NotFound, InvalidRequest, Denied."""
-        return self._send(SettledReply, f"/disagreements/{quoted(name)}", {"keep": keep, "agent": agent})
 
+    @request("GET", "/memories")
     def memories(self, **filters: Unpack[MemoryBounds]) -> MemoryListReply:
         """List memories, the newest first."""
-        return self._fetch(MemoryListReply, "/memories", {}, filters)
 
+    @request("POST", "/memories")
     def add_memory(
         self,
         text: str,
@@ -326,9 +321,8 @@ class Client(ConversationCalls, TeamCalls):
         **who: Unpack[Asker],
     ) -> MemoryAddReply:
         """State a memory in today's log; what is sent twice is written once. `by_agent`: a model states it."""
-        body = {"text": text, "kind": kind, "importance": importance, "scope": scope, "tags": tags}
-        return self._send(MemoryAddReply, "/memories", {**body, "pinned": pinned, "byAgent": by_agent}, who)
 
+    @request("POST", "/memories/search", top_k="top_k")
     def search_memories(
         self,
         query: str,
@@ -339,50 +333,46 @@ class Client(ConversationCalls, TeamCalls):
         **who: Unpack[Asker],
     ) -> MemorySearchReply:
         """Find memories that answer, best first."""
-        body = {"query": query, "scope": scope, "kind": kind, "top_k": top_k}
-        return self._send(MemorySearchReply, "/memories/search", body, who)
 
+    @request("GET", "/memories/stats")
     def memory_stats(self, **who: Unpack[Asker]) -> MemoryStatsReply:
         """Count memories by tier, kind and scope."""
-        return self._fetch(MemoryStatsReply, "/memories/stats", {}, who)
 
+    @request("GET", "/memories/{memory_id}")
     def get_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryReply:
         """Tell a memory; raises NotFound."""
-        return self._fetch(MemoryReply, f"/memories/{quoted(memory_id)}", {}, who)
 
+    @request("GET", "/memories/{memory_id}/why")
     def why_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryWhyReply:
         """Say why a memory stands where it does; raises NotFound."""
-        return self._fetch(MemoryWhyReply, f"/memories/{quoted(memory_id)}/why", {}, who)
 
+    @request("GET", "/memories/decay", within="in")
     def decay_memories(self, within: str = "90d", **bounds: Unpack[ListBounds]) -> MemoryDecayReply:
         """Say how memories will stand in so long if nobody touches them."""
-        return self._fetch(MemoryDecayReply, "/memories/decay", {"in": within}, bounds)
 
+    @request("DELETE", "/memories/{memory_id}")
     def delete_memory(self, memory_id: str, *, dry_run: bool = False, **who: Unpack[Asker]) -> MemoryDeleteReply:
         """Take out all lines that state a memory; raises NotFound, Denied."""
-        asked = self._asked({"dryRun": dry_run or None}, who)
-        reply: MemoryDeleteReply = self.call("DELETE", target(f"/memories/{quoted(memory_id)}", asked))
-        return reply
 
+    @request("POST", "/memories/{memory_id}/pin")
     def pin_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryEditReply:
         """Pin a memory; raises NotFound, Denied."""
-        return self._send(MemoryEditReply, f"/memories/{quoted(memory_id)}/pin", {}, who)
 
+    @request("POST", "/memories/{memory_id}/unpin")
     def unpin_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryEditReply:
         """Take the pin of a memory away; raises NotFound, Denied."""
-        return self._send(MemoryEditReply, f"/memories/{quoted(memory_id)}/unpin", {}, who)
 
+    @request("POST", "/memories/{memory_id}/importance")
     def weigh_memory(self, memory_id: str, importance: float, **who: Unpack[Asker]) -> MemoryEditReply:
         """Write how important a memory is, 0 to 1; raises NotFound, Denied."""
-        return self._send(MemoryEditReply, f"/memories/{quoted(memory_id)}/importance", {"importance": importance}, who)
 
+    @request("POST", "/memories/{memory_id}/replace")
     def replace_memory(
         self, memory_id: str, text: str, *, in_place: bool = False, by_agent: bool = False, **who: Unpack[Asker]
     ) -> MemoryReplaceReply:
         """Say what holds now in the place of a memory; raises NotFound, Denied. `by_agent`: a model says it."""
-        body = {"text": text, "inPlace": in_place, "byAgent": by_agent}
-        return self._send(MemoryReplaceReply, f"/memories/{quoted(memory_id)}/replace", body, who)
 
+    @request("GET", "/memories/export")
     def export_memories(
         self,
         *,
@@ -392,10 +382,8 @@ class Client(ConversationCalls, TeamCalls):
         agent: str | None = None,
     ) -> ExportReply:
         """Return a page of memories; `after` is the `next` of the page before."""
-        return self._fetch(
-            ExportReply, "/memories/export", {"after": after, "limit": limit, "scope": scope, "agent": agent}
-        )
 
+    @request("POST", "/memories/import")
     def import_memories(
         self,
         memories: list[dict[str, Any]],
@@ -407,9 +395,8 @@ class Client(ConversationCalls, TeamCalls):
         agent: str | None = None,
     ) -> ImportReply:
         """State memories as an export has them, and write notes, 1,000 of each at most; `run` undoes all of it."""
-        how = {"run": run, "dryRun": dry_run, "withSecrets": with_secrets, "agent": agent}
-        return self._send(ImportReply, "/memories/import", {"memories": memories, "notes": list(notes), **how})
 
+    @request("POST", "/retain")
     def retain(
         self,
         text: str,
@@ -426,9 +413,8 @@ class Client(ConversationCalls, TeamCalls):
         takes: its id, a citation, or words that it says; with `in_place` its own lines say it. Raises NotFound where
         that means none, or several.
         """
-        body = {"text": text, "each": each, "remember": remember, "replaces": replaces, "inPlace": in_place}
-        return self._send(RetainReply, "/retain", body, options)
 
+    @request("POST", "/forget", wait_ms=FORGET_MS, what="target")
     def forget(
         self, what: str, *, dry_run: bool = False, undoable: bool = False, agent: str | None = None
     ) -> ForgetReply:
@@ -436,25 +422,23 @@ class Client(ConversationCalls, TeamCalls):
 
         With `undoable` it can be undone for 24 hours. Raises NotFound, Denied but for the owner.
         """
-        body = {"target": what, "dryRun": dry_run, "undoable": undoable, "agent": agent}
-        return self._send(ForgetReply, "/forget", body, wait_ms=FORGET_MS)
 
+    @request("GET", "/verify")
     def verify(self, citation: str, **who: Unpack[Asker]) -> VerifyReply:
         """Ask whether cited lines still stand, moved, were edited or are gone."""
-        return self._fetch(VerifyReply, "/verify", {"citation": citation}, who)
 
+    @request("GET", "/core")
     def core(self, **who: Unpack[Asker]) -> CoreReply:
         """Show the core file, and `SOUL.md` beside it."""
-        return self._fetch(CoreReply, "/core", {}, who)
 
+    @request("POST", "/core/append", is_repeatable=False)
     def core_append(self, text: str, *, expected: str | None = None, **who: Unpack[Asker]) -> CoreEditReply:
         """Add lines at the end of the core file."""
-        return self._send_once(CoreEditReply, "/core/append", {"text": text, "expected": expected}, who)
 
+    @request("POST", "/core/replace", is_repeatable=False)
     def core_replace(self, old: str, new: str, *, expected: str | None = None, **who: Unpack[Asker]) -> CoreEditReply:
         """Put a text in the place of one that stands in the core file once."""
-        return self._send_once(CoreEditReply, "/core/replace", {"old": old, "new": new, "expected": expected}, who)
 
+    @request("POST", "/core/insert", is_repeatable=False)
     def core_insert(self, text: str, *, after: str, expected: str | None = None, **who: Unpack[Asker]) -> CoreEditReply:
         """Add lines below a line of the core file."""
-        return self._send_once(CoreEditReply, "/core/insert", {"text": text, "after": after, "expected": expected}, who)

@@ -7,10 +7,11 @@ import os
 import socket as sockets
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import wraps
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from types import MappingProxyType, TracebackType
+from typing import Any, Self, TypedDict, TypeVar, Unpack, cast
 from urllib.parse import quote, urlencode
 
 from memoryd.client.http import HttpSocket, ProtocolError
@@ -39,7 +40,9 @@ _BEGAN = 19
 """The field of `/proc/<pid>/stat` behind the name that has the start of the process, in ticks since the boot."""
 
 
-Reply = TypeVar("Reply")
+Call = TypeVar("Call", bound=Callable[..., Any])
+_TAKES_MORE = 0x08
+"""Of the flags of code (inspect.CO_VARKEYWORDS): it has `**options`."""
 
 
 class Asker(TypedDict, total=False):
@@ -97,32 +100,12 @@ class DaemonConnection:
         """Return the answer to a GET of a path outside of the API's."""
         return self._content("GET", path).decode()
 
-    def _limit_ms(self, timeout_ms: int | None) -> int:
-        return int(self.timeout * 1000) if timeout_ms is None else timeout_ms
-
-    def _fetch(self, kind: type[Reply], path: str, query: Mapping[str, object], who: Asker | None = None) -> Reply:
-        """Return the reply to a GET; with `who` it is a call that may be made within a session."""
-        reply: Reply = self.call("GET", target(path, self._asked(query, who)))
-        return reply
-
-    def _send(
-        self, kind: type[Reply], path: str, body: Mapping[str, object], who: Asker | None = None, *, wait_ms: int = 0
-    ) -> Reply:
-        """Return the reply to a POST; with `who` it is a call that may be made within a session."""
-        reply: Reply = self.call("POST", path, self._asked(body, who), wait_ms)
-        return reply
-
-    def _send_once(self, kind: type[Reply], path: str, body: Mapping[str, object], who: Asker | None = None) -> Reply:
-        """Send a POST on a new connection, since on an open one that broke it would be sent again."""
-        self.close()
-        return self._send(kind, path, body, who)
-
-    def _asked(self, values: Mapping[str, object], who: Asker | None) -> dict[str, object]:
-        """Return all values of a call, by their names in JSON."""
-        default = _in_camel_case(self._who)
-        if who is None:
-            default.pop("sessionKey", None)
-        return {**default, **without_empty(values), **_in_camel_case(who or {})}
+    def with_asker(self, values: Mapping[str, object], *, of_session: bool = True) -> dict[str, object]:
+        """Return what is sent by its names in JSON, also who asks where a call does not say it."""
+        who = by_json_name(self._who)
+        if not of_session:
+            who.pop("sessionKey", None)
+        return {**who, **by_json_name(values)}
 
     def _content(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> bytes:
         payload = None if body is None else json.dumps(without_empty(body)).encode()
@@ -190,10 +173,58 @@ def without_empty(values: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
-def _in_camel_case(options: Mapping[str, object]) -> dict[str, object]:
-    """Return options without empty ones, by their names in JSON."""
-    words = ((name.split("_"), value) for name, value in without_empty(options).items())
-    return {first + "".join(map(str.capitalize, rest)): value for (first, *rest), value in words}
+def by_json_name(values: Mapping[str, object], names: Mapping[str, str] = MappingProxyType({})) -> dict[str, object]:
+    """Return what is not empty by its names in JSON: those that are given, else in camel case."""
+    words = ((name, name.split("_"), value) for name, value in without_empty(values).items())
+    return {names.get(name) or first + "".join(map(str.capitalize, rest)): one for name, (first, *rest), one in words}
+
+
+def request(
+    method: str,
+    path: str,
+    *,
+    wait_ms: int = 0,
+    is_repeatable: bool = True,
+    of_session: bool = True,
+    **names: str,
+) -> Callable[[Call], Call]:
+    """Make the declaration of a method a call: what it takes is sent by its name in JSON, or by that of `names`.
+
+    A name in braces stands in the path. What is not wanted by default, and is not, is not sent. What takes more options
+    may be asked within a session, unless it is not `of_session`. What is not repeatable gets a new connection, since on
+    an open one that broke it would be sent again. A deadline or time-out that is sent is waited for; a time-out that is
+    not given is the client's.
+    """
+
+    def made(declared: Call) -> Call:
+        code = declared.__code__
+        positional = code.co_varnames[1 : code.co_argcount]
+        optional = zip(reversed(positional), reversed(declared.__defaults__ or ()), strict=False)
+        defaults = {**dict(optional), **(declared.__kwdefaults__ or {})}
+        takes_more = bool(code.co_flags & _TAKES_MORE)
+
+        @wraps(declared)
+        def call(self: DaemonConnection, *values: object, **options: object) -> object:
+            declared(self, *values, **options)  # raises TypeError for what it does not take
+            given, place = {**defaults, **dict(zip(positional, values, strict=False)), **options}, path
+            sent = {name: value for name, value in given.items() if value or value != defaults.get(name)}
+            if "timeout_ms" in code.co_varnames and sent.get("timeout_ms") is None:
+                sent["timeout_ms"] = int(self.timeout * 1000)
+            for name in [name for name in sent if f"{{{name}}}" in path]:
+                place = place.replace(f"{{{name}}}", quoted(str(sent.pop(name))))
+            named = by_json_name(sent, names)
+            if takes_more or "agent" in code.co_varnames:
+                named = self.with_asker({}, of_session=of_session and takes_more) | named
+            if not is_repeatable:
+                self.close()
+            if method != "POST":
+                return self.call(method, target(place, named))
+            wait = named.get("deadlineMs") or named.get("timeoutMs")
+            return self.call(method, place, named, wait if isinstance(wait, int) else wait_ms)
+
+        return cast("Call", call)
+
+    return made
 
 
 def _open(connection: HttpSocket) -> None:

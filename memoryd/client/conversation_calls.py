@@ -1,9 +1,13 @@
-"""Calls on conversations: each message, questions and answers in their order, and conversations as a whole."""
+"""Calls on conversations, and on a memory that others write too: that of a team, and a folder on several machines."""
+
+# mypy: disable-error-code="empty-body"
+# a declaration is all that there is of most calls: `request` makes them
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
-from memoryd.client.connection import Asker, DaemonConnection, ListBounds, quoted, without_empty
+from memoryd.client.connection import Asker, DaemonConnection, ListBounds, request, without_empty
+from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
 from memoryd.replies.conversations import (
     CaptureReply,
     QaAddReply,
@@ -22,7 +26,10 @@ from memoryd.replies.conversations import (
     TurnReply,
 )
 from memoryd.replies.recall import Encode, ToldJudgedReply, ToldReply
+from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
+EXCHANGE_MS = 240_000
+"""How long an exchange with a team may take where a network is slow."""
 FORGET_MS = 120_000
 """How long a forgetting may take: the words of a large index are written anew."""
 
@@ -38,11 +45,15 @@ class TurnOptions(Asker, total=False):
     if_none_match: str | None
     k: int | None
     deadline_ms: int | None
+    unread: bool
 
 
 class ConversationCalls(DaemonConnection):
     """Those of Client."""
 
+    @request(
+        "POST", "/qa/turns", is_repeatable=False, question="q", answer="a", session="sessionId", topics="topicTags"
+    )
     def add_turn(
         self,
         question: str,
@@ -55,21 +66,18 @@ class ConversationCalls(DaemonConnection):
         **who: Unpack[Asker],
     ) -> QaAddReply:
         """Store a turn of the session of this name, else of the one of a session key that goes on."""
-        body = {"q": question, "a": answer, "sessionId": session, "timestamp": timestamp}
-        return self._send_once(
-            QaAddReply, "/qa/turns", {**body, "significance": significance, "topicTags": topics}, who
-        )
 
+    @request("GET", "/qa/sessions")
     def qa_sessions(self, **bounds: Unpack[ListBounds]) -> QaSessionsReply:
         """List the sessions that are not in the archive, the newest first."""
-        return self._fetch(QaSessionsReply, "/qa/sessions", {}, bounds)
 
+    @request("GET", "/qa/sessions/{session}")
     def qa_session(
         self, session: str, *, seq: str | None = None, grep: str | None = None, **who: Unpack[Asker]
     ) -> QaSessionTurnsReply:
         """Read turns of a session: those of a range (`10-20`), and those in which a word stands. Raises NotFound."""
-        return self._fetch(QaSessionTurnsReply, f"/qa/sessions/{quoted(session)}", {"seq": seq, "grep": grep}, who)
 
+    @request("POST", "/qa/context", session="sessionId")
     def qa_context(
         self,
         message: str | None = None,
@@ -80,23 +88,22 @@ class ConversationCalls(DaemonConnection):
         **who: Unpack[Asker],
     ) -> QaContextReply:
         """Return the turns to put before an agent for a message, or without one the last turns of the session."""
-        body = {"message": message, "sessionId": session, "n": n, "budget": budget}
-        return self._send(QaContextReply, "/qa/context", body, who)
 
+    @request("POST", "/qa/mark")
     def qa_mark(
         self, citation: str, *, keep: bool = True, answer: str | None = None, **who: Unpack[Asker]
     ) -> QaTurnReply:
         """Keep the answer of the turn at `session:<id>#Q17`, this one if it is given, or drop it. Raises NotFound."""
-        return self._send(QaTurnReply, "/qa/mark", {"citation": citation, "keep": keep, "answer": answer}, who)
 
+    @request("GET", "/qa/topics")
     def qa_topics(self, **bounds: Unpack[ListBounds]) -> QaTopicsReply:
         """List what was talked about, the most frequent first."""
-        return self._fetch(QaTopicsReply, "/qa/topics", {}, bounds)
 
+    @request("GET", "/qa/stats")
     def qa_stats(self, **who: Unpack[Asker]) -> QaStatsReply:
         """Count sessions, turns and kept answers, and measure their files."""
-        return self._fetch(QaStatsReply, "/qa/stats", {}, who)
 
+    @request("POST", "/sessions/start")
     def start_session(
         self, session_key: str, *, remember: bool | None = None, encode: Encode = "text", agent: str | None = None
     ) -> SessionStartReply:
@@ -104,29 +111,24 @@ class ConversationCalls(DaemonConnection):
 
         The index looks at the disk (`sync.onSessionStart`). `context` is text for a prompt.
         """
-        body = {"sessionKey": session_key, "remember": remember, "encode": encode, "agent": agent}
-        return self._send(SessionStartReply, "/sessions/start", body)
 
+    @request("GET", "/sessions")
     def sessions(self, **bounds: Unpack[ListBounds]) -> SessionsReply:
         """List conversations and transcripts, that in which something was said last first."""
-        return self._fetch(SessionsReply, "/sessions", {}, bounds)
 
+    @request("GET", "/sessions/lines")
     def session_lines(self, citation: str, *, context: int | None = None, **who: Unpack[Asker]) -> SessionLinesReply:
         """Read the lines of a citation, with so many around them. Raises NotFound if they no longer say that."""
-        return self._fetch(SessionLinesReply, "/sessions/lines", {"citation": citation, "context": context}, who)
 
+    @request("POST", "/sessions/sync")
     def sync_sessions(
         self, *, wait: bool = True, timeout_ms: int | None = None, agent: str | None = None
     ) -> SessionSyncReply:
         """Read transcripts now, and wait until all that was there is indexed; `timeout_ms` as in `sync`."""
-        limit_ms = self._limit_ms(timeout_ms)
-        body = {"wait": wait, "timeoutMs": limit_ms, "agent": agent}
-        return self._send(SessionSyncReply, "/sessions/sync", body, wait_ms=limit_ms)
 
+    @request("POST", "/sessions/forget", wait_ms=FORGET_MS)
     def forget_session(self, session: str, *, dry_run: bool = False, **who: Unpack[Asker]) -> SessionForgetReply:
         """Take a conversation out of everything, or say what would go. Raises NotFound, Denied but for the owner."""
-        body = {"session": session, "dryRun": dry_run}
-        return self._send(SessionForgetReply, "/sessions/forget", body, who, wait_ms=FORGET_MS)
 
     def remember_session(
         self, session: str | None = None, *, remember: bool = False, agents_marks: bool = False, **who: Unpack[Asker]
@@ -135,43 +137,68 @@ class ConversationCalls(DaemonConnection):
 
         With `agents_marks` all marks of session keys are taken back that the agent made itself.
         """
-        body = {"session": session, "remember": remember, "agentsMarks": agents_marks or None}
-        return self._send(SessionRememberReply, "/sessions/remember", body, who)
+        body = {"session": session, "remember": remember, "agentsMarks": agents_marks or None, **who}
+        reply: SessionRememberReply = self.call("POST", "/sessions/remember", self.with_asker(body))
+        return reply
 
     def turn(
         self,
         text: str = "",
         *,
-        event: Literal["failure", "end", "compact"] | None = None,
+        event: Literal["failure", "tool_failed", "end", "compact"] | None = None,
         event_text: str | None = None,
         tool: str | None = None,
+        tool_input: str | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnReply:
         """Tell of a message, and return what is recalled for it and what was said before.
 
-        The same message sent again is kept once. `event` says what happened, `event_text` and `tool` with what. Raises
-        Denied for a command that would write where nothing may be written.
+        The same message sent again is kept once. `event` says what happened, `event_text`, `tool` and `tool_input`
+        with what. Raises Denied for a command that would write where nothing may be written.
         """
-        happened = without_empty({"type": event, "text": event_text, "tool": tool}) if event else None
-        body = {"role": "user", "text": text, "event": happened}
-        return self._send(TurnReply, "/turns", body, options, wait_ms=options.get("deadline_ms") or 0)
+        said = {"type": event, "text": event_text, "tool": tool, "input": tool_input}
+        happened = without_empty(said) if event else None
+        body = self.with_asker({"role": "user", "text": text, "event": happened, **options})
+        reply: TurnReply = self.call("POST", "/turns", body, options.get("deadline_ms") or 0)
+        return reply
 
+    @request("POST", "/capture")
     def capture(
         self, text: str, *, answer: str | None = None, dry_run: bool = False, agent: str | None = None
     ) -> CaptureReply:
         """Keep what a message states, or with `dry_run` say what would be kept, and why not the rest."""
-        return self._send(CaptureReply, "/capture", {"text": text, "answer": answer, "dryRun": dry_run, "agent": agent})
 
+    @request("GET", "/told")
     def told(
         self, *, session: str = "", before: int = 0, limit: int | None = None, agent: str | None = None
     ) -> ToldReply:
         """List what an agent was told for each question, the latest first; raises Denied but for the owner."""
-        asked = {"session": session or None, "before": before or None, "limit": limit, "agent": agent}
-        return self._fetch(ToldReply, "/told", asked)
 
+    @request("POST", "/told")
     def judge_told(
         self, number: int, name: str, judgement: Literal["noise", "wrong"] | None, *, agent: str | None = None
     ) -> ToldJudgedReply:
         """Keep what the owner thinks of a part of what was told; None takes it back. Raises NotFound, Denied."""
-        body = {"number": number, "name": name, "judgement": judgement, "agent": agent}
-        return self._send(ToldJudgedReply, "/told", body)
+
+    @request("POST", "/team/promote", wait_ms=EXCHANGE_MS)
+    def promote_memory(self, target: str, *, dry_run: bool = False, agent: str | None = None) -> TeamPromoteReply:
+        """Share a memory with the team, or say what would be shared; shared twice it is there once.
+
+        Raises NotFound, Denied for what must not be shared, and but for the owner.
+        """
+
+    @request("POST", "/team/revoke", wait_ms=EXCHANGE_MS)
+    def revoke_memory(self, target: str, *, dry_run: bool = False, agent: str | None = None) -> TeamRevokeReply:
+        """Take a memory of one's own back from the team; raises NotFound, Denied."""
+
+    @request("POST", "/team/sync", wait_ms=EXCHANGE_MS)
+    def sync_team(self, *, agent: str | None = None) -> TeamReply:
+        """Bring in what others shared, and send what waits; the reply says what failed."""
+
+    @request("GET", "/conflicts")
+    def conflicts(self, *, agent: str | None = None) -> ConflictsReply:
+        """List the notes of which there are two versions at once; raises Denied but for the owner."""
+
+    @request("POST", "/conflicts/settle")
+    def settle_conflict(self, path: str, keep: str, *, agent: str | None = None) -> ConflictSettledReply:
+        """Keep the `original`, the `copy` or the lines of `both`; raises NotFound, InvalidRequest, Denied."""

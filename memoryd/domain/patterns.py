@@ -353,6 +353,14 @@ def _from_folder(pattern: str, folder: str, home: str) -> str:
     return way if way.startswith("../") else f"/{way}"
 
 
+def parsed_glob(glob: str) -> _Pattern:
+    """Read a glob over a whole path as git reads a line; a bracket or a backslash that nothing ends is itself."""
+    for text in (glob, glob.replace("[", "\\[")):
+        with suppress(_MalformedError):
+            return _parse(f"/{text}")
+    return _Pattern(glob, (), is_negated=False, is_folder=False, is_name=False)
+
+
 def _parse(pattern: str) -> _Pattern:
     is_negated = pattern.startswith("!")
     body = pattern[is_negated:]

@@ -45,6 +45,8 @@ class SkipReason(StrEnum):
     NEWER_PINNED = "recall", "newer pins of its kind were captured"
     RECALL_OFF = "recall", "automatic recall is off: agents.defaults.memory.auto_recall is false"
     NOBODY_ASKS = "recall", "nothing is recalled for what cron jobs, heartbeats and the system say"
+    UNREAD = "recall", "nobody reads this answer: what is recalled is told with the next one"
+    FAILED_BEFORE = "recall", "nothing is recalled for a failure that says nothing of its own, or the same again"
     NOT_ASKED = "recall", "nothing was asked"
     NO_TURN = "recall", "a command is no turn"
     NO_CONTENT = "recall", "the message has no word that a memory could answer"

@@ -1,31 +1,42 @@
 """Run one hook: JSON on standard input, text for the agent on standard output, and always exit code 0.
 
-After an error the agent goes on as if there were no memory: one line on standard error says why. A prompt waits for
-`SECONDS` at most, from the start of the process on: the start of Python counts. A hook that only reports something
-leaves the call to a child, which the agent does not wait for: the daemon gives up a call whose caller leaves.
+After an error the agent goes on as if there were no memory: one line on standard error says why. Where the agent reads
+an answer it waits for `SECONDS` at most, from the start of the process on: the start of Python counts. What comes later
+is left to a child, which the agent does not wait for: it tells the daemon that nobody read the answer, and the daemon
+tells it with the next one. A hook that only reports something leaves the call to a child as well.
 
 The text is one string of at most 10,000 characters: of a longer one Claude Code gives the agent the name of a file. It
 is data: bundles and turns come labelled and escaped from the daemon.
 
-Imports count. So the call uses little more than a socket, since the client of the package takes longer to load than to
-ask; and `memoryd.config.paths` is loaded only where the path of the socket is no plain one.
+Imports count: a bare Python starts in 12 ms of processor time, `json`, `socket`, `signal` and `typing` take 20 more, of
+which nothing is needed but what they are made of. So JSON is read by the scanner of `json`, and the socket is that
+which `socket` wraps; `memoryd.config.paths` is loaded only where the path of the socket is no plain one.
 """
 
-import json
+from __future__ import annotations
+
 import os
-import re
-import signal
-import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from _json import encode_basestring_ascii, make_scanner
+from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
+from _socket import AF_UNIX, SOCK_STREAM, socket
 
-from memoryd.hooks.hosts import DEFAULT, HOSTS, Host, SessionMoment
-from memoryd.wire import API, SOCKET_NAME
+from memoryd.hooks.hosts import DEFAULT, HOSTS, TYPE_CHECKING, field, last_exchange, output
 
-SECONDS = 0.28
-"""From the start of the process until a prompt goes on without memory; what is left of 0.3 s is for leaving."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+    from memoryd.hooks.hosts import Host, SessionMoment
+
+    Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
+    """Sends a body, without its empty values, to a target of the daemon, within the session of the hook."""
+
+SECONDS = 1.0
+"""From the start of the process until the agent goes on without memory, or half of what its host waits. Hosts wait for
+seconds, but so does a person: one second is about the limit up to which a wait does not interrupt a thought
+(https://www.nngroup.com/articles/response-times-3-important-limits/), and the model takes longer anyway."""
 _MIN_SECONDS = 0.02
 """How long a hook that started late may still read its input."""
 KEEPING_SECONDS = 30.0
@@ -33,15 +44,14 @@ _INPUT_BYTES = 16 * 1024 * 1024
 _REPLYING_SECONDS = 0.05
 """The part of the time that is left for reading and writing the reply of the daemon."""
 
-Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
-"""Sends a body, without its empty values, to a target of the daemon, within the session of the hook."""
-
-TELLS = ("start", "prompt")
-"""Moments when the agent waits for an answer and reads it; the others are only reported to the daemon."""
 COMMANDS = ("remember", "recall", "compact")
 _UNSEEN = "\ufeff\u200b\u2060"
 CONTEXT_CHARS = 10_000
-_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_KEY_CHARS = frozenset(map(chr, range(ord("!"), ord("~") + 1)))
+_ID_CHARS_MAX, _KEY_CHARS_MAX, _TOOL_CHARS = 128, 512, 4_000
+_API, _SOCKET = "/v1", "memoryd.sock"
+"""As `memoryd.wire` has them, whose import takes longer than all of ours; a test compares."""
 
 
 class _LateError(Exception):
@@ -52,14 +62,14 @@ def main(arguments: Sequence[str]) -> NoReturn:
     """Run the hook `EVENT [--host NAME] [--agent ID] [--socket PATH] [--seconds NUMBER]`, and end the process."""
     try:
         host, event, agent, path, seconds = _read(arguments)
-        signal.signal(signal.SIGALRM, _late)
+        signal(SIGALRM, _late)
         left = max(_MIN_SECONDS, seconds - seconds_since_start())
         try:
-            signal.setitimer(signal.ITIMER_REAL, left)
+            setitimer(ITIMER_REAL, left)
             run(host, event, agent, path, time.monotonic() + left)
         finally:
             # the time may run out while another error is reported
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            setitimer(ITIMER_REAL, 0)
     except _LateError:
         _complain("no answer in time")
     except Exception as exc:  # the agent must go on, whatever it is
@@ -69,59 +79,53 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
     """Read the hook's JSON, and answer or keep it; raises what goes wrong."""
-    hook = json.loads(sys.stdin.buffer.read(_INPUT_BYTES))
+    moment = host.events.get(event)
+    if moment is None:
+        raise ValueError(f"there is no event {event[:40]!r}: {', '.join(host.events)}")
+    hook = read_json(sys.stdin.buffer.read(_INPUT_BYTES))
     if not isinstance(hook, dict):
         raise ValueError("standard input holds no JSON object")
     if hook.get("agent_id"):
         return  # of a sub-agent, whose messages are no turns of the person
-    key = session_key(hook, host.name, agent)
-    moment = host.events.get(event)
-    if moment is None:
-        raise ValueError(f"there is no event {event[:40]!r}: {', '.join(host.events)}")
+    who = {"sessionKey": session_key(hook, host, agent), "agent": agent}
 
     def asking(seconds: float) -> Ask:
-        who = {"sessionKey": key, "agent": agent}
         return lambda target, body: call(
             path, target, {name: one for name, one in {**who, **body}.items() if one not in ("", None)}, seconds
         )
 
-    if moment not in TELLS:
-        _run_in_child(asking, lambda ask: keep(moment, hook, ask, lambda: _exchange(host, hook)))
+    if moment not in host.tells:
+        _run_in_child(asking, lambda ask: keep(moment, host, hook, ask, lambda: _exchange(host, hook)))
         return
+    if (asked := request(moment, host, hook)) is None:
+        return
+    target, body = asked
     left = max(0.01, until - time.monotonic())
     limit = max(1, int((left - _REPLYING_SECONDS) * 1000))
     try:
-        text = answer_text(moment, hook, limit, asking(left))
+        text = answer_text(asking(left)(target, {**body, **({"deadlineMs": limit} if target == "/turns" else {})}))
     except (_LateError, TimeoutError):
-        if moment == "prompt" and (prompt := _text(hook, "prompt")):
-            _late_prompt(host, event, prompt, asking)
+        setitimer(ITIMER_REAL, 0)
+        if moment == "prompt" and (name := command_in(str(body["text"]))):
+            # a command is not carried out by a child, whose result no one would read
+            _write_context(host, event, not_done(name))
+            return
+        # a slow daemon stores the message then; it stores a message once, though it gets it twice
+        _run_in_child(asking, lambda ask: ask(target, {**body, "unread": True}))
         raise
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    setitimer(ITIMER_REAL, 0)
     _write_context(host, event, text)
-
-
-def _late_prompt(host: Host, event: str, prompt: str, asking: Callable[[float], Ask]) -> None:
-    """Leave a prompt that was not answered in time to a child, but no command, whose result no one would read.
-
-    A slow daemon stores the message then; it stores a message once, though it gets it twice.
-    """
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    if name := command_in(prompt):
-        _write_context(host, event, not_done(name))
-    else:
-        _run_in_child(asking, lambda ask: ask("/turns", {**message("user", prompt), "k": 1}))
 
 
 def _write_context(host: Host, event: str, text: str) -> None:
     """Write a text that the agent reads beside its prompt; nothing for an empty one."""
     if text:
-        sys.stdout.write(json.dumps(host.reply(event, text)) + "\n")
-        sys.stdout.flush()
+        os.write(1, f"{written_json(output(host, event, text))}\n".encode("ascii"))
 
 
 def _run_in_child(asking: Callable[[float], Ask], work: Callable[[Ask], object]) -> None:
     """Let a child do the work; the agent sees the hook end at once."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    setitimer(ITIMER_REAL, 0)
     if os.fork():
         return
     try:
@@ -129,15 +133,15 @@ def _run_in_child(asking: Callable[[float], Ask], work: Callable[[Ask], object])
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
-        signal.setitimer(signal.ITIMER_REAL, KEEPING_SECONDS)
+        setitimer(ITIMER_REAL, KEEPING_SECONDS)
         work(asking(KEEPING_SECONDS))
     finally:
         os._exit(0)
 
 
 def _exchange(host: Host, hook: dict[str, Any]) -> tuple[str, str]:
-    path = hook.get("transcript_path")
-    return host.read(os.path.expanduser(path)) if isinstance(path, str) else ("", "")  # noqa: PTH111
+    path = _text(host, hook, "transcript")
+    return last_exchange(os.path.expanduser(path)) if path and host.has_transcript else ("", "")  # noqa: PTH111
 
 
 def _read(arguments: Sequence[str]) -> tuple[Host, str, str, str, float]:
@@ -145,7 +149,7 @@ def _read(arguments: Sequence[str]) -> tuple[Host, str, str, str, float]:
     values = dict(zip(options[::2], options[1::2], strict=False))
     agent = values.get("--agent") or os.environ.get("MEMORYD_AGENT_ID") or ""
     host, path = HOSTS[values.get("--host", DEFAULT.name)], values.get("--socket") or default_socket()
-    return host, event, agent.lower(), path, float(values.get("--seconds", SECONDS))
+    return host, event, agent.lower(), path, float(values.get("--seconds", min(SECONDS, host.waits / 2)))
 
 
 def _late(_signal: int, _frame: object) -> NoReturn:
@@ -157,33 +161,60 @@ def _complain(reason: str) -> None:
     os.write(2, f"memoryd: {line}\n".encode("utf-8", "backslashreplace"))
 
 
-def session_key(hook: dict[str, Any], host: str, agent: str) -> str:
-    """Return the key of the session of a hook's JSON: a direct chat; raises ValueError where it has no plain id."""
-    session = hook.get("session_id")
-    if not isinstance(session, str) or not _SESSION_ID.fullmatch(session):
+def session_key(hook: dict[str, Any], host: Host, agent: str) -> str:
+    """Return the key of the session of a hook's JSON; raises ValueError where it has no plain id.
+
+    It is a direct chat, unless the host says itself of what kind it is.
+    """
+    session = _text(host, hook, "session")
+    chars, most = (_KEY_CHARS, _KEY_CHARS_MAX) if host.has_keys else (_ID_CHARS, _ID_CHARS_MAX)
+    if not 0 < len(session) <= most or not chars.issuperset(session):
         raise ValueError("the hook names no session")
     owner = f"agent:{agent}:" if agent else ""
-    return f"{owner}{host}:direct:{session}"
+    return session if host.has_keys else f"{owner}{host.name}:direct:{session}"
 
 
-def answer_text(moment: SessionMoment, hook: dict[str, Any], milliseconds: int, ask: Ask) -> str:
-    """Ask at a moment of `TELLS`, and return the text for the agent, which may be empty."""
+def request(moment: SessionMoment, host: Host, hook: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """Return the target and the body of what a moment asks that tells something; None where there is nothing to ask.
+
+    `*` leaves out the stable block, unless the daemon knows that the session was not told it.
+    """
     if moment == "start":
-        reply = ask("/sessions/start", {})
-        return _join_within_limit([reply.get("bundle"), reply.get("context")])
-    prompt = _text(hook, "prompt")
-    if not prompt.strip():
-        return ""
-    reply = ask("/turns", {**message("user", prompt), "encode": "anthropic", "deadlineMs": milliseconds})
-    return _join_within_limit([_render_result(reply.get("command")), _tail(reply.get("bundle")), _other_turns(reply)])
+        return "/sessions/start", {}
+    if moment == "prompt":
+        prompt = _text(host, hook, "prompt")
+        return ("/turns", {**message("user", prompt), "ifNoneMatch": "*"}) if prompt.strip() else None
+    error, given = _text(host, hook, "error"), field(host, hook, "tool_input")
+    if not error.strip() or hook.get("is_interrupt"):
+        return None
+    command = given.get("command") if isinstance(given, dict) else given
+    event = {
+        "type": "tool_failed",
+        "tool": _text(host, hook, "tool_name")[:200],
+        "input": _clean(command)[:_TOOL_CHARS],
+        # of a long output its beginning and its end, where errors stand
+        "text": error[:_TOOL_CHARS] + error[_TOOL_CHARS:][-_TOOL_CHARS:],
+    }
+    return "/turns", {"role": "tool", "event": event, "ifNoneMatch": "*"}
 
 
-def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]) -> None:
+def answer_text(reply: dict[str, Any]) -> str:
+    """Return the text for the agent, which may be empty, of the daemon's reply to a `request`."""
+    return _join_within_limit([_render_result(reply.get("command")), reply.get("bundle"), _other_turns(reply)])
+
+
+def keep(
+    moment: SessionMoment, host: Host, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]
+) -> None:
     """Report to the daemon what happened; `exchange` reads from the transcript what the hook's JSON lacks."""
-    if moment == "end":
-        ask("/turns", {**message("system", ""), "event": {"type": "end", "text": _text(hook, "reason")[:200]}})
+    if moment in ("prompt", "tool_failed"):
+        if moment == "prompt" and (prompt := _text(host, hook, "prompt")).strip():
+            ask("/turns", {**message("user", prompt), "unread": True})
         return
-    answer = _text(hook, "last_assistant_message").strip() if moment == "answer" else ""
+    if moment == "end":
+        ask("/turns", {**message("system", ""), "event": {"type": "end", "text": _text(host, hook, "reason")[:200]}})
+        return
+    answer = _text(host, hook, "answer").strip() if moment == "answer" else ""
     if not answer:
         answer = exchange()[1]
     if answer and not ask("/turns", message("assistant", answer)).get("remembered"):
@@ -193,8 +224,8 @@ def keep(moment: SessionMoment, hook: dict[str, Any], ask: Ask, exchange: Callab
 
 
 def message(role: str, text: str) -> dict[str, Any]:
-    """Return the body of a message: no longer than the daemon takes it, and in characters that JSON has."""
-    return {"role": role, "text": text[:100_000].encode("utf-8", "replace").decode()}
+    """Return the body of a message, no longer than the daemon takes it."""
+    return {"role": role, "text": _clean(text[:100_000])}
 
 
 def command_in(prompt: str) -> str:
@@ -225,25 +256,23 @@ def _keep_both(answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -
     if command_in(question):
         return  # the agent has read that it was not carried out
     if question and last_answer in ("", answer):
-        ask("/turns", {**message("user", question), "k": 1})
+        ask("/turns", {**message("user", question), "unread": True})
         ask("/turns", message("assistant", answer))
 
 
-def _text(hook: dict[str, Any], key: str) -> str:
-    value = hook.get(key)
-    return value if isinstance(value, str) else ""
+def _text(host: Host, hook: dict[str, Any], name: str) -> str:
+    return _clean(field(host, hook, name))
 
 
-def _tail(bundle: object) -> str:
-    """Return what was recalled for the prompt; the stable block was in the context at the beginning already."""
-    blocks = bundle.get("system", []) if isinstance(bundle, dict) else []
-    return "".join(str(block["text"]) for block in blocks if "cache_control" not in block)
+def _clean(value: object) -> str:
+    """Return a text in characters that JSON has; of anything else none."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _other_turns(reply: dict[str, Any]) -> object:
     """Return the turns that the prompt takes up again, unless they are of its own session: the agent has these."""
     sequence = reply.get("sequence")
-    is_own = isinstance(sequence, list) and any(turn.get("session") == reply.get("session") for turn in sequence)
+    is_own = isinstance(sequence, list) and any(turn.get("session") == reply.get("session", "") for turn in sequence)
     return None if is_own else reply.get("context")
 
 
@@ -265,6 +294,36 @@ def _join_within_limit(parts: list[object]) -> str:
     return text
 
 
+class _Scanner:
+    """What the scanner of `json` goes by."""
+
+    strict, object_hook, object_pairs_hook = False, None, None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def read_json(data: bytes) -> object:
+    """Return what `json.loads` does of UTF-8; raises ValueError, RecursionError."""
+    text = data.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
+    try:
+        value, end = make_scanner(_Scanner)(text, 0)  # type: ignore[arg-type]
+    except StopIteration:
+        end = -1
+    if end != len(text):
+        raise ValueError("this is no JSON")
+    return value
+
+
+def written_json(value: object) -> str:
+    """Return as JSON, in ASCII, what is made of dicts, lists, texts, whole numbers, booleans and None."""
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{written_json(name)}: {written_json(one)}' for name, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(written_json, value))}]"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
 _REPLY_BYTES = 4 * 1024 * 1024
 
 
@@ -273,25 +332,27 @@ def call(path: str, target: str, body: dict[str, Any], seconds: float) -> dict[s
 
     Raises OSError after so many seconds of silence, ValueError for a refusal and for an answer that is no reply.
     """
-    data = json.dumps(body).encode("ascii")
-    head = f"POST {API}{target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-    head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(seconds)
-        connection.connect(path)
-        connection.sendall(head.encode("ascii") + data)
-        answer = bytearray()
-        while part := connection.recv(65_536):
-            answer += part
-            if len(answer) > _REPLY_BYTES:
-                raise ValueError("the reply is too long")
+    connection = socket(AF_UNIX, SOCK_STREAM)
+    connection.settimeout(seconds)
+    connection.connect(path)
+    data = written_json(body)
+    head = f"POST {_API}{target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    connection.sendall(
+        f"{head}Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n{data}".encode("ascii")
+    )
+    answer = bytearray()
+    while part := connection.recv(65_536):
+        answer += part
+        if len(answer) > _REPLY_BYTES:
+            raise ValueError("the reply is too long")
+    connection.close()
     return _parse_reply(bytes(answer))
 
 
 def _parse_reply(answer: bytes) -> dict[str, Any]:
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].split(b" ")
-    reply = json.loads(body)
+    reply = read_json(body)
     if len(status) < 2 or not status[1].startswith(b"2") or not isinstance(reply, dict):
         error = reply.get("error") if isinstance(reply, dict) else None
         raise ValueError(error.get("message") if isinstance(error, dict) else "no reply of memoryd")
@@ -304,9 +365,19 @@ _SHORT = 103
 
 def default_socket() -> str:
     """Return the path of the socket; the same as `memoryd.config.paths.socket_path`."""
-    named, runtime = os.environ.get("MEMORYD_SOCKET", ""), os.environ.get("XDG_RUNTIME_DIR", "")
-    plain = named or (f"{runtime.rstrip('/')}/memoryd/{SOCKET_NAME}" if runtime else "")
-    if plain.startswith("/") and len(os.fsencode(plain)) <= _SHORT:
+    named, runtime, state, home = map(
+        os.environ.get, ("MEMORYD_SOCKET", "XDG_RUNTIME_DIR", "MEMORYD_STATE_DIR", "HOME"), ("",) * 4
+    )
+    if named:
+        plain = named
+    elif runtime:
+        plain = f"{runtime.rstrip('/')}/memoryd/{_SOCKET}"
+    else:
+        # where the system has no runtime folder, as on macOS
+        folder = os.environ.get("XDG_STATE_HOME") or f"{home}/.local/state"
+        plain = f"{state or f'{folder}/memoryd'}/run/{_SOCKET}"
+    is_plain = plain.startswith("/") and "//" not in plain and "/./" not in plain
+    if is_plain and len(os.fsencode(plain)) <= _SHORT:
         return plain
     # imported here, since it takes longer to load than all the rest
     from memoryd.config.paths import socket_path

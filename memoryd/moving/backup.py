@@ -1,36 +1,45 @@
-"""Making a backup: the configuration, every ledger with its key, conversations, and on demand the notes.
+"""Making a backup, and bringing it back."""
 
-Ledgers are copied as they are at one moment, while others may write; the rest as it is on disk.
-"""
-
+import filecmp
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from memoryd import __version__
 from memoryd.config.agents import Agent
-from memoryd.config.loading.masking import masked_text
-from memoryd.errors import ConfigError, InvalidRequest, StoreUnavailable
+from memoryd.config.loading.load import loaded_of
+from memoryd.config.loading.masking import masked_text, unmasked_text
+from memoryd.config.loading.raw import ConfigText, Raw, parse, read
+from memoryd.domain.memories.changes.tombstones import parsed, rendered
+from memoryd.domain.sessions.documents import parse_session
+from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
+from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError, StoreUnavailable
 from memoryd.moving.archive import (
     CONFIG,
     FORGOTTEN,
     GOLDEN,
+    MAIN_FILE,
     BackupManifest,
+    BackupPlaces,
     BackupWorkspace,
     BackupWriter,
     ByteProgress,
+    OpenBackup,
     belongs_in_backup,
     is_conversation_file,
     is_ledger,
     is_note_file,
+    is_session_file,
+    place_of,
     scratch_folder,
 )
-from memoryd.store.ledger.file import LEDGER, copy_ledger, is_ledger_name
+from memoryd.moving.replacing import Replacement
+from memoryd.store.ledger.file import LEDGER, LOGS, carry_marks, copy_ledger, figures, is_ledger_name
 
 KEY_SUFFIX = ".forgotten-key"
 
@@ -186,3 +195,227 @@ def contents_of(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
         ("conversation", sessions),
         ("note", notes),
     ]
+
+
+_NAME_BYTES_MAX: Final = 255
+_SESSION_BYTES_MAX: Final = 64 << 20
+"""The daemon reads no larger one."""
+_UNCHANGED: Final = "nothing was changed"
+
+
+class Restored(Struct, rename="camel"):
+    """What a restore changes, and what its owner should know of it."""
+
+    replaced: list[Path] = field(default_factory=list)
+    added: list[Path] = field(default_factory=list)
+    same: int = 0
+    carried: int = 0
+    """Things forgotten since the backup, which stay so."""
+    missing_keys: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def staged(
+    backup: OpenBackup,
+    places: BackupPlaces,
+    replacement: Replacement,
+    report: ByteProgress,
+    *,
+    keeps_config: bool = False,
+    into: Sequence[Path] = (),
+) -> Restored:
+    """Verify all members, and lay those that differ from what is there into the replacement.
+
+    `keeps_config` leaves the configuration that is there; `into` are folders to write into that it does not name.
+    Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
+    """
+    staging = _Staging(backup, places, replacement, keeps_config, into)
+    staging.take_members(report)
+    staging.require_named()
+    staging.leave_damaged()
+    staging.settle()
+    replacement.require_places()
+    return staging.result
+
+
+class _Staging(Struct):
+    """A restore that is being prepared: `targets` are the places of the members that were verified, by their names."""
+
+    backup: OpenBackup
+    places: BackupPlaces
+    replacement: Replacement
+    keeps_config: bool
+    into: Sequence[Path]
+    targets: dict[str, Path] = field(default_factory=dict)
+    result: Restored = field(default_factory=Restored)
+
+    def take_members(self, report: ByteProgress) -> None:
+        done, seen = 0, set[str]()
+        for member in self.backup.manifest.members:
+            target = place_of(member.name, self.places)
+            if target is None:
+                raise InvalidRequest(f"{self.backup.file.name} has a member of no known name: {member.name[:80]!r}")
+            if (real := os.path.realpath(target)) in seen:
+                raise InvalidRequest(f"{self.backup.file.name} has two members for {target}", hint=_UNCHANGED)
+            seen.add(real)
+            _require_fit(member.name, target, self.places)
+            with self.replacement.put(target) as file:
+                self.backup.copy(member, file)
+            if is_ledger(member.name):
+                figures(self.replacement.staged(target), is_strict=True)
+            done += member.bytes
+            report(member.name, done)
+            if member.name == CONFIG and not self.keeps_config:
+                self._fill_keys(target)
+            self.targets[member.name] = target
+
+    def _fill_keys(self, target: Path) -> None:
+        """Put the keys of the present configuration in the stead of those that were masked."""
+        staged_file = self.replacement.staged(target)
+        present = _present(target, self.result)
+        text, self.result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), present)
+        staged_file.write_text(text, "utf-8")
+        try:
+            loaded_of(ConfigText(text), target)
+        except ConfigError as exc:
+            raise InvalidRequest(
+                f"memoryd refuses the configuration of the backup: {'; '.join(exc.problems)}",
+                hint="nothing was changed; --keep-config restores all but the configuration",
+            ) from exc
+
+    def require_named(self) -> None:
+        """Raise InvalidRequest for a folder that neither the configuration names, as it will be, nor the command line.
+
+        What a made-up backup says of itself is no reason to write anywhere.
+        """
+        config = self.places.config
+        is_new = self.replacement.has(config) and not self.keeps_config
+        agents = _agents(config, self.replacement.staged(config) if is_new else config)
+        named = {os.path.realpath(one) for one in self.into}
+        named |= {os.path.realpath(folder) for one in agents for folder in (one.workspace, one.ledger_path.parent)}
+        for name in self.targets:
+            top, _, rest = name.partition("/")
+            if top in ("workspaces", "ledgers"):
+                folders = self.places.workspaces if top == "workspaces" else self.places.folders
+                if os.path.realpath(folder := folders[int(rest.split("/")[0])]) not in named:
+                    raise InvalidRequest(
+                        f"the backup writes into {folder}, which the configuration does not name",
+                        hint=f"nothing was changed; if it is yours, name it: --into {folder}",
+                    )
+
+    def leave_damaged(self) -> None:
+        """Leave out damaged conversations: the daemon could not read them, and a sound one may be in their place."""
+        for name, target in self.targets.items():
+            if not name.startswith("workspaces/") or not is_session_file(_below(name)):
+                continue
+            file = self.replacement.staged(target)
+            try:
+                if file.stat().st_size > _SESSION_BYTES_MAX:
+                    raise DamagedDocumentError("it is too large")
+                if (found := parse_session(file.read_bytes()).id) != target.stem:
+                    raise DamagedDocumentError(f"its session_id is {found!r}")
+            except (DamagedDocumentError, ForeignDocumentError) as exc:
+                self.replacement.leave(target)
+                self.result.notes.append(f"{name} of the backup is left out: {exc}")
+
+    def settle(self) -> None:
+        """Leave out files that are the same already, and carry what was forgotten since into those that come back."""
+        workspaces, replacement, result = set[Path](), self.replacement, self.result
+        for name, target in self.targets.items():
+            if is_ledger(name):
+                result.carried += settle_ledger(target, replacement, result.notes)
+            elif name.endswith(f"/{FORGOTTEN}"):
+                _join_forgotten(target, replacement.staged(target))
+            elif name == CONFIG and self.keeps_config:
+                replacement.leave(target)
+            if not replacement.has(target):
+                continue
+            if not is_ledger(name) and _is_same_file(target, replacement.staged(target)):
+                replacement.leave(target)
+                result.same += 1
+                continue
+            (result.replaced if os.path.lexists(target) else result.added).append(target)
+            if name.startswith("workspaces/") and not is_note_file(_below(name)) and is_conversation_file(_below(name)):
+                workspaces.add(self.places.workspaces[int(name.split("/")[1])])
+        for workspace in sorted(workspaces):
+            # made anew of the sessions
+            replacement.remove(workspace / MAIN_FILE)
+
+
+def _require_fit(name: str, target: Path, places: BackupPlaces) -> None:
+    """Raise InvalidRequest where a link leads out of the workspace, or something else than a file is there."""
+    if any(len(os.fsencode(part)) > _NAME_BYTES_MAX for part in target.parts):
+        raise InvalidRequest(f"a name is too long: {target.name[:80]!r}…", hint=_UNCHANGED)
+    try:
+        os.lstat(target)
+        is_folder = target.is_dir()
+    except (FileNotFoundError, NotADirectoryError):
+        is_folder = False
+    except OSError as exc:
+        raise InvalidRequest(f"nothing can stand at {target}: {exc.strerror}", hint=_UNCHANGED) from exc
+    if is_folder:
+        raise InvalidRequest(f"{target} is a folder, where the backup has a file")
+    if name.startswith("workspaces/"):
+        workspace = places.workspaces[int(name.split("/")[1])]
+        parent, root = Path(os.path.realpath(target.parent)), Path(os.path.realpath(workspace))
+        if not parent.is_relative_to(root) or target.is_symlink():
+            raise InvalidRequest(f"a link at {target} leads out of the workspace", hint=_UNCHANGED)
+    elif target.is_symlink() and name != CONFIG:
+        raise ForeignDatabase(f"{target} is a link, which a ledger must not be", hint=_UNCHANGED)
+
+
+def _present(config: Path, result: Restored) -> Raw:
+    try:
+        return parse(config.read_text("utf-8-sig"), config)
+    except FileNotFoundError:
+        return {}
+    except (ConfigError, OSError, ValueError):
+        result.notes.append(f"{config} could not be read, so that its keys are not taken over")
+        return {}
+
+
+def _agents(config: Path, text: Path) -> Sequence[Agent]:
+    """Return the agents of a configuration that lies, or is to lie, at a place; none of one that memoryd refuses."""
+    try:
+        return loaded_of(read(text) if os.path.lexists(text) else ConfigText(), config).config.resolved_agents()
+    except ConfigError:
+        return ()
+
+
+def _below(name: str) -> str:
+    return name.split("/", 2)[2]
+
+
+def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
+    """Have the logs of the present ledger go with it, and its marks come into the one that is staged.
+
+    Returns how many marks are new to that; what cannot be carried is told.
+    """
+    for ending in LOGS:
+        replacement.remove(target.with_name(target.name + ending))
+    key = target.with_name(target.name + KEY_SUFFIX)
+    if not os.path.lexists(target):
+        return 0
+    try:
+        has_same_key = not replacement.has(key) or _is_same_file(key, replacement.staged(key)) or not key.exists()
+        carried = carry_marks(target, replacement.staged(target), has_same_key=has_same_key)
+    except (StoreError, OSError) as exc:
+        notes.append(f"{target} cannot be read, so that what was forgotten since is not known any more: {exc}")
+        return 0
+    if not has_same_key:
+        notes.append(f"what was forgotten since in {target} is not known any more: another key")
+    return carried
+
+
+def _join_forgotten(present: Path, new: Path) -> None:
+    """Join the marks of what is forgotten now with those of the backup."""
+    files = [one.read_text("ascii", "replace") for one in (present, new) if one.is_file()]
+    new.write_text(rendered(frozenset().union(*map(parsed, files))))
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether both can be read and have the same bytes."""
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False

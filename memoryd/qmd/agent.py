@@ -20,10 +20,9 @@ from memoryd.domain.sessions.conversation_parts import export_name
 from memoryd.files.ignore import Ruling, patterns_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
-from memoryd.qmd.conversations import ExportedSearch, Exports, exported_collection
-from memoryd.qmd.engine import NAME, ChangedSince, QmdSearch, ResultFiles
-from memoryd.qmd.index_writer import CommandSeconds, ModelLinks
-from memoryd.qmd.maintenance import MaintenanceRules, Supplies
+from memoryd.qmd.engine import NAME, ChangedSince, ExportedSearch, Exports, QmdSearch, ResultFiles, exported_collection
+from memoryd.qmd.index_writer import MaintenanceRules, ModelLinks
+from memoryd.qmd.maintenance import Supplies
 from memoryd.qmd.program import QmdHome
 from memoryd.qmd.sidecar import QmdSettings, QmdSidecar, QmdState
 from memoryd.search.combined import FallbackSearch
@@ -262,10 +261,8 @@ def _settings(config: QmdSection) -> QmdSettings:
             debounce=update.debounce_ms / 1000,
             boot_delay=delay if update.on_boot else None,
             embed_interval=update.embed_interval.total_seconds(),
-        ),
-        seconds=CommandSeconds(
-            command=update.command_timeout_ms / 1000,
-            update=update.update_timeout_ms / 1000,
-            embed=update.embed_timeout_ms / 1000,
+            command_seconds=update.command_timeout_ms / 1000,
+            update_seconds=update.update_timeout_ms / 1000,
+            embed_seconds=update.embed_timeout_ms / 1000,
         ),
     )

@@ -10,10 +10,9 @@ import errno
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from functools import lru_cache
-from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +24,7 @@ from memoryd.config.qmd import QmdPathSection
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
-from memoryd.domain.patterns import PatternStep, Places, any_run, anything, folders, literal, one_of, reaches_end
+from memoryd.domain.patterns import Places, parsed_glob
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
@@ -36,14 +35,6 @@ NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
 _NOT_IN_NAMES: Final = expression(r"[^a-z0-9-]+")
 _BRACES: Final = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
-_PIECES: Final = expression(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
-_RANGES: Final = expression(r"(.)-(.)|(.)", re.DOTALL)
-_WILD: Final[Mapping[str, PatternStep]] = {
-    "**/": folders,
-    "**": anything,
-    "*": any_run,
-    "?": one_of((), is_negated=True),
-}
 _SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
 _MAX_ALTERNATIVES: Final = 64
 MARKDOWN = "**/*.{md,MD}"
@@ -111,11 +102,10 @@ def escaped(name: str) -> str:
 def matches(pattern: str, relative: str) -> bool:
     """Tell whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a list of globs with commas."""
     text = Places(relative)
-    for glob in _alternatives(pattern):
-        lead, steps = _compiled(glob)
-        if relative.startswith(lead) and reaches_end(steps, text, start=len(lead)):
-            return True
-    return False
+    return any(_parsed(glob.removeprefix("./")).matches(text) for glob in _alternatives(pattern))
+
+
+_parsed = lru_cache(maxsize=256)(parsed_glob)
 
 
 @lru_cache(maxsize=256)
@@ -132,28 +122,6 @@ def _alternatives(pattern: str) -> tuple[str, ...]:
             before, after = one[: braces.start()], one[braces.end() :]
             todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
     return tuple(done)
-
-
-@lru_cache(maxsize=256)
-def _compiled(glob: str) -> tuple[str, tuple[PatternStep, ...]]:
-    """Return the characters that must lead, by which most paths are told apart at once, and the rest of a glob."""
-    pieces = _PIECES.findall(glob.removeprefix("./"))
-    lead = "".join(piece[-1] for piece in takewhile(lambda piece: piece not in _WILD and not _is_class(piece), pieces))
-    return lead, tuple(map(_step, pieces[len(lead) :]))
-
-
-def _is_class(piece: str) -> bool:
-    return len(piece) > 2 and piece[0] == "["
-
-
-def _step(piece: str) -> PatternStep:
-    if piece in _WILD:
-        return _WILD[piece]
-    if not _is_class(piece):
-        return literal(piece[-1])
-    is_negated = piece[1] in "!^" and len(piece) > 3
-    ranges = _RANGES.findall(piece[1 + is_negated : -1])
-    return one_of([(first or only, last or only) for first, last, only in ranges], is_negated=is_negated)
 
 
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:

@@ -39,19 +39,27 @@ RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
 """The files that `qmd pull` leaves in the folder of its models."""
 
 
-class CommandSeconds(Struct, frozen=True, kw_only=True):
-    """How long a command may take before it is killed."""
+class MaintenanceRules(Struct, frozen=True, kw_only=True):
+    """Seconds. An interval of 0 means never; `boot_delay` None means no update at the start."""
 
-    command: float = 30.0
-    update: float = 120.0
-    embed: float = 120.0
+    makes_vectors: bool = False
+    interval: float = 300.0
+    debounce: float = 15.0
+    boot_delay: float | None = 0.0
+    embed_interval: float = 3600.0
+    probe_again: float = 60.0
+    """After the program was not found, or is none we can use."""
+    command_seconds: float = 30.0
+    """How long a command may take before it is killed; of two kinds there is more to do."""
+    update_seconds: float = 120.0
+    embed_seconds: float = 120.0
 
 
 class IndexWriter(Struct, kw_only=True):
     """Runs what writes, one at a time: its methods are called by one loop. All of them raise SidecarError."""
 
     installation: QmdInstallation
-    seconds: CommandSeconds
+    rules: MaintenanceRules
     on_removed: Callable[[], None]
     _identity: tuple[int, int] | None = None
     _rebuilt_at: float = float("-inf")
@@ -59,27 +67,27 @@ class IndexWriter(Struct, kw_only=True):
 
     async def status(self) -> int | None:
         """Open the database, which tells more than `--version`; return how many vectors it holds."""
-        return vectors_in((await self._run("status", seconds=self.seconds.command)).stdout)
+        return vectors_in((await self._run("status", seconds=self.rules.command_seconds)).stdout)
 
     async def keep_collections(self, names: Set[str]) -> None:
         """Take every other collection out: by the configuration alone, its documents would stay in the index."""
         for name in sorted(await asyncio.to_thread(self.installation.home.configured) - names):
             if name == sanitised(name):
-                await self.installation.run("collection", "remove", name, seconds=self.seconds.command)
+                await self.installation.run("collection", "remove", name, seconds=self.rules.command_seconds)
 
     async def update(self) -> None:
         """Read all collections."""
-        await self._run("update", seconds=self.seconds.update)
+        await self._run("update", seconds=self.rules.update_seconds)
 
     async def embed(self) -> str | None:
         """Make the vectors that are missing; return what stood in the way of some."""
         try:
-            outcome = await self._run("embed", seconds=self.seconds.embed)
+            outcome = await self._run("embed", seconds=self.rules.embed_seconds)
         except SidecarError as exc:
             # those of another model are of another length, and go first
             if "dimension" not in str(exc).lower():
                 raise
-            outcome = await self._run("embed", "-f", seconds=self.seconds.embed)
+            outcome = await self._run("embed", "-f", seconds=self.rules.embed_seconds)
         return next((line.strip() for line in outcome.stdout.splitlines() if STILL_FAILED in line), None)
 
     async def clean(self) -> None:
@@ -87,7 +95,7 @@ class IndexWriter(Struct, kw_only=True):
         home = self.installation.home
         if await asyncio.to_thread(home.is_clean):
             return
-        await self._run("cleanup", seconds=self.seconds.update)
+        await self._run("cleanup", seconds=self.rules.update_seconds)
         # the server may be reading, and the log would keep what the file has lost
         if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
             raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
@@ -168,19 +176,6 @@ class QmdModel(Struct, frozen=True):
     trouble: str | None = None
 
 
-class QmdModels(Struct, frozen=True):
-    """The model of each role."""
-
-    embed: QmdModel
-    generate: QmdModel
-    rerank: QmdModel
-
-    @property
-    def paths(self) -> dict[str, Path]:
-        """The path of each role, by the name that qmd has for it."""
-        return {"embed": self.embed.path, "generate": self.generate.path, "rerank": self.rerank.path}
-
-
 class ModelLinks(Struct):
     """Finds the model files anew at each call, and reads the header of one only when the file is another."""
 
@@ -189,18 +184,15 @@ class ModelLinks(Struct):
     environment: Mapping[str, str]
     _looked_at: dict[tuple[object, ...], str | None] = field(default_factory=dict)
 
-    def find(self) -> QmdModels:
-        """Return what qmd is given for each role; its links are as they should be afterwards."""
+    def find(self) -> dict[str, QmdModel]:
+        """Return what qmd is given for each role, by its name for it; the links are as they should be afterwards."""
         cache = Path(self.environment.get("XDG_CACHE_HOME", ""))
         folder = (cache if cache.is_absolute() else Path.home() / ".cache") / "qmd" / "models"
         embed = folder / EMBED_MODEL
         if not embed.is_file():
             embed = _own_model(self.agent, self.environment) or embed
-        return QmdModels(
-            embed=self._show("embed", embed),
-            generate=self._show("generate", folder / GENERATE_MODEL),
-            rerank=self._show("rerank", folder / RERANK_MODEL),
-        )
+        files = {"embed": embed, "generate": folder / GENERATE_MODEL, "rerank": folder / RERANK_MODEL}
+        return {role: self._show(role, model) for role, model in files.items()}
 
     def _show(self, role: str, model: Path) -> QmdModel:
         """Link to the model of a role, or to none if it is in trouble.

@@ -6,7 +6,7 @@ One loop does all of it, so two writers of one index never meet.
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import structlog
@@ -16,25 +16,13 @@ from msgspec.structs import replace
 from memoryd.domain.breaker import Breaker
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.index_writer import CommandSeconds, IndexWriter, QmdModels
+from memoryd.qmd.index_writer import IndexWriter, MaintenanceRules, QmdModel
 from memoryd.qmd.program import QmdInstallation
 from memoryd.retry import happens
 
 NEVER: Final = float("inf")
 EMBED_RETRY: Final = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
-
-
-class MaintenanceRules(Struct, frozen=True, kw_only=True):
-    """Seconds. An interval of 0 means never; `boot_delay` None means no update at the start."""
-
-    makes_vectors: bool = False
-    interval: float = 300.0
-    debounce: float = 15.0
-    boot_delay: float | None = 0.0
-    embed_interval: float = 3600.0
-    probe_again: float = 60.0
-    """After the program was not found, or is none we can use."""
 
 
 class Schedule(Struct, frozen=True):
@@ -145,7 +133,7 @@ class Supplies(Struct, frozen=True):
     """What an agent's qmd is given, asked for anew each time. All of it blocks and may raise OSError."""
 
     collections: Callable[[], Sequence[Collection]]
-    models: Callable[[], QmdModels]
+    models: Callable[[], Mapping[str, QmdModel]]
     show: Callable[[Sequence[Collection]], bool]
     """Bring what qmd reads to what is public now; False if something changed meanwhile."""
 
@@ -159,7 +147,6 @@ class QmdMaintenance:
         installation: QmdInstallation,
         supplies: Supplies,
         rules: MaintenanceRules,
-        seconds: CommandSeconds,
         on_change: Callable[[], None],
         on_new_index: Callable[[], None],
     ) -> None:
@@ -170,7 +157,7 @@ class QmdMaintenance:
         self._rules = rules
         self._on_change = on_change
         self._on_new_index = on_new_index
-        self._index = IndexWriter(installation=installation, seconds=seconds, on_removed=self._note_removed)
+        self._index = IndexWriter(installation=installation, rules=rules, on_removed=self._note_removed)
         self._schedule = first_schedule(rules, time.monotonic())
         self._looked_at = self._ended_at = 0.0
         self._wake = asyncio.Event()
@@ -305,8 +292,9 @@ class QmdMaintenance:
         """Bring the configuration to what it should be; collections that are gone take their documents with them."""
         collections = tuple(await asyncio.to_thread(self._supplies.collections))
         await self._index.keep_collections({one.name for one in collections})
-        models = self.state.models = await asyncio.to_thread(self._supplies.models)
-        is_new = await asyncio.to_thread(self._installation.home.write_config, collections, models.paths)
+        self.state.models = await asyncio.to_thread(self._supplies.models)
+        paths = {role: model.path for role, model in self.state.models.items()}
+        is_new = await asyncio.to_thread(self._installation.home.write_config, collections, paths)
         # at the start it is no news: whether there is an update then is for the rules to say
         if is_new and self.state.collections:
             self._schedule = self._schedule.demanded()
@@ -365,9 +353,9 @@ class QmdMaintenance:
 
     async def _make_vectors(self) -> str | None:
         """Return why some vectors are missing still; raises SidecarError if none can be made."""
-        models = self.state.models
-        if models is None or models.embed.trouble is not None:
-            raise SidecarError(f"there is no embedding model: {models and models.embed.trouble}")
+        model = self.state.models.get("embed")
+        if model is None or model.trouble is not None:
+            raise SidecarError(f"there is no embedding model: {model and model.trouble}")
         self.state.is_embedding = True
         try:
             return await self._index.embed()
@@ -409,7 +397,8 @@ class MaintenanceState(Struct):
     vectors: int | None = None
     is_embedding: bool = False
     collections: tuple[Collection, ...] = ()
-    models: QmdModels | None = None
+    models: Mapping[str, QmdModel] = {}
+    """By what they are for: `embed`, `generate`, `rerank`; none before the first look."""
 
     @property
     def is_current(self) -> bool:

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.index_writer import CommandSeconds
-from memoryd.qmd.maintenance import MaintenanceRules, MaintenanceState, QmdMaintenance, Supplies
+from memoryd.qmd.index_writer import MaintenanceRules
+from memoryd.qmd.maintenance import MaintenanceState, QmdMaintenance, Supplies
 from memoryd.qmd.program import Program, QmdHome, QmdInstallation
 from memoryd.qmd.query import (
     Complaint,
@@ -51,7 +51,6 @@ class QmdSettings(Struct, frozen=True, kw_only=True):
     query: float = 4.0
     idle: float = 600.0
     rules: MaintenanceRules
-    seconds: CommandSeconds
 
     @property
     def has_vectors(self) -> bool:
@@ -85,7 +84,6 @@ class QmdSidecar:
             installation=self.installation,
             supplies=supplies,
             rules=settings.rules,
-            seconds=settings.seconds,
             on_change=on_change,
             on_new_index=lambda: self.server.renew(),
         )
@@ -93,7 +91,7 @@ class QmdSidecar:
             spec=self.installation.server_spec,
             warm_up=self._warm_up,
             on_ready=on_ready,
-            times=ServerTimes(start=settings.seconds.command, idle=settings.idle, silence=0.75 * settings.query),
+            times=ServerTimes(start=settings.rules.command_seconds, idle=settings.idle, silence=0.75 * settings.query),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0
@@ -120,9 +118,8 @@ class QmdSidecar:
     @property
     def reranks(self) -> bool:
         """Whether results are reranked: it is wanted, and the model is there."""
-        models = self.state.models
-        is_there = models is not None and models.rerank.trouble is None
-        return self.settings.mode == "query" and self.settings.reranks and is_there
+        model = self.state.models.get("rerank")
+        return self.settings.mode == "query" and self.settings.reranks and model is not None and model.trouble is None
 
     @property
     def unavailable_because(self) -> str | None:

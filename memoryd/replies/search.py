@@ -197,8 +197,8 @@ class SearchHealth(TypedDict):
     complete: bool
     """Whether every arm that is switched on took part in full and no file was pending."""
     arms: dict[str, ArmReply]
-    """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker, and
-    `conversations` where these were asked."""
+    """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker,
+    `conversations` where these were asked, and `team` while that is out of reach."""
     pendingFiles: int
     """How many files are otherwise on disk than in the answer, as far as is known; what is gone does not count."""
     pendingEmbeddings: int

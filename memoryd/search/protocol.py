@@ -21,7 +21,7 @@ from memoryd.domain.ranking.snippets import SNIPPET_CHARS
 from memoryd.search.hits import Hit, best_verdict
 from memoryd.store.index.passages import ChunkRow
 
-LEXICAL, VECTOR = "lexical", "vector"
+LEXICAL, VECTOR, TEAM = "lexical", "vector", "team"
 """The arms that every engine has."""
 RERANK = "rerank"
 """What some engines have that puts into another order what the arms found; told beside them."""
@@ -212,6 +212,8 @@ class Freshness(Struct, frozen=True):
     is_dirty: bool = False
     hold: str = ""
     """Why pending files are not read, since nobody can say what is private."""
+    team: str = ""
+    """Why what the team shares may be older than it is there; empty if it is not, or there is no team."""
     outside: OutsideCount = field(default_factory=OutsideCount)
 
 
@@ -235,13 +237,14 @@ class DiskFollower(Struct, frozen=True, kw_only=True):
 
 
 def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
-    """Mark the vector arm as partial while passages wait for their vectors."""
+    """Mark the vector arm as partial while passages wait for their vectors, and the team's while it is out of reach."""
     vector = arms[VECTOR]
     if vector.took_part and freshness.pending_embeddings:
         count = freshness.pending_embeddings
         reason = f"{count} {'passage has' if count == 1 else 'passages have'} no vector yet"
         vector = replace(vector, state=ArmState.PARTIAL, reason=reason)
-    return {**arms, VECTOR: vector}
+    team = {TEAM: Arm(ArmState.PARTIAL, freshness.team)} if freshness.team else {}
+    return {**arms, VECTOR: vector, **team}
 
 
 def why_empty(found: Found, freshness: Freshness, query: Query) -> str:

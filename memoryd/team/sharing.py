@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+import structlog
 from msgspec import Struct
 
 from memoryd.config.team import TeamSection
@@ -32,6 +33,7 @@ from memoryd.errors import ConfigError, InvalidRequest, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
+log: Final = structlog.get_logger(__name__)
 SOON_SECONDS: Final = 2.0
 """After the start, before the other side is asked first."""
 SEND_SECONDS: Final = 20.0
@@ -44,6 +46,7 @@ PROMOTE: Final = "promote a memory"
 REVOKE: Final = "revoke a memory"
 SHARE: Final = "share notes"
 NO_DRIVER: Final = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
+NOT_ASKED: Final = "the other side was not asked since the start"
 UNSHAREABLE: Final = "{}: it matches team.share, and is not shared: {}"
 
 
@@ -76,6 +79,8 @@ class SharedNotes(Struct, frozen=True):
     texts: Mapping[str, str | None]
     refused: Mapping[str, str]
     """Why others that it names are not shared, by their paths."""
+    standing: Set[MemoryId] | None = None
+    """The ids under which one's own memories would be shared, as far as they hold; None while nobody knows."""
 
 
 class SharedMemory(Struct, frozen=True):
@@ -88,7 +93,8 @@ class SharedMemory(Struct, frozen=True):
 class TeamSharing:
     """What one person shares. `notes` returns what is to be shared by path, None while nobody knows.
 
-    The file `published` names the notes that this machine shares: what another one of the same person shares is left.
+    The file `published` names the notes that this machine shares, and the ids of the memories: what another one of the
+    same person shares is left. A memory that stands no more in the notes here, or was replaced, is taken back.
     """
 
     def __init__(
@@ -106,8 +112,6 @@ class TeamSharing:
         """Notes that are named and not shared, each with the reason."""
         self._notes = notes
         self._published = published
-        self._owed: frozenset[MemoryId] = frozenset()
-        """Memories that are to be taken back as soon as that can be done."""
         self._has_read = False
         self._minutes = minutes
         self._logs: Mapping[str, tuple[str, Sequence[PlacedLine]]] = {}
@@ -144,6 +148,7 @@ class TeamSharing:
                 made = with_promoted(text, path, [line])
             except NoPlaceError as exc:
                 raise InvalidRequest(str(exc), hint="mend that file in the repository of the team") from exc
+            await self._note(lambda published: published | {line.id})
             await self.carrier.apply(SharedChanges(put={path: made.encode()}, why=f"{PROMOTE} {short_id(line.id)}"))
             return (await self.memories())[line.id], True
 
@@ -153,6 +158,7 @@ class TeamSharing:
             # two machines may have shared the same on two days
             gone = [one for one in await self._lines() if one.placed.line.id in ids]
             if not gone:
+                await self._note(lambda published: published - set(ids))
                 return []
             paths = sorted({one.path for one in gone})
             texts = await self.carrier.read(paths)
@@ -167,18 +173,24 @@ class TeamSharing:
                 else:
                     remove.append(path)
             await self.carrier.apply(SharedChanges(put=put, remove=remove, why=REVOKE))
+            await self._note(lambda published: published - set(ids))
             return gone
 
-    def owe(self, ids: Collection[MemoryId], *, is_dry_run: bool) -> bool:
-        """Have memories taken back by the next exchange that can; return whether they may be shared."""
-        self._owed |= frozenset(() if is_dry_run else ids)
+    async def owe(self, ids: Collection[MemoryId], *, is_dry_run: bool) -> bool:
+        """Have memories that are about to go from the notes taken back as soon as that can be done.
+
+        Return whether they may be shared.
+        """
+        if not is_dry_run:
+            async with self._turn:
+                await self._note(lambda published: published | set(ids))
         shared = {one.line.id for _, lines in self._logs.values() for one in lines}
         return not self._has_read or not shared.isdisjoint(ids)
 
-    async def _take_back_what_is_owed(self) -> None:
-        if owed := self._owed:
-            await self.revoke(owed)
-            self._owed -= owed
+    async def _note(self, change: Callable[[Set[str]], Set[str]]) -> None:
+        """Change what is noted as shared from here; what is told of it when nothing was is dropped by itself."""
+        published = await asyncio.to_thread(_read_names, self._published)
+        await asyncio.to_thread(_write_names, self._published, change(published))
 
     async def send(self) -> bool:
         """Exchange with the other side, but not for long; return whether nothing waits to be sent."""
@@ -203,8 +215,13 @@ class TeamSharing:
     async def sync(self) -> None:
         """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
         try:
-            await self._take_back_what_is_owed()
-            await self._share_notes()
+            # before it is asked what stands: a memory that is stated and shared meanwhile stands
+            published = await asyncio.to_thread(_read_names, self._published)
+            if (notes := await self._notes()) is not None:
+                if notes.standing is not None and (gone := _ids(published) - notes.standing):
+                    for one in await self.revoke(gone):
+                        log.info("taken back from the team: it holds no more", memory=short_id(one.placed.line.id))
+                await self._share_notes(notes)
         finally:
             # what others shared comes in all the same
             await self.carrier.exchange()
@@ -225,10 +242,7 @@ class TeamSharing:
             # what was shared a moment ago and could not be sent is not tried at once again
             self._pause = SEND_SECONDS
 
-    async def _share_notes(self) -> None:
-        notes = await self._notes()
-        if notes is None:
-            return
+    async def _share_notes(self, notes: SharedNotes) -> None:
         async with self._turn:
             known = {path: digest for path, digest in (await self.carrier.known()).items() if not _is_log(path)}
             wanted, refused = dict[str, bytes | None](), dict(notes.refused)
@@ -243,14 +257,21 @@ class TeamSharing:
                 for path, data in wanted.items()
                 if data is not None and known.get(path) != self.carrier.digest(data)
             }
-            published = await asyncio.to_thread(_read_paths, self._published)
+            published = await asyncio.to_thread(_read_names, self._published)
             changes = SharedChanges(put=put, remove=sorted(known.keys() & published - wanted.keys()), why=SHARE)
             # before, so that what a kill left shared is taken back later
-            await asyncio.to_thread(_write_paths, self._published, published | wanted.keys())
+            await self._note(lambda published: published | wanted.keys())
             if not changes.is_empty:
                 await self.carrier.apply(changes)
             # of what the carrier cannot tell at this moment it stays known that it was shared from here
-            await asyncio.to_thread(_write_paths, self._published, wanted.keys() | (set() if known else published))
+            kept = _ids(published) if known else published
+            await self._note(lambda _: kept | wanted.keys())
+
+    def behind(self) -> str:
+        """Say why what the others share may be older here than it is there; empty if it is not, or asked by hand."""
+        health = self.carrier.health()
+        unasked = NOT_ASKED if self._minutes and health.fetched_at is None else ""
+        return health.broken or health.offline or unasked
 
     def troubles(self) -> Sequence[str]:
         """Return what its owner should look at."""
@@ -262,14 +283,19 @@ def _is_log(path: str) -> bool:
     return place is not None and place.is_log
 
 
-def _read_paths(file: Path) -> set[str]:
+def _ids(published: Set[str]) -> set[MemoryId]:
+    """Return what is no path of what is shared."""
+    return {MemoryId(name) for name in published if "/" not in name}
+
+
+def _read_names(file: Path) -> set[str]:
     try:
         return {str(one) for one in json.loads(file.read_text("utf-8"))}
     except (FileNotFoundError, ValueError, TypeError):
         return set()
 
 
-def _write_paths(file: Path, paths: Set[str]) -> None:
-    if paths != _read_paths(file):
+def _write_names(file: Path, names: Set[str]) -> None:
+    if names != _read_names(file):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(file, json.dumps(sorted(paths)).encode())
+        replace_file(file, json.dumps(sorted(names)).encode())

@@ -1,5 +1,6 @@
 """What every carrier of the memory of a team does, whatever it is made of."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -23,12 +24,17 @@ def server() -> Iterator[Postgres]:
     running.stop()
 
 
+@pytest.fixture
+def people() -> Sequence[str]:
+    return ("ana", "ben")
+
+
 @pytest.fixture(params=["git", "postgres"])
-async def members(request: pytest.FixtureRequest, tmp_path: Path) -> Sequence[Member]:
-    """Two people of one team, each on a machine of their own."""
+async def members(request: pytest.FixtureRequest, people: Sequence[str], tmp_path: Path) -> Sequence[Member]:
+    """The people of one team, each on a machine of their own."""
     if request.param == "git":
-        return await team(tmp_path, "ana", "ben")
-    return await server_team(request.getfixturevalue("server"), tmp_path, "ana", "ben")
+        return await team(tmp_path, *people)
+    return await server_team(request.getfixturevalue("server"), tmp_path, *people)
 
 
 async def test_carrier_holds_what_was_applied(members: Sequence[Member]) -> None:
@@ -85,16 +91,20 @@ async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Membe
     assert ben.seen("ana/memory/2026-11-02.md")
 
 
-async def test_both_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
-    ana, ben = members
+@pytest.mark.parametrize("people", [("ana", "ben", "carl", "dora")], ids=["four"])
+async def test_four_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
     for number in range(3):
-        await ana.promote(f"- W: ana says {number}")
-        await ben.promote(f"- W: ben says {number}")
-    await ana.exchange()
-    await ben.exchange()
-    await ana.exchange()
-    assert ana.all_seen() == ben.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
-    assert all(f"ben says {number}" in (ana.seen("ben/memory/2026-11-02.md") or "") for number in range(3))
+        for one in members:
+            await one.promote(f"- W: {one.person} says {number}")
+    # who is outrun by another one sends what waits by the next exchange
+    for _ in members:
+        await asyncio.gather(*(one.carrier.exchange() for one in members))
+    for reader in members:
+        await reader.exchange()
+        assert reader.all_seen() == {f"{one.person}/memory/2026-11-02.md" for one in members}
+        for writer in members:
+            said = reader.seen(f"{writer.person}/memory/2026-11-02.md") or ""
+            assert [f"{writer.person} says {number}" in said for number in range(3)] == [True] * 3
 
 
 async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Member], tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from memoryd.cli.answer_health import WHY
+from memoryd.cli.memory.search import WHY
 from memoryd.domain.skips import SkipReason
 
 ROOT = Path(__file__).parents[2]
@@ -27,5 +27,5 @@ def test_page_names_no_other_reason() -> None:
 
 def test_explained_answers_the_readme_and_doctor_lead_to_the_page() -> None:
     assert PAGE.relative_to(ROOT).as_posix() in WHY
-    for file in ("README.md", "memoryd/cli/checks/notes.py"):
+    for file in ("README.md", "memoryd/cli/checks/index.py"):
         assert "docs/explanation/why-recalled.md" in (ROOT / file).read_text(encoding="utf-8"), file

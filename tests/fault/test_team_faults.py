@@ -650,11 +650,43 @@ async def test_what_could_not_be_taken_back_is_by_the_next_exchange(members: lis
     shared = await ana.promote("- W: to be forgotten")
     await ana.exchange()
     await ben.exchange()
-    assert ana.sharing.owe([shared.id], is_dry_run=False)
-    assert not ana.sharing.owe([line("- W: never shared").id], is_dry_run=False)
+    never = line("- W: never shared").id
+    assert await ana.sharing.owe([shared.id], is_dry_run=False)
+    assert not await ana.sharing.owe([never], is_dry_run=False)
+    # it is known after a restart, too
+    ana = await ana.again()
+    ana.shared = SharedNotes({}, {}, frozenset())
     await ana.sharing.sync()
     await ben.exchange()
     assert "forgotten" not in (ben.seen(SHOWN) or "")
+    assert json.loads(ana.published.read_text()) == []
+
+
+async def test_what_holds_no_more_in_ones_own_notes_is_taken_back(members: list[Member]) -> None:
+    ana, ben = members
+    stays, goes = await ana.promote("- W: the door is green"), await ana.promote("- W: the door is red")
+    # while nobody knows what stands, nothing is taken back
+    ana.shared = SharedNotes({}, {})
+    await ana.sharing.sync()
+    assert (await ana.sharing.memories()).keys() >= {stays.id, goes.id}
+    ana.shared = SharedNotes({}, {}, {stays.id})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert "green" in (ben.seen(SHOWN) or "")
+    assert "red" not in (ben.seen(SHOWN) or "")
+
+
+async def test_what_another_machine_of_the_same_person_shares_is_not_taken_back(
+    members: list[Member], tmp_path: Path
+) -> None:
+    ana, _ = members
+    shared = await ana.promote("- W: from the desk")
+    await ana.exchange()
+    laptop = await ana.beside(tmp_path / "laptop", "ana").open()
+    laptop.shared = SharedNotes({}, {}, frozenset())
+    await laptop.exchange()
+    await laptop.sharing.sync()
+    assert shared.id in await laptop.sharing.memories()
 
 
 async def test_missing_git_is_a_state(members: list[Member], monkeypatch: pytest.MonkeyPatch) -> None:

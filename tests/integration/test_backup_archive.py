@@ -14,8 +14,8 @@ import pytest
 
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, open_backup, place_of
+from memoryd.moving.backup import Restored, staged
 from memoryd.moving.replacing import Replacement
-from memoryd.moving.restore import Restored, staged
 from memoryd.store.ledger.file import LEDGER
 from memoryd.store.migrations import History, new_database
 

@@ -66,7 +66,7 @@ def test_who_asks_is_the_clients_where_a_call_does_not_say_it(contract: Contract
         client.status()
     asked = {"query": "port", "sessionKey": "agent:a:main"}
     assert contract.bodies("search") == [{**asked, "agent": "a"}, {**asked, "agent": "b"}]
-    assert contract.bodies("reindex") == [{"agent": "a", "force": False, "embeddings": False}], "it is of no session"
+    assert contract.bodies("reindex") == [{"agent": "a"}], "it is of no session"
     assert contract.requests[-1].query == {}
 
 
@@ -91,7 +91,7 @@ def test_health_status_and_reindex(client: Client, contract: Contract) -> None:
     assert client.health() == {"ok": True, "ready": True}
     assert client.status()["agents"][0]["id"] == "main"
     assert client.reindex(force=True)["pendingFiles"] == 214
-    assert contract.bodies("reindex") == [{"force": True, "embeddings": False}]
+    assert contract.bodies("reindex") == [{"force": True}]
 
 
 def test_calls_share_one_connection(client: Client, contract: Contract) -> None:

@@ -114,7 +114,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def test_module_that_does_not_load_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "memoryd.cli.checks.notes", None)
+    monkeypatch.setitem(sys.modules, "memoryd.cli.checks.index", None)
     found = {one.check: one for one in examined(checks(["notes", "disk"]), examination)}
     assert found["disk.space"].state == "ok"
     assert found["notes.imports"].state == "wrong"
@@ -479,11 +479,33 @@ def test_hooks_and_servers_that_run_nothing_are_told_and_hooks_mended(notes: Pat
     (home / ".codex" / "config.toml").write_text('[mcp_servers.other]\ncommand = "/gone/other"\n')
     capsys.readouterr()
     code, told = doctor(capsys, "--section", "hooks", "--fix")
-    assert states(told, "hooks.programs") == ["ok"]
+    # Codex is here, too, and has none
+    assert states(told, "hooks.programs") == ["ok", "off"]
     assert settings.read_text() == written
     assert code == Exit.ERROR
     assert states(told, "hooks.mcp") == ["wrong"]
     assert "/gone/memoryctl" in said(told, "hooks.mcp")
+
+
+def test_settings_of_one_program_hide_nothing_of_the_others(notes: Path, capsys: Captured) -> None:
+    home = Path.home()
+    for folder in (".claude", ".gemini", ".config/opencode"):
+        (home / folder).mkdir(parents=True)
+    (home / ".claude" / "settings.json").write_text("{")
+    (home / ".gemini" / "settings.json").write_text(
+        '{\n  // mine\n  "mcpServers": {"memoryd": {"command": "/gone/one", "args": ["memoryctl"]},},\n}\n'
+    )
+    assert run(["hooks", "install", "opencode", "--mcp"]) == Exit.DONE
+    server = home / ".config" / "opencode" / "opencode.json"
+    server.write_text(
+        server.read_text().replace(json.loads(server.read_text())["mcp"]["memoryd"]["command"][0], "/gone/two")
+    )
+    capsys.readouterr()
+    _, told = doctor(capsys, "--section", "hooks")
+    assert states(told, "hooks.programs") == ["wrong", "off", "ok"]
+    assert states(told, "hooks.mcp") == ["wrong", "wrong"]
+    assert "/gone/one" in said(told, "hooks.mcp")
+    assert "/gone/two" in said(told, "hooks.mcp")
 
 
 def test_model_that_is_cut_short_is_told(notes: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -255,4 +255,4 @@ async def test_file_that_is_no_model_is_never_shown_to_qmd(tmp_path: Path, works
         assert len(standin.calls("embed")) == before
         assert diary.read_text() == "Dear diary, I am no model.\n"
         assert maintenance.state.models is not None
-        assert not maintenance.state.models.embed.path.is_symlink()
+        assert not maintenance.state.models["embed"].path.is_symlink()

@@ -39,11 +39,11 @@ def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contra
         yield running
 
 
-def shown(reply: Body, width: int = 100) -> list[str]:
+def shown(reply: Body, width: int = 100, *, is_verbose: bool = False) -> list[str]:
     """Return the lines of the screen, without blanks at their ends."""
     written = io.StringIO()
     screen = Console(file=written, width=width, color_system=None, highlight=False, markup=False, emoji=False)
-    screen.print(screen_view(cast(StatusReply, reply), NOW))
+    screen.print(screen_view(cast(StatusReply, reply), NOW, is_verbose=is_verbose))
     return [line.rstrip() for line in written.getvalue().splitlines()]
 
 
@@ -156,6 +156,17 @@ def test_what_leaves_the_machine_is_told() -> None:
     llm = {"model": "m", "state": "ready", "reason": None, "destination": "api.example.org", "worker": None}
     lines = words(shown(status(agent(llm=llm))))
     assert "note sends to api.example.org · memory text" in lines
+
+
+def test_verbose_tells_all_that_is_known_of_an_agent() -> None:
+    known = agent(qmd=QMD, skipped=[{"path": "memory/big.md", "reason": "larger than 64 MiB"}])
+    told = " ".join(" ".join(shown(status(known), is_verbose=True)).split())
+    assert "ledger path /home/me/.local/state/memoryd/ledger.sqlite · bytes 57.3 kB · heldAnswers 12" in told
+    assert "skipped memory/big.md · larger than 64 MiB" in told
+    for part in ("memories", "watcher", "cache", "database", "qa", "ledger"):
+        for name, value in known[part].items():
+            assert isinstance(value, dict | list) or f" {name} " in told, (part, name)
+    assert "{" not in told
 
 
 def test_exit_code_is_for_programs(contract: Contract, capsys: Captured) -> None:

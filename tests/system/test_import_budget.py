@@ -16,6 +16,8 @@ VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
 HEAVY |= {"jinja2", "markdown_it", "nh3"}
 """Loaded where they are used first."""
+SLOW = {"click", "msgspec", "json", "re", "enum", "typing", "collections", "functools", "socket", "signal", "pathlib"}
+"""What would take a hook longer to load than it takes to start."""
 SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn", "yaml"}
 
 
@@ -36,7 +38,7 @@ def loaded(program: str) -> set[str]:
         (APPLICATION, HEAVY, 417),
         (SEARCH, HEAVY | SERVERS, 35),
         (HELP, HEAVY | SERVERS, 33),
-        (HOOK, HEAVY | SERVERS | {"click", "msgspec"}, 12),
+        (HOOK, HEAVY | SERVERS | SLOW, 4),
         (HOOKS, HEAVY | SERVERS, 35),
         (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 62),
     ],

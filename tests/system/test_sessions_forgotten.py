@@ -423,7 +423,7 @@ def test_bound_of_the_files_is_kept_and_told(launch: Launch) -> None:
     assert (added["kept"], added["remembered"]) == (False, True)
     told = run_cli(daemon, "status", "--verbose")
     assert "questions alone are kept" in told
-    assert "of 65.5 kB" in told
+    assert "maxBytes 65.5 kB" in " ".join(told.split())
     for number in range(1, 8):
         client.forget_session(f"s{number}")
     eventually(lambda: not is_full(client))

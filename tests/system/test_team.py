@@ -197,6 +197,28 @@ def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
     assert not any("team acme" in one for one in ana.daemon.client().forget(f"{LOG}#L7")["stays"])
 
 
+def test_what_is_corrected_at_home_does_not_stay_with_the_team(pair: Pair) -> None:
+    ana, ben = pair.ana, pair.ben
+    for line in (4, 7, 8):
+        ana.daemon.client().promote_memory(f"{LOG}#L{line}")
+    ben.sync()
+    assert len([one for one in ben.recalled("castle key ferry printer") if one.get("person")]) == 3
+    client = ana.daemon.client()
+    client.replace_memory(ana.recalled("castle key hangs")[0]["id"], "The castle key hangs in the kitchen.")
+    with pytest.raises(Denied, match="was replaced"):
+        client.promote_memory(f"{LOG}#L4")
+    client.delete_memory(ana.recalled("ferry leaves")[0]["id"])
+    pair.both()
+    left = [one["content"] for one in ben.recalled("castle key ferry printer") if one.get("person")]
+    assert left == ["The printer is a Brother."]
+    # so it is with what its owner edits in the note
+    log = ana.workspace / LOG
+    log.write_text(log.read_text().replace("The printer is a Brother.", "The printer was sold."))
+    client.sync()
+    pair.both()
+    assert not [one for one in ben.recalled("castle key ferry printer") if one.get("person")]
+
+
 def test_both_share_at_once_and_both_are_recalled(pair: Pair) -> None:
     replies: list[Any] = []
 
@@ -238,6 +260,10 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     assert "1 file to be sent" in ana.typed("team", "status")
     assert [one["part"] for one in ana.daemon.client().status()["agents"][0]["degraded"]] == ["team"]
     assert ana.daemon.log.read_text().count("the team cannot be reached") == 1
+    # answers come at once, and say that they may lack something
+    for answer in (ana.daemon.client().search("castle key"), ana.daemon.client().recall("castle key")):
+        assert (answer["health"]["complete"], answer["health"]["arms"]["team"]["state"]) == (False, "partial")
+        assert answer["results"]
     # the restart of a day without a network
     ana.daemon.stop()
     ana.daemon.start()
@@ -245,6 +271,7 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     pair.both()
     assert len([one for one in pair.ben.recalled("castle key ferry printer") if one.get("person")]) == 3
     assert ana.team()["published"] == {"pending": 0, "behindSeconds": 0}
+    assert ana.daemon.client().search("castle key")["health"]["complete"]
     assert int(git(pair.bare, "rev-list", "--count", "main")) <= before + 3
 
 

@@ -70,7 +70,7 @@ def ben(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Member]:
 def test_what_somebody_shares_is_recalled_with_who_said_it(ben: Member) -> None:
     first = ben.items("where does the castle key hang")[0]
     assert first["content"] == "The castle key hangs behind the green door."
-    assert (first["person"], first["scope"], first["state"]) == ("ana", "team", "verified")
+    assert (first["person"], first["scope"], first["state"]) == ("ana", "team:acme", "verified")
     assert first["source"] == "ana:memory/2026-11-03.md#L7"
     bundle = str(ben.daemon.client().recall("where does the castle key hang", format="bundle")["bundle"])
     assert "[ana] The castle key hangs behind the green door." in bundle
@@ -100,7 +100,7 @@ def test_what_others_pin_is_in_no_stable_block_and_their_lessons_are_not(ben: Me
     assert "drain the queue" not in bundle
     # it is recalled when it is asked for, and is the team's though it names an agent
     assert ben.items("what to do before a deploy")[0]["content"] == "Always drain the queue before a deploy."
-    assert ben.items("jasmine tea")[0]["scope"] == "team"
+    assert ben.items("jasmine tea")[0]["scope"] == "team:acme"
 
 
 def test_ones_own_note_is_told_before_a_copy_that_somebody_shares_later(ben: Member) -> None:

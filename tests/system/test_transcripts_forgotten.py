@@ -378,7 +378,7 @@ def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, fol
     assert f"about {outstanding['tokens']:,} tokens" in told
     host = endpoint.url.removeprefix("http://").partition("/")[0]
     assert told.count(host) >= 2
-    assert host in memoryctl(daemon, "status", "--verbose").split("conversations")[1]
+    assert f"remote.destination {host}" in " ".join(memoryctl(daemon, "status", "--verbose").split())
     daemon.stop()
     (prospect,) = json.loads(memoryctl(daemon, "index", "--dry-run", "--json").partition("note:")[0])["agents"]
     assert prospect["conversations"]["files"] == 1

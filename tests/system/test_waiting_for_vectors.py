@@ -81,7 +81,8 @@ def test_what_lacks_a_vector_is_pending_while_no_model_is_at_hand(tmp_path: Path
         assert pending["pendingEmbeddings"] == NOTES
         agent = agent_of(daemon)
         assert (agent["passages"], agent["embedded"], agent["pendingEmbeddings"]) == (NOTES, 0, NOTES)
-        assert f"0 files, {NOTES} embeddings" in memoryctl(daemon, "status", "--verbose").stdout
+        shown = " ".join(memoryctl(daemon, "status", "--verbose").stdout.split())
+        assert f"pendingFiles 0 · pendingEmbeddings {NOTES}" in shown
         (notes / "memory" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
         with Client(daemon.socket) as client:
             client.sync("indexed")

@@ -13,7 +13,6 @@ SMALL = {
     "api/calls/team.py": "the calls of one noun, as each file of its folder",
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
-    "client/team_calls.py": "the calls of one noun, as `api/calls/team.py`",
     "domain/expressions.py": "all others make their patterns by it",
     "domain/text/tokens.py": "one table of weights, for texts that nothing else is known of",
     "domain/vector.py": "imports numpy, which the configuration must not",

@@ -35,29 +35,25 @@ ALLOWED = {("errors", "wire")}
 IN_REACH_OF_COMMANDS = {"files", "log"}
 """What the module of a command that works without a daemon may import, too."""
 REACHES_FURTHER = {
+    "cli/checks/config.py": {"team"},
     "cli/checks/daemon.py": {"files"},
     "cli/checks/index.py": {"files", "store"},
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
-    "cli/checks/notes.py": {"files"},
     "cli/checks/service.py": {"files"},
-    "cli/checks/team.py": {"team"},
     "cli/importing/claude_mem.py": {"store"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
     "cli/local/init_survey.py": {"files", "models"},
-    "cli/local/model_check.py": {"embed"},
-    "cli/local/models.py": {"models"},
-    "cli/local/suggestions.py": {"files"},
+    "cli/local/models.py": {"embed", "models"},
     "cli/local/team.py": {"team"},
     "cli/local/team_server.py": {"team"},
-    "cli/local/variant.py": {"store"},
-    "cli/local/workspace.py": {"daemon", "moving"},
+    "cli/local/variant.py": {"files", "store"},
     "cli/written_file.py": {"files"},
 }
 """What else of the command line imports rooms of the daemon, each exactly these; nothing loads it at the top."""
-MAKES_TASKS = {"cli/local/model_check.py"}
+MAKES_TASKS = {"cli/local/models.py"}
 """It runs a worker without a daemon, in a loop of its own."""
 FACES = {"pydantic", "starlette", "uvicorn"}
 OUTSIDE = {"os", "pathlib", "asyncio", "time", "random", "socket", "subprocess", "structlog", "logging", "apsw"}

@@ -11,7 +11,7 @@ from memoryd.config.paths import qmd_home, state_dir
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.files.roots import workspace_roots
 from memoryd.qmd.collections import further_paths
-from memoryd.qmd.conversations import ExportedSearch, JoinedConversations
+from memoryd.qmd.engine import ExportedSearch, JoinedConversations
 from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
 from memoryd.search.protocol import Arm, ArmState
 from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports

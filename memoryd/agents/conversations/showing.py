@@ -24,7 +24,7 @@ from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.domain.text.sanitizing import text_flags
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.files.excerpts import MAX_CHARS, LineRange, Window
-from memoryd.qmd.conversations import ExportedSearch
+from memoryd.qmd.engine import ExportedSearch
 from memoryd.replies.conversations import (
     SessionEntryReply,
     SessionForgetReply,

@@ -44,6 +44,7 @@ from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
+from memoryd.memory.recall.answer import best_of
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
@@ -83,6 +84,8 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     """The key of the session that asks, in which each memory counts as used once; empty: each time that it is told."""
     is_unasked: bool = False
     """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
+    is_failure: bool = False
+    """Whether it is what a failed tool asks, and not a message."""
     is_for_all: bool = False
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
@@ -210,13 +213,24 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     kept: StableMemories = field(default_factory=StableMemories)
 
     async def recall(
-        self, text: str, options: RecallOptions, admitted: Admitted, wanted: BundleOptions | None = None
+        self,
+        text: str,
+        options: RecallOptions,
+        admitted: Admitted,
+        wanted: BundleOptions | None = None,
+        before: Sequence[Recalled] = (),
     ) -> Recalled:
-        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest."""
+        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest.
+
+        Behind it stands what was recalled `before`, once, where it is another.
+        """
         query = await self._query(text, options, admitted)
         found = await self._recall_visible(query, admitted, is_prompt=wanted is not None or options.is_for_all)
         opinions, stated = await self._evidence(found, query)
-        found = replace(found, opinions=opinions, stated=stated, has_citations=self._has_citations(admitted))
+        team = "" if self.agent.team is None else self.agent.team.name or ""
+        cites = self._has_citations(admitted)
+        found = replace(found, opinions=opinions, stated=stated, team=team, has_citations=cites)
+        found = _joined(found, before)
         if wanted is not None:
             found = replace(found, bundle=await self._bundle(found, admitted, wanted))
         if options.touches:
@@ -231,9 +245,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
         return await for_groups(recalled, self.book, query.limit)
 
-    async def beginning(self, admitted: Admitted) -> Bundle:
-        """Return the bundle of a session that begins: its stable block, for nothing is asked yet."""
-        return await self._bundle(Recalled(), admitted, BundleOptions())
+    async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
+        """Return the bundle of a session that begins: its stable block, and what was recalled `before`."""
+        return await self._bundle(_joined(Recalled(), before), admitted, BundleOptions())
 
     def visibility(self, admitted: Admitted) -> Visibility:
         """Return whose memories a request may see."""
@@ -317,6 +331,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             is_explained=options.is_explained,
             visibility=filters.visibility,
             said=text if options.is_unasked else "",
+            is_failure=options.is_failure,
         )
 
     async def _filters(
@@ -360,6 +375,23 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return await self.opinions.held(book, beliefs), stated
         except StoreError:
             return {}, stated
+
+
+def _joined(found: Recalled, others: Sequence[Recalled]) -> Recalled:
+    """Return what was found, and behind it what others found and it did not."""
+    for other in others:
+        known = {item.citation for item in found.items}
+        pages = {page.slug for page in found.entities}
+        items = (*found.items, *(item for item in other.items if item.citation not in known))
+        found = replace(
+            found,
+            items=items,
+            entities=(*found.entities, *(page for page in other.entities if page.slug not in pages)),
+            opinions={**other.opinions, **found.opinions},
+            stated={**other.stated, **found.stated},
+            verdict=best_of(items),
+        )
+    return found
 
 
 def shown_memories(found: Recalled) -> list[RecalledMemory]:

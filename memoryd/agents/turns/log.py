@@ -49,6 +49,8 @@ class NewMessage(Struct, frozen=True, kw_only=True):
     encoding: Encoding = Encoding.TEXT
     """How the bundle is written."""
     deadline: timedelta | None = None
+    is_unread: bool = False
+    """Nobody reads the answer: what it was to tell is told with the next one."""
     is_owners: bool = True
     """Whether it came by the owner's own socket or port, not by that of an agent."""
 

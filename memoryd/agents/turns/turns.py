@@ -17,20 +17,22 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.qa import turn_reply
 from memoryd.agents.conversations.session_memories import SessionMemories
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.retained.recall import AgentRecall, BundleOptions, RecallOptions, bundle_reply, shown_memories
+from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
+from memoryd.agents.turns.unasked import START, AskedText, Owed, UnaskedRecall
 from memoryd.agents.workspace.qa import LateMessages
-from memoryd.config.agents import MOST, Agent
-from memoryd.config.limits import QUERY_BYTES
+from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import cite
+from memoryd.domain.memories.bundle import Bundle, StableBlock
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
+from memoryd.domain.memories.unasked.failures import failure_question
 from memoryd.domain.memories.uses import used_memories
 from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
-from memoryd.domain.sessions.turns import MessageEventType, MessageRole, parse_instant
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, parse_instant
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError, StoreError
@@ -177,6 +179,8 @@ class TurnUses:
 
 log = structlog.get_logger(__name__)
 
+FAILURE_K: Final = 3
+"""Memories that a failure is told: an agent at work reads them between two steps."""
 NOTHING_ENDS: Final = "nothing of this session is kept"
 
 
@@ -193,6 +197,18 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     told: ToldTurns
     clock: Callable[[], datetime]
     late: LateMessages
+    unasked: UnaskedRecall
+
+    async def begin(self, key: str, admitted: Admitted, *, is_unread: bool) -> Bundle:
+        """Return the bundle of a session that begins, or goes on after what the agent held of it was shortened.
+
+        `is_unread`: nobody reads it; it is told with the next message.
+        """
+        if is_unread:
+            self.unasked.sessions.owe_unread(key, START)
+            return Bundle(StableBlock(), "")
+        before = await self.unasked.owed(self.unasked.sessions.take(key, START), admitted)
+        return await self.retained.recall.beginning(admitted, before)
 
     async def take(self, message: NewMessage) -> TurnReply:
         """Take one message, and answer it.
@@ -205,6 +221,8 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             reply = await self._run_command(message, command)
         elif message.role is MessageRole.USER and message.text.strip():
             reply = await self._answer_question(message, at)
+        elif message.event is not None and message.event.type is MessageEventType.TOOL_FAILED:
+            reply = await self._answer_failure(message, message.event)
         else:
             reply = await self._take_statement(message, at)
         await self._handle_event(message, reply)
@@ -239,21 +257,50 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         return reply
 
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
-        mark = self.told.mark
+        mark, key = self.told.mark, message.key
+        asked, owed = AskedText(message.text), Owed()
+        # before anything is waited for: what comes behind it may say that this is not read
+        if message.is_unread:
+            self.unasked.sessions.owe_unread(key, asked)
+        else:
+            owed = self.unasked.sessions.take(key, asked)
         (logged, context), (recalled, went) = await asyncio.gather(
-            self._store_in_time(message, at), self._recall_unasked(message)
+            self._store_in_time(message, at), self.unasked.beside(message, owed)
         )
         reply = _reply({"log": logged.part, "context": context.part, "recall": went}, logged, context)
-        if await self._is_remembered(logged, message.key):
+        if await self._is_remembered(logged, key):
             reply["capture"] = await self._submit_capture(message, at, logged, context)
             if recalled is not None and not logged.is_repeated:
-                self.uses.note_shown(message.key, message.text, recalled, at=self.clock().timestamp())
-                self.capture.note_shown(message.key, recalled)
+                self.uses.note_shown(key, message.text, recalled, at=self.clock().timestamp())
+                self.capture.note_shown(key, recalled)
                 self._note_told(logged, recalled, context, mark)
         if recalled is None:
             return reply
         reply["verdict"] = recalled.verdict.value
         return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, message.encoding)}
+
+    async def _answer_failure(self, message: NewMessage, event: MessageEvent) -> TurnReply:
+        """Tell what is known of a failure of a tool, once in a session; nothing of it is kept.
+
+        Where nobody reads that, it is told with the next message, as far as that earns it a place.
+        """
+        key, question = message.key, failure_question(event.given, event.text)
+        reply = _reply(_without_recall(part_reply("off", SkipReason.NOT_ASKED)))
+        failure, is_unread, sessions = AskedText(question, is_failure=True), message.is_unread, self.unasked.sessions
+        if not question or not sessions.is_new_failure(key, failure, is_unread=is_unread):
+            reply["health"]["recall"] = part_reply("off", SkipReason.FAILED_BEFORE)
+            return reply
+        if is_unread:
+            sessions.owe_unread(key, failure)
+            return reply
+        asked, owed = replace(message, text=question, k=message.k or FAILURE_K), sessions.take(key, failure)
+        recalled, reply["health"]["recall"] = await self.unasked.beside(asked, owed, is_failure=True)
+        if recalled is None or recalled.bundle is None:
+            return reply
+        if not await self.log.is_unremembered(key):
+            self.capture.note_shown(key, recalled)
+        reply["verdict"] = recalled.verdict.value
+        return {**reply, **bundle_reply(recalled.bundle, message.encoding)}
 
     def _note_told(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext, mark: int) -> None:
         if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
@@ -295,6 +342,8 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     async def _handle_event(self, message: NewMessage, reply: TurnReply) -> None:
         """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
         kind = None if message.event is None else message.event.type
+        if kind is MessageEventType.COMPACT:
+            self.unasked.sessions.owe_all(message.key)
         if kind is MessageEventType.COMPACT and reply["command"] is None:
             reply["command"], _ = await self.commands.compact(message.key)
         if kind is MessageEventType.END:
@@ -331,26 +380,6 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         logged = await self.log.store_question(message.key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
 
-    async def _recall_unasked(self, message: NewMessage) -> tuple[Recalled | None, TurnPartReply]:
-        """Return what is recalled for a message, and how that went."""
-        settings = self.agent.turns
-        if message.own_channel:
-            return None, part_reply("off", SkipReason.NOBODY_ASKS)
-        if not settings.auto_recall:
-            return None, part_reply("off", SkipReason.RECALL_OFF)
-        options = RecallOptions(
-            k=min(message.k or settings.recall_final_k, MOST), deadline=message.deadline, touches=False, is_unasked=True
-        )
-        budget = settings.retrieval.max_tokens if message.budget is None else message.budget
-        wanted = BundleOptions(budget=budget, if_none_match=message.if_none_match)
-        # of a message that is too long for a question its beginning
-        query = message.text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
-        try:
-            found = await self.retained.recall.recall(query, options, message.admitted, wanted)
-        except MemorydError as exc:
-            return None, part_reply("failed", str(exc))
-        return found, _recall_part(found)
-
 
 def _reply(
     health: dict[str, TurnPartReply], logged: LoggedMessage | None = None, context: TurnContext | None = None
@@ -379,10 +408,3 @@ def _reply(
 def _without_recall(logged: TurnPartReply) -> dict[str, TurnPartReply]:
     not_asked = part_reply("off", SkipReason.NOT_ASKED)
     return {"log": logged, "context": not_asked, "recall": not_asked}
-
-
-def _recall_part(found: Recalled) -> TurnPartReply:
-    if found.is_complete:
-        return part_reply("ok", "" if found.items else found.reason or "")
-    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.found.arms.items()]
-    return part_reply("ok", "; ".join(["it is not complete", *reasons]))

@@ -320,6 +320,8 @@ class WorkspacePath(Struct):
 
     configured: Path
     index: WorkspaceIndex
+    team: Callable[[], str] = str
+    """Says why what the agent's team shares may be older than it is there; empty if it is not."""
     _leads_elsewhere: bool = False
 
     def leads_elsewhere(self) -> bool:
@@ -341,7 +343,8 @@ class WorkspacePath(Struct):
     def freshness(self) -> Freshness:
         """Return what the index still owes the disk, and why it stays so if the path leads elsewhere."""
         owed = self.index.freshness()
-        return replace(owed, hold=ELSEWHERE) if self._leads_elsewhere else owed
+        hold, team = ELSEWHERE if self._leads_elsewhere else owed.hold, self.team()
+        return replace(owed, hold=hold, team=team) if self._leads_elsewhere or team else owed
 
     @property
     def _may_lead_elsewhere(self) -> bool:

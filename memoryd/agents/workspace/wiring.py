@@ -23,6 +23,7 @@ from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
+from memoryd.agents.turns.unasked import UnaskedRecall, UndeliveredAnswers
 from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentMemory:
     """Make what may be asked of the memory of an agent."""
     memories = retained(agent, shared, own)
-    team = _team(agent, shared, memories)
+    team = _team(agent, shared, own, memories)
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
@@ -75,13 +76,14 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     )
 
 
-def _team(agent: Agent, shared: WorkspaceResources, memories: Retained) -> "AgentTeam | None":
+def _team(agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained) -> "AgentTeam | None":
     if agent.team is None:
         return None
     from memoryd.agents.team import agent_team
 
     team = agent_team(agent.id, agent.team, memories.documents, memories.journal, shared.index)
     shared.forgetting.revoke = team.forget
+    own.path.team = team.sharing.behind
     return team
 
 
@@ -270,6 +272,7 @@ def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, r
         told=shared.memories.told,
         clock=owners_time(agent.memory).now,
         late=LateMessages(log.shared),
+        unasked=UnaskedRecall(agent, retained.recall, UndeliveredAnswers()),
     )
 
 

@@ -258,6 +258,8 @@ class SessionStartRequest(Request):
     as it is."""
     encode: Encode = Encoding.TEXT
     """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
+    unread: bool = False
+    """Nobody reads the reply: the stable block is told with the next message, where `ifNoneMatch` is `*`."""
     agent: AgentId = None
 
 
@@ -275,13 +277,14 @@ async def start(
     """Begin a session with what was said last; with `sync.onSessionStart` the index looks at the disk now."""
     if request.remember is not None:
         _check_may(caller, remember=request.remember)
-    is_scheduled = memories.start_session(admitted)
     key = caller.key(request.session_key)
+    is_scheduled = memories.start_session(admitted)
+    # before anything else is waited for: a later call may say that this one is not read
+    bundle = await memories.turns(admitted).begin(key, admitted, is_unread=request.unread)
     context, sequence = await memories.qa(admitted).start(key)
     if request.remember is not None:
         is_owners = caller.binding.is_owners
         await memories.conversations(admitted).remember_key(key, is_remembered=request.remember, is_owners=is_owners)
-    bundle = await memories.retained(admitted).recall.beginning(admitted)
     return SessionStartReply(
         bundle=encoded(bundle, request.encode) if bundle.text else None,
         context=context,

@@ -32,6 +32,7 @@ from memoryd.domain.memories.book import MemorySource, cite
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.kinds import is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
+from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
@@ -187,7 +188,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "source": str(lead.source.citation),
             "citation": str(cite(lead.source)),
             "sources": list(map(_source, item.sources)),
-            "scope": line.attributes.scope or None,
+            "scope": f"{TEAM}:{found.team}" if line.attributes.scope == TEAM else line.attributes.scope or None,
             "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
             "flags": [*path_flags(lead.source.path), *item.standing] or None,
@@ -316,12 +317,15 @@ def _explained(item: RecalledItem) -> RecallItemExplanation:
 class TurnEventRequest(Request):
     """Something that happened in a conversation."""
 
-    type: Literal["failure", "end", "compact"]
-    """`failure`: the agent got stuck; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
+    type: Literal["failure", "tool_failed", "end", "compact"]
+    """`failure`: the agent got stuck; `tool_failed`: a tool failed, and what is known of that is wanted, lessons first,
+    once for the same failure; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
     text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
     """What happened, in words."""
     tool: Annotated[str, Field(max_length=200)] = ""
     """The tool that it happened with."""
+    input: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    """What a tool was given that failed, such as a command line."""
 
 
 class TurnRequest(Request):
@@ -345,17 +349,23 @@ class TurnRequest(Request):
     encode: Encode = Encoding.TEXT
     """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
     if_none_match: Etag = None
-    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
+    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same. `*`: it is
+    left out unless the session is owed it, since nobody read its start or the agent has compacted what it held."""
     k: Annotated[Whole, Field(ge=1, le=MAX_RECALLED)] | None = None
     """How many memories and passages are recalled; null: as configured (`agents.defaults.memory.recall_final_k`)."""
     deadline_ms: RequestDeadline = None
     """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
+    unread: bool = False
+    """Nobody reads the reply, nor that to the message before if this is the same one: what they were to tell is told
+    with the next message of the session."""
 
 
 async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> TurnReply:
     """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
     began = time.monotonic()
-    event = request.event
+    event = None
+    if (happened := request.event) is not None:
+        event = MessageEvent(MessageEventType(happened.type), happened.text, happened.tool, happened.input)
     message = NewMessage(
         admitted=admitted,
         role=MessageRole(request.role),
@@ -363,13 +373,14 @@ async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, m
         key=caller.key(request.session_key),
         at=request.at,
         channel=request.channel or "",
-        event=None if event is None else MessageEvent(MessageEventType(event.type), event.text, event.tool),
+        event=event,
         k=request.k,
         budget=request.budget,
         if_none_match=request.if_none_match or "",
         encoding=request.encode,
         is_owners=caller.binding.is_owners,
         deadline=milliseconds(request.deadline_ms),
+        is_unread=request.unread,
     )
     reply = await memories.turns(admitted).take(message)
     reply["tookMs"] = round((time.monotonic() - began) * 1000, 2)

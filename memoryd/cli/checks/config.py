@@ -1,16 +1,22 @@
-"""What doctor checks of the configuration: its problems, whether the daemon has read it; and the size of the log."""
+"""What doctor checks of the configuration and whether the daemon has read it, of the size of the log, and of a team:
+the program git, who git says that you are, whether the repository answers, and what of the others is not shown."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, check, chmod
-from memoryd.cli.terminal import duration, size
+from memoryd.cli.checks.finding import Examination, Finding, check, chmod, with_part
+from memoryd.cli.terminal import count, duration, size
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file, state_dir
+from memoryd.config.team import TeamSection
 from memoryd.domain.expressions import expression
+from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.team.git import Git, address_of, check_git
+from memoryd.team.repository import TeamRepository
 
 MASKED: Final = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
@@ -138,3 +144,71 @@ def log_size(_examination: Examination) -> Iterator[Finding]:
         yield Finding("look", found, "delete what memoryd did not put there, or all of it while it is stopped")
     else:
         yield Finding("ok", found)
+
+
+LATE_SECONDS = 24 * 3600
+"""So long something may wait to be sent before it is to be looked at."""
+REACH_HINT = "try `git ls-remote` with the same address; what it says, memoryd is told"
+SEND_HINT = "who looks after the repository says who may push to its branch main"
+
+
+@check("team.git", "git", advice="install git 2.30 or later, and say who you are by `git config --global`")
+def git(examination: Examination) -> Iterator[Finding]:
+    """Look at whether git is there and recent enough for the memory of a team, and knows who you are."""
+    section = examination.config.team
+    if not section.is_joined or section.is_on_server:
+        yield Finding("off", "no repository carries the memory of a team")
+        return
+    repository = TeamRepository(section.checkout_folder, is_own=section.checkout is None)
+    try:
+        asyncio.run(check_git(section.checkout_folder))
+        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(repository.author())} for git")
+    except InvalidRequest as exc:
+        yield Finding("wrong", str(exc), exc.hint, part="author")
+
+
+@check(
+    "team.exchange",
+    "team",
+    advice="`memoryctl team status` says what waits, `memoryctl team sync` tries again",
+    seconds=60,
+)
+def exchange(examination: Examination) -> Iterator[Finding]:
+    """Look at whether the repository of the team can be reached and takes what is sent, and what of it is not shown."""
+    section = examination.config.team
+    if not section.is_joined:
+        yield Finding("off", "you are in no team")
+        return
+    if examination.status is None and section.is_on_server:
+        yield Finding("off", "memoryd is not running, which alone asks the server")
+        return
+    if examination.status is None:
+        yield from with_part("repository of the team", _reached(section))
+        return
+    for agent in examination.status["agents"]:
+        if (team := agent["team"]) is None:
+            continue
+        published, people = team["published"], count(len(team["people"]), "person", "people")
+        if team["offline"]:
+            is_late = published["behindSeconds"] > LATE_SECONDS
+            yield Finding("wrong" if is_late else "look", team["offline"], REACH_HINT)
+        elif published["pending"]:
+            waits = f"{count(published['pending'], 'file')} to be sent for {published['behindSeconds']:,} s"
+            yield Finding("look", waits, SEND_HINT)
+        else:
+            yield Finding("ok", f"{people}, all is sent")
+        yield from (Finding("look", one, "see the repository of the team") for one in team["trouble"])
+
+
+def _reached(section: TeamSection) -> Finding:
+    """Ask the repository without a daemon, and change nothing."""
+    asked = Git(section.checkout_folder).attempt(
+        "ls-remote", "--heads", "--end-of-options", address_of(section.remote or ""), seconds=30
+    )
+    try:
+        result = asyncio.run(asked)
+    except MemorydError as exc:
+        return Finding("wrong", str(exc), REACH_HINT)
+    if result.code:
+        return Finding("wrong", f"it cannot be reached: {result.reason}", REACH_HINT)
+    return Finding("ok", f"{section.remote} answers")

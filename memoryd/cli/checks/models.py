@@ -149,7 +149,7 @@ def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
 
 def _try_model(path: Path, examination: Examination) -> Finding:
     # this pulls in numpy and the worker
-    from memoryd.cli.local.model_check import check as check_model
+    from memoryd.cli.local.models import check as check_model
 
     trial = check_model(path, examination.agents[0].memory_search.local)
     return _sense(trial.verification, "", "model sense", "choose another model: docs/how-to/models.md")

@@ -3,7 +3,6 @@
 Settings of others are read, and no command in them is run.
 """
 
-import json
 import os
 import re
 import shlex
@@ -12,23 +11,20 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.domain.expressions import expression
+from memoryd.domain.settings_text import parsed
 from memoryd.errors import MemorydError
 from memoryd.files.writing import replace_file
-from memoryd.hooks.hosts import HOSTS, Host
+from memoryd.hooks.hosts import HOSTS, Host, is_here
 from memoryd.service.installing import ServiceFiles, changed_lines, installation_of
 from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.steps import ServiceState, ServiceStep, carry_out
 from memoryd.service.systemd import DROP_IN, MASKED
-
-if TYPE_CHECKING:
-    from memoryd.cli.local.hook_settings import SettingsFile
-
 
 _INSTALL: Final = "memoryctl service install"
 _EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
@@ -116,49 +112,49 @@ def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) 
 
 
 CLIENTS: Final = (
-    "~/.claude.json",
-    "~/.cursor/mcp.json",
-    "~/.gemini/settings.json",
     "~/.codeium/windsurf/mcp_config.json",
     "~/.config/Claude/claude_desktop_config.json",
     "~/Library/Application Support/Claude/claude_desktop_config.json",
-    "~/.codex/config.toml",
 )
-"""Where clients of the Model Context Protocol keep which servers they start."""
-_KEYS: Final = ("mcpServers", "mcp_servers")
+"""Where clients of the Model Context Protocol that run no hooks keep which servers they start."""
+_KEYS: Final = ("mcpServers", "mcp_servers", "mcp")
 _OURS: Final = ("memoryctl", "memoryd")
 
 
 @check(
     "hooks.programs",
     "hooks",
-    advice="install them again: `memoryctl hooks install claude-code`; `--fix` does",
+    advice="install them again: `memoryctl hooks install PROGRAM`; `--fix` does",
     needs_config=False,
 )
 def programs(_examination: Examination) -> Iterator[Finding]:
-    """Look at whether the hooks of ours in the settings of Claude Code run programs that are there."""
-    for host in HOSTS.values():
-        yield from _hooks_of(host)
+    """Look at whether the hooks of ours in the settings of agent programs run programs that are there."""
+    here = [host for host in HOSTS.values() if is_here(host)]
+    if not here:
+        yield Finding("off", "no agent program is here", "memoryctl hooks list tells which there may be")
+    for host in here:
+        try:
+            yield from _hooks_of(host)
+        except MemorydError as exc:  # the settings of one program, not those of the others
+            yield Finding("wrong", str(exc), exc.hint)
 
 
 def _hooks_of(host: Host) -> Iterator[Finding]:
     # here, since it reaches the room that touches files
-    from memoryd.cli.local.hook_settings import read_settings, settings_path
+    from memoryd.cli.local.hook_settings import commands_in
 
     install = f"memoryctl hooks install {host.name}"
-    settings = read_settings(settings_path(host, None))
-    commands = settings.commands()
+    path, commands = commands_in(host, None)
     if not commands:
-        yield Finding("off", "not installed", f"{install} lets {host.title} ask memoryd")
+        yield Finding("off", f"not installed for {host.title}", f"{install} lets it ask memoryd")
         return
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
-        message = f"{settings.path} runs {name}, which is not there"
-        yield Finding("wrong", message, install, _reinstall(settings, commands))
+        yield Finding("wrong", f"{path} runs {name}, which is not there", install, _reinstall(host, path, commands))
     if lacking := [event for event in host.events if event not in commands]:
-        yield Finding("look", f"installed in part: {', '.join(lacking)} of {settings.path} lack", install)
+        yield Finding("look", f"installed in part: {', '.join(lacking)} of {path} lack", install)
     elif not missing:
-        yield Finding("ok", f"installed in {settings.path}")
+        yield Finding("ok", f"installed in {path}")
 
 
 @check(
@@ -189,29 +185,33 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _reinstall(settings: "SettingsFile", commands: Mapping[str, str]) -> Remedy:
+def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
         # here, as above
-        from memoryd.cli.local.hook_settings import write_settings
+        from memoryd.cli.local.hook_settings import installed, write
 
         # a program that is gone gives way to this Python; its options stay
         mended = {
             event: shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
             for event, command in commands.items()
         }
-        write_settings(settings, settings.installed(mended))
-        return f"{settings.path} runs {sys.executable}"
+        for change in installed(host, None, mended, {"hooks"}):
+            write(change)
+        return f"{path} runs {sys.executable}"
 
-    return Remedy(f"name this Python in {settings.path}: {sys.executable}", act)
+    return Remedy(f"name this Python in {path}: {sys.executable}", act)
 
 
 def _entries() -> Iterator[tuple[Path, str]]:
-    for name in CLIENTS:
-        path = Path(name).expanduser()
+    # here, as above
+    from memoryd.cli.local.hook_settings import places
+
+    named = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
+    for path in [*named, *(Path(name).expanduser() for name in CLIENTS)]:
         if path.is_file():
             for entry in _servers(_read(path)):
-                given = entry.get("args")
-                words = [str(entry.get("command", "")), *map(str, given if isinstance(given, list) else ())]
+                parts = (entry.get("command", ""), entry.get("args"))
+                words = [str(word) for part in parts for word in (part if isinstance(part, list) else [part or ""])]
                 if words[0] and any(Path(word).name.startswith(_OURS) for word in words):
                     yield path, shlex.join(words)
 
@@ -219,7 +219,7 @@ def _entries() -> Iterator[tuple[Path, str]]:
 def _read(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        return tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
     except (OSError, ValueError, RecursionError) as exc:
         raise MemorydError(
             f"{path} cannot be read: {exc}", hint="mend it by hand; memoryd changes nothing there"

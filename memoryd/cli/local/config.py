@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, verb
+from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.memory.index import prospect, prospective_reload
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.loading.effective import Origin, Setting, shown_settings
@@ -61,7 +61,7 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
     help="A key such as memory.qa or log.level, with what stands in it; with --agent as in its entry: "
     "memorySearch.provider.",
 )
-@click.option("--all", "is_whole", is_flag=True, help="Also what nobody said, which is as by default.")
+@flag("--all", "is_whole", help="Also what nobody said, which is as by default.")
 @verb
 def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
     """Show the values that hold, and where each came from: a line of the file, a variable, or the default.
@@ -147,7 +147,7 @@ def http_command() -> None:
 
 
 @http_command.command("token")
-@click.option("--rotate", "is_rotating", is_flag=True, help="Make a new token; the one before holds no more, at once.")
+@flag("--rotate", "is_rotating", help="Make a new token; the one before holds no more, at once.")
 @verb
 def token(invocation: Invocation, is_rotating: bool) -> Exit:
     """Print the token and the file that holds it; it is made if there is none.

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from memoryd import log
 from memoryd.cli.checks.finding import REGISTERED, DoctorCheck, Examination, Finding, FindingState, Remedy
-from memoryd.cli.invocation import Invocation, verb
+from memoryd.cli.invocation import Invocation, flag, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, styled
 from memoryd.errors import MemorydError
 from memoryd.wire import Exit
@@ -34,17 +34,17 @@ SECTIONS: Final[Mapping[str, str]] = {
     "disk": "machine",
     "inotify": "machine",
     "watcher": "daemon",
-    "notes": "notes",
+    "notes": "index",
     "index": "index",
     "ledger": "index",
     "replaced": "index",
-    "memories": "notes",
+    "memories": "index",
     "queue": "daemon",
     "embedder": "models",
     "reranker": "models",
     "llm": "models",
     "qmd": "models",
-    "team": "team",
+    "team": "config",
     "http": "daemon",
     "clock": "machine",
     "service": "service",
@@ -72,11 +72,11 @@ class Fix(TypedDict):
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Mend what is safe to mend, and say what was done.")
-@click.option("--dry-run", is_flag=True, help="With --fix: say what would be done, and do nothing.")
-@click.option("--yes", "-y", is_flag=True, help="With --fix: also fetch a model again without asking.")
-@click.option("--deep", is_flag=True, help="Look at every note and every page, and try the model: takes minutes.")
-@click.option("--ask-providers", is_flag=True, help="Ask providers elsewhere too, which may cost some tokens.")
+@flag("--fix", help="Mend what is safe to mend, and say what was done.")
+@flag("--dry-run", help="With --fix: say what would be done, and do nothing.")
+@flag("--yes", "-y", help="With --fix: also fetch a model again without asking.")
+@flag("--deep", help="Look at every note and every page, and try the model: takes minutes.")
+@flag("--ask-providers", help="Ask providers elsewhere too, which may cost some tokens.")
 @click.option(
     "--section",
     "sections",
@@ -85,7 +85,7 @@ class Fix(TypedDict):
     help="Look at this part alone; may be repeated.",
 )
 @click.option("--seconds", type=click.FloatRange(0.01, 86_400), help="How long a check may take (else its own limit).")
-@click.option("--verbose", "-v", is_flag=True, help="Show what is well, too, each for itself.")
+@flag("--verbose", "-v", help="Show what is well, too, each for itself.")
 @verb
 def doctor_command(
     invocation: Invocation,

@@ -1,16 +1,25 @@
-"""The settings file of an agent program: where it lies, and changes of it that lose nothing of anybody's."""
+"""The files of an agent program that hold something of ours: hooks, an MCP server, the skill; changed without a loss.
+
+Hooks are known by their command, a server by its name and command, a file of ours by a line that says so. What stood in
+a file before is kept beside it until all of ours is gone from there.
+"""
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
 from memoryd.domain.documents import FileStat
+from memoryd.domain.expressions import expression
+from memoryd.domain.settings_text import cut, parsed, put, with_block, without_block
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
@@ -18,10 +27,18 @@ from memoryd.hooks.hosts import Host
 
 _MAX_BYTES: Final = 4 * 1024 * 1024
 _BACKUP: Final = ".before-memoryd"
+_OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
+_PLUGIN_COMMAND: Final = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
+_MARK: Final = "memoryctl hooks"
+"""Stands in each file that is ours as a whole."""
+_SERVER: Final = "memoryd"
+
+Part = Literal["hooks", "server", "skill", "instructions"]
+"""What of ours a file holds: an own file of the skill, or a block in the instructions of a project."""
 
 
 class SettingsFile(Struct, frozen=True):
-    """A settings file as it was read; `stat` is None where there is none."""
+    """A file as it was read; `stat` is None where there is none."""
 
     path: Path
     text: str
@@ -31,72 +48,105 @@ class SettingsFile(Struct, frozen=True):
     def backup(self) -> Path:
         return self.path.with_name(self.path.name + _BACKUP)
 
-    def installed(self, commands: dict[str, str]) -> str:
-        """Return its text with our hooks; raises InvalidRequest for what is no settings file."""
-        with self._read_whole():
-            return with_hooks(self.text, commands)
 
-    def removed(self) -> str:
-        """Return its text without our hooks: the text from before them, unless another program has changed it since."""
-        with self._read_whole():
-            commands = our_commands(self.text)
-            if not commands:
-                return self.text
-            before = _read(self.backup)
-            if before.stat is not None and json.loads(with_hooks(before.text, commands)) == json.loads(self.text):
-                return before.text
-            return without_hooks(self.text)
+class SettingsChange(Struct, frozen=True):
+    """A file and its text afterwards; None is no file. A first change keeps what was there before beside it."""
 
-    def commands(self) -> dict[str, str]:
-        """Return the commands in it that are ours, by event; raises InvalidRequest."""
-        with self._read_whole():
-            return our_commands(self.text)
-
-    @contextmanager
-    def _read_whole(self) -> Iterator[None]:
-        try:
-            yield
-        except ValueError as exc:
-            hint = "mend it by hand, and try again"
-            raise InvalidRequest(f"{self.path} is left as it is: {exc}", hint=hint) from exc
+    before: SettingsFile
+    text: str | None
+    is_first: bool = False
 
 
-def settings_path(host: Host, project: Path | None) -> Path:
-    """Tell where the settings lie: of the user, or those of a project that are not shared with others.
+def places(host: Host, project: Path | None) -> dict[Part, list[Path]]:
+    """Tell which files may hold something of ours; raises InvalidRequest where a project has no settings there."""
+    if project is not None and not host.project:
+        raise InvalidRequest(f"{host.title} has no settings of a project", hint="leave out --project")
+    folder = Path(os.environ.get(host.folder_variable, "") or Path.home() / host.folder)
 
-    They hold a path of this machine, so the `settings.json` of a project, which is committed, is no place for them.
-    """
-    if project is not None:
-        path = project / host.folder / host.project_settings
+    def place(name: str) -> Path:
+        path = project / name if project else Path(name).expanduser() if name.startswith("~") else folder / name
+        # the file itself where the path is a link, which stays one
+        return Path(os.path.realpath(path))
+
+    main = place(host.project if project else host.settings)
+    found: dict[Part, list[Path]] = {"hooks": [main.with_name(name) for name in _plugin(host)] or [main]}
+    if host.mcp and (server := host.mcp[1 if project else 0]):
+        found["server"] = [place(server)]
+    if project:
+        found["instructions"] = [place(host.instructions)]
     else:
-        path = Path(os.environ.get(host.folder_variable) or Path.home() / host.folder) / host.settings
-    # the file itself where the path is a link, which stays one
-    return Path(os.path.realpath(path))
+        found["skill"] = [place(f"{host.skills}/memoryd/SKILL.md")]
+    return found
 
 
-def read_settings(path: Path) -> SettingsFile:
-    """Read a settings file; raises InvalidRequest for one that cannot be read as text."""
-    try:
-        return _read(path)
-    except (UnicodeDecodeError, NotReadableError) as exc:
-        raise InvalidRequest(f"{path} is left as it is: it is no text file", hint=str(exc)) from exc
-    except (OSError, TornReadError) as exc:
-        raise MemorydError(f"{path} cannot be read: {exc}") from exc
+def installed(host: Host, project: Path | None, commands: Mapping[str, str], parts: set[Part]) -> list[SettingsChange]:
+    """Return what an install changes; raises InvalidRequest for a file that is not as it should be."""
+    texts = _Texts(places(host, project), parts)
+    for part, file, text in texts:
+        with _Refusal(file):
+            if part == "hooks" and host.layout == "plugin":
+                texts.set_own(file, _plugin(host, commands)[file.path.name])
+            elif part == "hooks":
+                texts.set(file, with_hooks(text, host, commands))
+            elif part == "server":
+                texts.set(file, _with_server(text, host, project, file.path))
+            elif part == "skill":
+                texts.set_own(file, skill_text())
+            else:
+                texts.set(file, with_block(text, skill_block()))
+    ours = {change.before.path for change in removed(host, project)}
+    return [SettingsChange(one.before, one.text, one.before.path not in ours) for one in texts.changes()]
 
 
-def write_settings(before: SettingsFile, text: str, *, is_removal: bool = False) -> None:
-    """Write the text in place of what was read; raises NotNow where somebody changed the file meanwhile.
+def removed(host: Host, project: Path | None) -> list[SettingsChange]:
+    """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
+    texts = _Texts(places(host, project), None)
+    for part, file, text in texts:
+        with _Refusal(file):
+            texts.set(file, _without(text, part, host, project, file.path))
+    return [SettingsChange(one.before, _before(one, host)) for one in texts.changes()]
 
-    What was there before our hooks is kept beside it until they are removed.
-    """
+
+def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]:
+    """Return the file that holds the hooks of a host, and their commands by event; raises InvalidRequest."""
+    path = places(host, project)["hooks"][0]
+    file = read_settings(path)
+    with _Refusal(file):
+        if host.layout != "plugin":
+            return path, our_commands(file.text, host)
+        found = _PLUGIN_COMMAND.search(file.text) if _MARK in file.text else None
+        words: list[str] = json.loads(found[1]) if found else []
+        at = words.index("memoryd.hooks") + 1 if words else 0
+        runs = {event: shlex.join([*words[:at], event, *words[at + 1 :]]) for event in host.events}
+        return path, runs if words else {}
+
+
+def parts_in(host: Host, project: Path | None) -> dict[Part, str]:
+    """Return what of ours is there beside hooks, with its file; raises InvalidRequest."""
+    found: dict[Part, str] = {}
+    for part, paths in places(host, project).items():
+        file = read_settings(paths[0])
+        with _Refusal(file):
+            if part != "hooks" and _without(file.text, part, host, project, file.path) != file.text:
+                found[part] = str(file.path)
+    return found
+
+
+def write(change: SettingsChange, *, is_removal: bool = False) -> None:
+    """Write the text in place of what was read; raises NotNow where somebody changed the file meanwhile."""
+    text = change.text
+    before = change.before
     expected: FileStat | Literal["absent"] = "absent" if before.stat is None else before.stat
     try:
-        before.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_removal and before.stat is not None and not before.commands():
-            replace_file(before.backup, before.text.encode("utf-8"), is_durable=True)
-        if is_removal and is_nothing(text) and before.stat is not None and not before.backup.exists():
-            remove_file(before.path, before.stat)  # it was made for our hooks
+        if text is None:
+            if before.stat is not None:
+                remove_file(before.path, before.stat)
+            if before.path.parent.name == _SERVER and not any(before.path.parent.iterdir()):
+                before.path.parent.rmdir()  # a folder of our name
         else:
+            before.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if change.is_first and before.stat is not None:
+                replace_file(before.backup, before.text.encode("utf-8"), is_durable=True)
             replace_file(before.path, text.encode("utf-8"), expected=expected, is_durable=True)
         if is_removal:
             before.backup.unlink(missing_ok=True)
@@ -106,9 +156,204 @@ def write_settings(before: SettingsFile, text: str, *, is_removal: bool = False)
         raise MemorydError(f"{before.path} cannot be written: {exc}") from exc
 
 
-def _read(path: Path) -> SettingsFile:
+def read_settings(path: Path) -> SettingsFile:
+    """Read a settings file; raises InvalidRequest for one that cannot be read as text."""
     try:
         read = read_snapshot(path.parent, path.name, max_bytes=_MAX_BYTES)
+        return SettingsFile(path, read.data.decode("utf-8"), read.stat)
     except FileNotFoundError:
         return SettingsFile(path, "", None)
-    return SettingsFile(path, read.data.decode("utf-8"), read.stat)
+    except (UnicodeDecodeError, NotReadableError) as exc:
+        raise InvalidRequest(f"{path} is left as it is: it is no text file", hint=str(exc)) from exc
+    except (OSError, TornReadError) as exc:
+        raise MemorydError(f"{path} cannot be read: {exc}") from exc
+
+
+def skill_text() -> str:
+    """Return the skill, as hosts read it."""
+    return (files("memoryd.hooks") / "SKILL.md").read_text(encoding="utf-8")
+
+
+def skill_block() -> str:
+    """Return the same for a file of instructions: without its front matter, between marks."""
+    body = skill_text().split("---\n", 2)[2].strip()
+    return f"<!-- memoryd: begin; {_MARK} install wrote this -->\n{body}\n<!-- memoryd: end -->\n"
+
+
+class _Refusal:
+    """Turns what is wrong with a file into an error that leaves it as it is."""
+
+    def __init__(self, file: SettingsFile) -> None:
+        self._file = file
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
+        if isinstance(exc, ValueError):
+            hint = "mend it by hand, and try again"
+            raise InvalidRequest(f"{self._file.path} is left as it is: {exc}", hint=hint) from exc
+
+
+class _Texts:
+    """Files on their way to other texts; one file may hold several parts."""
+
+    def __init__(self, where: Mapping[Part, list[Path]], parts: set[Part] | None) -> None:
+        self._parts = [(part, path) for part, paths in where.items() if not parts or part in parts for path in paths]
+        self._files = {path: read_settings(path) for _, path in self._parts}
+        self._texts = {path: file.text for path, file in self._files.items()}
+
+    def __iter__(self) -> Iterator[tuple[Part, SettingsFile, str]]:
+        for part, path in self._parts:
+            yield part, self._files[path], self._texts[path]
+
+    def set(self, file: SettingsFile, text: str) -> None:
+        self._texts[file.path] = text
+
+    def set_own(self, file: SettingsFile, text: str) -> None:
+        if file.text and _MARK not in file.text:
+            raise ValueError("somebody else wrote it")
+        self.set(file, text)
+
+    def changes(self) -> list[SettingsChange]:
+        return [
+            SettingsChange(file, self._texts[path])
+            for path, file in self._files.items()
+            if self._texts[path] != file.text
+        ]
+
+
+def our_commands(text: str, host: Host) -> dict[str, str]:
+    """Return the commands of ours in settings, by event; raises ValueError where these cannot be read."""
+    return {event: command for event, command, _ in _our_handlers(text, host)}
+
+
+def with_hooks(text: str, host: Host, commands: Mapping[str, str]) -> str:
+    """Return settings whose hooks run these commands, by event, the same text where they do; raises ValueError."""
+    if our_commands(text, host) == dict(commands):
+        return text
+    text = without_hooks(text, host) or json.dumps(host.made_with or {}, indent=2) + "\n"
+    for event, command in commands.items():
+        handler: dict[str, object] = {"type": "command", "command": command}
+        if host.timeout:
+            handler["timeout"] = host.timeout
+        text = put(
+            text,
+            ("hooks", event, "-"),
+            {"hooks": [handler]} if host.layout == "groups" else handler,
+            has_comments=host.has_comments,
+        )
+    return text
+
+
+def without_hooks(text: str, host: Host) -> str:
+    """Return settings without our hooks, and without the lists that were left empty by that; raises ValueError."""
+    while found := next(_our_handlers(text, host), None):
+        text = cut(text, found[2], has_comments=host.has_comments)
+    return text
+
+
+def _our_handlers(text: str, host: Host) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield event, command and path of each handler of ours; of a group that is all ours, the path of the group."""
+    hooks = parsed(text, has_comments=host.has_comments).get("hooks", {})
+    if not isinstance(hooks, dict) or not all(isinstance(rows, list) for rows in hooks.values()):
+        raise ValueError(f"its hooks are not as {host.title} has them")
+    for event, rows in hooks.items():
+        for place, row in enumerate(rows):
+            path = ("hooks", event, str(place))
+            if host.layout == "handlers":
+                if _is_ours(row):
+                    yield event, str(row["command"]), path
+                continue
+            handlers = row.get("hooks") if isinstance(row, dict) else None
+            handlers = handlers if isinstance(handlers, list) else []
+            is_all = all(map(_is_ours, handlers))
+            for number, handler in enumerate(handlers):
+                if _is_ours(handler):
+                    yield event, str(handler["command"]), path if is_all else (*path, "hooks", str(number))
+
+
+def _is_ours(handler: Any) -> bool:
+    return isinstance(handler, dict) and _OURS.search(str(handler.get("command", ""))) is not None
+
+
+def _plugin(host: Host, commands: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the files of the plugin of a host by name, the main one first; nothing for hosts that run commands."""
+    if host.layout != "plugin":
+        return {}
+    folder = files("memoryd.hooks") / "plugins" / host.name
+    # all events run one command, in which the plugin names the event
+    words = json.dumps(shlex.split(next(iter(commands.values())))) if commands else "[]"
+    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    main = host.settings.rpartition("/")[2]
+    return {main: texts.pop(main).replace("[/* COMMAND */]", words), **texts}
+
+
+def _server_words() -> list[str]:
+    return [sys.executable, "-P", "-m", "memoryd.cli", "mcp"]
+
+
+def _with_server(text: str, host: Host, project: Path | None, path: Path) -> str:
+    key = host.mcp[2] if host.mcp else ""
+    program, *arguments = _server_words()
+    if _SERVER in _servers(text, path, key):
+        return text
+    if path.suffix == ".toml":
+        text = with_block(text, _toml_block(key, program, arguments))
+        tomllib.loads(text)  # a table that cannot get another is refused
+        return text
+    entry: dict[str, object] = {"command": program, "args": arguments}
+    if key == "mcp":
+        entry = {"type": "local", "command": [program, *arguments], "enabled": True}
+    elif key == "servers":
+        entry = {"type": "stdio", **entry}
+    return put(text, (key, _SERVER), entry, has_comments=True)
+
+
+def _servers(text: str, path: Path, key: str) -> dict[str, Any]:
+    whole = tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
+    servers = whole.get(key)
+    return servers if isinstance(servers, dict) else {}
+
+
+def _toml_block(key: str, program: str, arguments: list[str]) -> str:
+    lines = (f"[{key}.{_SERVER}]", f"command = {json.dumps(program)}", f"args = {json.dumps(arguments)}")
+    return "\n".join((f"# memoryd: begin; {_MARK} install wrote this", *lines, "# memoryd: end\n"))
+
+
+def _without(text: str, part: Part, host: Host, project: Path | None, path: Path) -> str:
+    """Return a text without a part of ours."""
+    if part == "skill" or (part == "hooks" and host.layout == "plugin"):
+        return "" if _MARK in text else text
+    if part == "instructions":
+        return without_block(text, skill_block())
+    if part == "hooks":
+        return without_hooks(text, host)
+    key = host.mcp[2] if host.mcp else ""
+    if path.suffix == ".toml":
+        return without_block(text, _toml_block(key, "", []))
+    is_ours = "memoryd.cli" in json.dumps(_servers(text, path, key).get(_SERVER))
+    return cut(text, (key, _SERVER), has_comments=True) if is_ours else text
+
+
+def _before(change: SettingsChange, host: Host) -> str | None:
+    """Return the text for a file that lost all of ours: the one from before, unless others have changed it since."""
+    text, backup = change.text or "", read_settings(change.before.backup)
+    if backup.stat is not None:
+        return backup.text if _same(text, backup.text) else text
+    is_empty = not text.strip() or _same(text, "{}") or _same(text, json.dumps(host.made_with))
+    return None if is_empty else text
+
+
+def _same(text: str, other: str) -> bool:
+    try:
+        return bool(_filled(parsed(text, has_comments=True)) == _filled(parsed(other, has_comments=True)))
+    except ValueError:
+        return text.strip("\n") == other.strip("\n")
+
+
+def _filled(value: Any) -> Any:
+    """Return a value without its empty lists and objects: ours may have stood in one, and took it along."""
+    if not isinstance(value, dict):
+        return value
+    return {key: inner for key, one in value.items() if (inner := _filled(one)) not in ({}, [])}

@@ -1,7 +1,9 @@
-"""memoryctl hooks: has an agent program ask memoryd at its events; nothing else in its settings file is lost."""
+"""memoryctl hooks: has agent programs ask memoryd at their events; nothing else in their settings is lost."""
 
+import copy
 import shlex
 import sys
+from collections.abc import Iterable
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -12,55 +14,105 @@ from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import harmless
 from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
-from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
+from memoryd.hooks.hosts import DEFAULT, HOSTS, Host, is_here
 from memoryd.wire import Exit
 
 if TYPE_CHECKING:
-    from memoryd.cli.local.hook_settings import SettingsFile
+    from memoryd.cli.local.hook_settings import Part, SettingsChange
 
 _PROBE_SECONDS = 2.0
-_DONE = (("installed", "installed already"), ("removed", "there was nothing of memoryd"))
-"""What an install, and a removal, has done: where it changed the file, and where it did not."""
+# -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose a
+# PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie. What stands behind the program
+# says that the hook is ours: run by that, it takes a third longer to start
+HOOK_COMMAND = (
+    *(sys.executable, "-P", "-c", "import sys; from memoryd.hooks.hook_run import main; main(sys.argv[3:])"),
+    *("-m", "memoryd.hooks"),
+)
 _program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant.")
 _user = click.option("--user", "is_users", is_flag=True, help="The settings of the user, for all projects (default).")
 _project = click.option(
     "--project",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="The settings of one project that are not shared with others: "
-    f"{' or '.join(f'DIR/{host.folder}/{host.project_settings}' for host in HOSTS.values())}.",
+    help="The settings of one project, below DIR.",
 )
 _dry_run = click.option("--dry-run", is_flag=True, help="Show the change, and change nothing.")
 
 
 @click.group("hooks")
 def hooks_command() -> None:
-    """Let an agent program ask memoryd at its own events, such as a new session or a prompt."""
+    """Let agent programs ask memoryd at their own events, such as a new session or a prompt."""
+
+
+@hooks_command.command("list")
+@verb
+def list_hosts(invocation: Invocation) -> Exit:
+    """List the agent programs that memoryd knows: is it here, are our hooks in its settings, what cannot it do."""
+    rows = []
+    for host in HOSTS.values():
+        try:
+            state = _state(host, None)[1]
+        except MemorydError as exc:
+            state = str(exc)
+        rows.append({"name": host.name, "title": host.title, "here": is_here(host), "hooks": state})
+        rows[-1] |= {"cannot": list(host.cannot), "source": host.source}
+    lines = [
+        line
+        for row in rows
+        for line in (
+            f"{row['name']:12} {row['title']}: {'' if row['here'] else 'not '}found here, hooks {row['hooks']}",
+            *(f"  {sentence}" for sentence in HOSTS[str(row["name"])].cannot),
+        )
+    ]
+    return invocation.show({"hosts": rows}, map(harmless, lines))
 
 
 @hooks_command.command("install")
 @_program
 @_user
 @_project
+@click.option("--skill", is_flag=True, help="Tell the agent when to ask and what to store, where it reads skills.")
+@click.option("--mcp", is_flag=True, help="Let it start memoryctl mcp, which only reads, as an MCP server.")
 @_dry_run
 @verb
-def install(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
+def install(
+    invocation: Invocation, program: str, is_users: bool, project: Path | None, skill: bool, mcp: bool, dry_run: bool
+) -> Exit:
     """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
-    before = _settings(program, is_users, project)
-    text = before.installed(_commands(invocation, HOSTS[program]))
-    return _change(invocation, before, text, is_dry_run=dry_run, is_removal=False)
+    from memoryd.cli.local.hook_settings import installed, places
+
+    host = _host(program, is_users, project)
+    wanted: set[Part] = {"hooks"}
+    if skill:
+        wanted.add("instructions" if project else "skill")
+    if mcp:
+        wanted.add("server")
+    notes = [] if wanted <= places(host, project).keys() else ["there is no file for an MCP server"]
+    changes = installed(host, project, _commands(invocation, host), wanted)
+    if project and changes and host is not DEFAULT:
+        notes.append(f"keep {host.project} out of what you commit: it names a program of this machine")
+    path = places(host, project)["hooks"][0]
+    return _change(invocation, path, changes, [*notes, *host.then], is_dry_run=dry_run, is_removal=False)
 
 
-@hooks_command.command("remove")
+@hooks_command.command("uninstall")
 @_program
 @_user
 @_project
 @_dry_run
 @verb
-def remove(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
-    """Take our hooks out of the settings of PROGRAM."""
-    before = _settings(program, is_users, project)
-    return _change(invocation, before, before.removed(), is_dry_run=dry_run, is_removal=True)
+def uninstall(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
+    """Take all of ours out of the settings of PROGRAM: hooks, MCP server and skill."""
+    from memoryd.cli.local.hook_settings import places, removed
+
+    host = _host(program, is_users, project)
+    path = places(host, project)["hooks"][0]
+    return _change(invocation, path, removed(host, project), [], is_dry_run=dry_run, is_removal=True)
+
+
+_former = copy.copy(uninstall)
+_former.hidden = True
+hooks_command.add_command(_former, "remove")
 
 
 @hooks_command.command("status")
@@ -70,19 +122,20 @@ def remove(invocation: Invocation, program: str, is_users: bool, project: Path |
 @verb
 def status(invocation: Invocation, program: str, is_users: bool, project: Path | None) -> Exit:
     """Tell whether our hooks stand in the settings of PROGRAM, and what they run."""
-    settings = _settings(program, is_users, project)
-    commands = settings.commands()
-    state = "not installed"
-    if commands:
-        state = "installed" if commands.keys() == HOSTS[program].events.keys() else "installed in part"
-    reply = {"path": str(settings.path), "installed": state, "commands": commands}
-    lines = [f"  {event}: {harmless(command)}" for event, command in commands.items()]
-    return invocation.show(reply, [f"{state}  {harmless(str(settings.path))}", *lines], code=found(commands))
+    from memoryd.cli.local.hook_settings import parts_in
+
+    host = _host(program, is_users, project)
+    path, state, commands = _state(host, project)
+    others = parts_in(host, project)
+    reply = {"path": str(path), "installed": state, "commands": commands, "others": others}
+    lines = [f"{state}  {path}", *(f"  {event}: {command}" for event, command in commands.items())]
+    lines += [f"  {part}: {file}" for part, file in others.items()]
+    return invocation.show(reply, map(harmless, lines), code=found(commands))
 
 
 @hooks_command.command("run")
 @argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
-@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 0.28).")
+@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 1).")
 @verb
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     """Run a hook: JSON on standard input, what the agent is told on standard output, and always exit code 0."""
@@ -90,26 +143,32 @@ def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     hook_run.main([event, *(str(one) for pair in options.items() if pair[1] is not None for one in pair)])
 
 
-def _settings(program: str, is_users: bool, project: Path | None) -> "SettingsFile":
+def _host(program: str, is_users: bool, project: Path | None) -> Host:
     if is_users and project is not None:
         raise click.UsageError("--user and --project: one of them")
-    # here, since a hook that runs needs no room that touches files
-    from memoryd.cli.local.hook_settings import read_settings, settings_path
+    return HOSTS[program]
 
-    return read_settings(settings_path(HOSTS[program], project))
+
+def _state(host: Host, project: Path | None) -> tuple[Path, str, dict[str, str]]:
+    """Return where the hooks of a host lie, whether they are there, and their commands by event."""
+    # here, since a hook that runs needs no room that touches files
+    from memoryd.cli.local.hook_settings import commands_in
+
+    path, commands = commands_in(host, project)
+    is_whole = commands.keys() == host.events.keys()
+    return path, "installed" if is_whole else "installed in part" if commands else "not installed", commands
 
 
 def _commands(invocation: Invocation, host: Host) -> dict[str, str]:
     """Return what runs at each event: Python itself, for memoryctl takes longer to load than an answer to come."""
     options = {
         "--host": None if host is DEFAULT else host.name,
-        "--agent": _agent(invocation),
+        # a session key names its agent itself
+        "--agent": None if host.has_keys else _agent(invocation),
         "--socket": invocation.socket and invocation.socket.absolute(),
     }
     given = [str(one) for pair in options.items() if pair[1] for one in pair]
-    # -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose
-    # a PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie
-    return {event: shlex.join([sys.executable, "-P", "-m", "memoryd.hooks", event, *given]) for event in host.events}
+    return {event: shlex.join([*HOOK_COMMAND, event, *given]) for event in host.events}
 
 
 def _agent(invocation: Invocation) -> str | None:
@@ -124,16 +183,27 @@ def _agent(invocation: Invocation) -> str | None:
     return agents[0]["id"] if len(agents) == 1 else None
 
 
-def _change(invocation: Invocation, before: "SettingsFile", text: str, *, is_dry_run: bool, is_removal: bool) -> Exit:
-    is_changed = text != before.text
-    if is_changed and not is_dry_run:
-        from memoryd.cli.local.hook_settings import write_settings
+def _change(
+    invocation: Invocation,
+    path: Path,
+    changes: list["SettingsChange"],
+    notes: Iterable[str],
+    *,
+    is_dry_run: bool,
+    is_removal: bool,
+) -> Exit:
+    from memoryd.cli.local.hook_settings import write
 
-        write_settings(before, text, is_removal=is_removal)
-    path = str(before.path)
-    done, already = _DONE[is_removal]
-    lines = [f"{done if is_changed else already}: {path}"]
-    if is_dry_run:
-        lines = [*unified_diff(before.text.splitlines(), text.splitlines(), path, path, lineterm="")]
-    reply = {"path": path, "changed": is_changed, "dryRun": is_dry_run, "installed": not is_removal}
-    return invocation.show(reply, map(harmless, lines))
+    already = "there was nothing of memoryd" if is_removal else "installed already"
+    lines = [] if changes or is_dry_run else [f"{already}: {path}"]
+    for change in changes:
+        name, before, text = str(change.before.path), change.before.text, change.text
+        if is_dry_run:
+            lines += unified_diff(before.splitlines(), (text or "").splitlines(), name, name, lineterm="")
+        else:
+            write(change, is_removal=is_removal)
+            done = "installed" if not is_removal else "removed" if text is None else "taken out of"
+            lines.append(f"{done}: {name}")
+    reply = {"path": str(path), "changed": bool(changes), "dryRun": is_dry_run, "installed": not is_removal}
+    reply["files"] = [str(change.before.path) for change in changes]
+    return invocation.show(reply, map(harmless, lines), notes)

@@ -6,7 +6,6 @@ Works without a daemon.
 import contextlib
 import io
 import json
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -15,7 +14,7 @@ from typing import TypedDict
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, verb
+from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.local.init_choices import (
     FirstPlan,
     InitOptions,
@@ -30,7 +29,7 @@ from memoryd.config.loading.load import Loaded, checked
 from memoryd.config.paths import config_file
 from memoryd.domain.embedding import LOCAL, MULTILINGUAL_STARTER, NONE, REMOTE, is_file_spec
 from memoryd.errors import InvalidRequest, MemorydError
-from memoryd.hooks.hosts import HOSTS
+from memoryd.hooks.hosts import HOSTS, is_here
 from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
@@ -83,9 +82,9 @@ class AgentSummary(TypedDict):
     f"{MULTILINGUAL_STARTER}.",
 )
 @click.option("--service/--no-service", "has_service", default=None, help="Have memoryd started with your session.")
-@click.option("--yes", "-y", "is_agreed", is_flag=True, help="Ask nothing: what is proposed is meant.")
-@click.option("--force", is_flag=True, help="Replace a configuration; a copy is kept beside it.")
-@click.option("--dry-run", "is_dry", is_flag=True, help="Show what would be written, and write nothing.")
+@flag("--yes", "-y", "is_agreed", help="Ask nothing: what is proposed is meant.")
+@flag("--force", help="Replace a configuration; a copy is kept beside it.")
+@flag("--dry-run", "is_dry", help="Show what would be written, and write nothing.")
 @verb
 def init_command(
     invocation: Invocation,
@@ -190,7 +189,7 @@ def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
     steps = [] if is_started else [_start()]
     steps.append(('memoryctl search "…"', "ask; memoryctl status says what is indexed"))
     for host in HOSTS.values():
-        if shutil.which(host.program) or (Path.home() / host.folder).is_dir():
+        if is_here(host):
             steps.append((f"memoryctl hooks install {host.name}", f"have {host.title} remember"))
     steps.append(("memoryctl mcp --help", "for any client of the Model Context Protocol"))
     return [*steps, ("memoryctl doctor", "if something seems wrong")]

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from memoryd.cli.invocation import Invocation, verb
+from memoryd.cli.invocation import Invocation, flag, verb
 from memoryd.cli.terminal import harmless, harmless_line, styled
 from memoryd.config.paths import state_dir
 from memoryd.config.section import parse_duration
@@ -66,7 +66,7 @@ class LogFilter(Struct, frozen=True):
 
 
 @click.command("logs")
-@click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what is said from now on, until Ctrl-C.")
+@flag("-f", "--follow", "is_following", help="Go on with what is said from now on, until Ctrl-C.")
 @click.option(
     "-n",
     "--lines",

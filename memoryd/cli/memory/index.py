@@ -1,17 +1,22 @@
-"""memoryctl index, reindex, sync and reload: have the daemon take what is on disk, notes and configuration."""
+"""memoryctl index, reindex, sync, reload and web: have the daemon take what is on disk, or show what it has."""
 
+import os
+import socket
+import sys
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import click
 
 from memoryd.cli import terminal
-from memoryd.cli.invocation import Invocation, verb
-from memoryd.cli.terminal import cost, count, harmless_line, note, size
+from memoryd.cli.invocation import Invocation, flag, verb
+from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.cli.waiting import report, tell, timeout_option, wait_for
+from memoryd.config.paths import socket_path
 from memoryd.errors import DaemonNotRunning, MemorydError
-from memoryd.replies.models import OutstandingReply
+from memoryd.replies.daemon import PageReply
 from memoryd.replies.search import ReloadReply
 from memoryd.replies.status import AgentStatus, ConversationsReply
 from memoryd.wire import Exit, SyncGoal
@@ -21,9 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.option(
-    "--dry-run", "is_dry", is_flag=True, help="Only say what would be sent, and where to; works without memoryd."
-)
+@flag("--dry-run", "is_dry", help="Only say what would be sent, and where to; works without memoryd.")
 @timeout_option
 @verb
 def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
@@ -54,7 +57,7 @@ def _prospects(invocation: Invocation) -> "list[Prospect]":
 
 
 def _of_status(agent: AgentStatus) -> "Prospect":
-    embedding = agent.get("embedding")
+    embedding, sessions = agent.get("embedding"), agent.get("sessions")
     remote = embedding and embedding["remote"]
     outstanding = remote and remote["outstanding"]
     return {
@@ -68,14 +71,12 @@ def _of_status(agent: AgentStatus) -> "Prospect":
         "tokens": outstanding["tokens"] if outstanding else None,
         "media": outstanding.get("media", 0) if outstanding else None,
         "mediaBytes": outstanding.get("mediaBytes", 0) if outstanding else None,
-        "conversations": _spoken_of(agent.get("sessions")),
+        "conversations": _spoken_of(sessions) if sessions else None,
         "paused": bool(embedding and embedding["paused"]),
     }
 
 
-def _spoken_of(sessions: ConversationsReply | None) -> "SpokenProspect | None":
-    if sessions is None:
-        return None
+def _spoken_of(sessions: ConversationsReply) -> "SpokenProspect | None":
     transcripts, outstanding = sessions["transcripts"], sessions["outstanding"]
     passages = outstanding["passages"] if outstanding else sessions["pendingEmbeddings"]
     if transcripts is None and not passages:
@@ -110,22 +111,16 @@ def _sentence(prospect: "Prospect") -> str:
     if not prospect["passages"]:
         return f"{who}nothing to send to {prospect['destination']}"
     held = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
-    outstanding: OutstandingReply = {
-        "files": prospect["files"] or 0,
-        "passages": prospect["passages"],
-        "tokens": prospect["tokens"] or 0,
-        "media": prospect["media"] or 0,
-        "mediaBytes": prospect["mediaBytes"] or 0,
-    }
-    model = f"{prospect['provider']}, {prospect['model']}"
-    return f"{who}would send {cost(outstanding)} to {prospect['destination']} ({model}){held}"
+    media = prospect["media"] or 0
+    seen = f", with {media:,} pictures and sounds of {size(prospect['mediaBytes'] or 0)}" if media else ""
+    cost = f"{count(prospect['passages'], 'passage')}, about {count(prospect['tokens'] or 0, 'token')}{seen}"
+    to = f"{prospect['destination']} ({prospect['provider']}, {prospect['model']})"
+    return f"{who}would send {count(prospect['files'] or 0, 'file')}, {cost} to {to}{held}"
 
 
 @click.command("reindex")
-@click.option(
-    "--force", is_flag=True, help="Read and chunk every file again, changed or not, and ask no golden questions before."
-)
-@click.option("--embeddings", is_flag=True, help="Drop all vectors and compute them again.")
+@flag("--force", help="Read and chunk every file again, changed or not, and ask no golden questions before.")
+@flag("--embeddings", help="Drop all vectors and compute them again.")
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @timeout_option
 @verb
@@ -181,8 +176,8 @@ _PROBE_SECONDS = 5.0
 
 
 @click.command("reload")
-@click.option("--dry-run", "is_dry", is_flag=True, help="Say what a reload would change, and change nothing.")
-@click.option("--force", is_flag=True, help="Also where golden questions would be answered worse.")
+@flag("--dry-run", "is_dry", help="Say what a reload would change, and change nothing.")
+@flag("--force", help="Also where golden questions would be answered worse.")
 @verb
 def reload_command(invocation: Invocation, is_dry: bool, force: bool) -> Exit:
     """Read the configuration again, without an end to anything that runs.
@@ -233,3 +228,55 @@ def _reload_lines(reply: ReloadReply) -> Iterator[str]:
     if pending_keys:
         yield "These take effect when memoryd is started again:"
         yield from (f"  {terminal.harmless(key)}" for key in pending_keys)
+
+
+_LEADS_ON = """<!doctype html><meta charset="utf-8"><title>memoryd</title><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={url}"><a href="{url}">Go on to the page</a>
+"""
+_SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
+"""What a Linux session has that shows a browser."""
+
+
+@click.command("web")
+@flag("--print", "is_printed", help="Print the link, and how to reach it from another machine.")
+@flag("--keep", help="Keep the page open until memoryd ends, not for half an hour without use.")
+@verb
+def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
+    """Open the page at which one looks at the memory, and mends it: ask, memories, changes, health.
+
+    The link lets in once, within a minute; memoryd listens on loopback alone, and for the page only while it is used.
+    """
+    reply = invocation.memory.open_page(keep, agent=invocation.agent)
+    if invocation.is_json or is_printed or not _is_opened(reply["url"], socket_path().parent):
+        return invocation.show(reply, _page_lines(reply))
+    note("the page is open in your browser; --print prints the link instead")
+    return Exit.DONE
+
+
+def _page_lines(reply: PageReply) -> Iterator[str]:
+    yield reply["url"]
+    host, port = reply["host"], reply["port"]
+    address = f"[{host}]" if ":" in host else host
+    note(f"good once, for {reply['expiresSeconds']:.0f} s; from another machine first run there:")
+    note(f"  ssh -N -L {port}:{address}:{port} {socket.gethostname()}")
+
+
+def _is_opened(url: str, folder: Path) -> bool:
+    """Open a browser; return whether there is one, in a session that can show it.
+
+    It is given a file of `folder` that leads to the link: all programs of a machine can read what another is started
+    with.
+    """
+    if sys.platform != "darwin" and not any(map(os.environ.get, _SHOWS)):
+        return False
+    # here: it looks for browsers as it is loaded
+    import webbrowser
+
+    page = folder / "page.html"
+    try:
+        page.unlink(missing_ok=True)
+        with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(_LEADS_ON.format(url=escape(url)))
+        return webbrowser.open(page.as_uri())
+    except (OSError, webbrowser.Error):
+        return False

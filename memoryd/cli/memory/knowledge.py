@@ -4,14 +4,30 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, key_option, limit_option, undo_notes, verb
-from memoryd.cli.terminal import about, count, harmless, harmless_line, styled
+from memoryd.cli.invocation import (
+    SHORT_ID,
+    Invocation,
+    Note,
+    argument,
+    asks,
+    flag,
+    key_option,
+    limit_option,
+    listed,
+    undo_notes,
+    verb,
+    words_argument,
+)
+from memoryd.cli.terminal import about, bold, count, harmless, harmless_line
+from memoryd.client import Client
 from memoryd.replies.knowledge import (
+    EntitiesReply,
     EntityChangeReply,
     EntityReply,
     EntityShowReply,
     OpinionReplayReply,
     OpinionReply,
+    OpinionsReply,
     OpinionStepReply,
     OpinionWhyReply,
 )
@@ -29,21 +45,26 @@ def opinions_command() -> None:
 @click.option("--entity", metavar="NAME", help="Only opinions about this entity, or an alias of it.")
 @limit_option
 @key_option
-@verb
-def list_opinions(invocation: Invocation, entity: str | None, limit: int | None) -> Exit:
+@asks(Client.opinions, found_at="opinions")
+def list_opinions(reply: OpinionsReply) -> Iterator[str]:
     """List opinions, the firmest first: confidence, what is thought, evidence for and against, id."""
-    reply = invocation.memory.opinions(entity=entity, limit=limit)
-    return invocation.show_list(reply, map(opinion_line, reply["opinions"]), reply["total"], "opinion")
+    return listed(reply["opinions"], opinion_line, reply["total"], "opinion")
 
 
 @opinions_command.command("why")
 @argument("opinion", metavar="ID", help="The opinion, by its id or the first signs of it.")
 @key_option
-@verb
-def why(invocation: Invocation, opinion: str) -> Exit:
+@asks(Client.why_opinion)
+def why(reply: OpinionWhyReply) -> Iterator[str]:
     """Say why an opinion is held: each step with its evidence, and the confidence before and after it."""
-    reply = invocation.memory.why_opinion(opinion)
-    return invocation.show(reply, _why_lines(reply))
+    # those that count no more come last
+    yield f"{_about(reply)}  {reply['id']}"
+    yield f"  {reply['base']:.2f}  by its own lines  {harmless_line(reply['source'])}"
+    yield from _step_lines(reply["steps"])
+    yield f"  {reply['confidence']:.2f}  now"
+    if reply["setAside"]:
+        yield "  set aside, since its lines give another confidence:"
+        yield from _step_lines(reply["setAside"])
 
 
 @opinions_command.command("replay")
@@ -63,7 +84,7 @@ def opinion_line(one: OpinionReply) -> str:
 
 
 def _about(one: OpinionReply) -> str:
-    return about(one["entities"], styled(harmless_line(one["statement"]), bold=True))
+    return about(one["entities"], bold(one["statement"]))
 
 
 def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
@@ -76,17 +97,6 @@ def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
     yield f"{parts}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}"
 
 
-def _why_lines(reply: OpinionWhyReply) -> Iterator[str]:
-    """Yield what is thought, what its lines say, then the steps, those that count no more last."""
-    yield f"{_about(reply)}  {reply['id']}"
-    yield f"  {reply['base']:.2f}  by its own lines  {harmless_line(reply['source'])}"
-    yield from _step_lines(reply["steps"])
-    yield f"  {reply['confidence']:.2f}  now"
-    if reply["setAside"]:
-        yield "  set aside, since its lines give another confidence:"
-        yield from _step_lines(reply["setAside"])
-
-
 def _step_lines(steps: Sequence[OpinionStepReply]) -> Iterator[str]:
     for step in steps:
         rule = _RULES.get(step["labelledBy"], harmless_line(step["labelledBy"]))
@@ -97,7 +107,7 @@ def _step_lines(steps: Sequence[OpinionStepReply]) -> Iterator[str]:
             yield f"    {harmless_line(step['content'])}"
 
 
-dry_option = click.option("--dry-run", "is_dry", is_flag=True, help="Only show what would be written.")
+dry_option = flag("--dry-run", help="Only show what would be written.")
 
 
 @click.group("entities")
@@ -108,73 +118,19 @@ def entities_command() -> None:
 @entities_command.command("list")
 @limit_option
 @key_option
-@verb
-def list_entities(invocation: Invocation, limit: int | None) -> Exit:
+@asks(Client.entities, found_at="entities")
+def list_entities(reply: EntitiesReply) -> Iterator[str]:
     """List entities, those with most memories first: name, aliases, how much is known, since when and until when."""
-    reply = invocation.memory.entities(limit=limit)
-    return invocation.show_list(reply, map(_line, reply["entities"]), reply["total"], "entity")
+    return listed(reply["entities"], _line, reply["total"], "entity")
 
 
 @entities_command.command("show")
-@argument("words", nargs=-1, required=True, metavar="NAME…", help="Its name, or an alias.")
+@words_argument("name", required=True, metavar="NAME…", help="Its name, or an alias.")
 @limit_option
 @key_option
-@verb
-def show_entity(invocation: Invocation, words: tuple[str, ...], limit: int | None) -> Exit:
+@asks(Client.entity)
+def show_entity(reply: EntityShowReply) -> Iterator[str]:
     """Show what is known of an entity: memories, the newest first, opinions, page and aliases."""
-    reply = invocation.memory.entity(" ".join(words), limit=limit)
-    return invocation.show(reply, _entity_lines(reply))
-
-
-@entities_command.command("merge")
-@argument("words", nargs=-1, required=True, metavar="NAME INTO ENTITY", help="As in: merge Pete into Peter.")
-@dry_option
-@verb
-def merge(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
-    """Make a name an alias of an entity, in the front matter of its page. No log is rewritten; undo takes it back."""
-    names = [word for number, word in enumerate(words) if (number, len(words), word.lower()) != (1, 3, "into")]
-    if len(names) != 2:
-        raise click.UsageError('which name into which: memoryctl entities merge Pete into Peter; quote "Two Words"')
-    reply = invocation.memory.merge_entity(names[0], names[1], dry_run=is_dry)
-    done = f"{reply['alias']} is an alias of {reply['entity']}"
-    return _show_change(invocation, reply, done, nothing=f"{done} already", is_dry=is_dry)
-
-
-@entities_command.command("split")
-@argument("words", nargs=-1, required=True, metavar="ALIAS…", help="The alias to take out.")
-@dry_option
-@verb
-def split(invocation: Invocation, words: tuple[str, ...], is_dry: bool) -> Exit:
-    """Take an alias out of the page of its entity, so that it is an entity of its own; undo takes it back."""
-    reply = invocation.memory.split_entity(" ".join(words), dry_run=is_dry)
-    done = f"{reply['alias']} is no alias of {reply['entity']} any more"
-    return _show_change(invocation, reply, done, nothing=done, is_dry=is_dry)
-
-
-def _show_change(invocation: Invocation, reply: EntityChangeReply, done: str, *, nothing: str, is_dry: bool) -> Exit:
-    if is_dry and reply["diff"]:
-        return invocation.show(reply, [harmless(reply["diff"]).removesuffix("\n")])
-    notes = undo_notes([reply["change"]]) if reply["change"] is not None else filter(None, [reply["note"]])
-    return invocation.show(reply, [harmless_line(done if reply["diff"] else nothing)], notes)
-
-
-def _line(one: EntityReply) -> str:
-    parts = [
-        styled(harmless_line(one["name"]), bold=True),
-        count(one["memoryCount"], "memory", "memories"),
-        *_days(one),
-    ]
-    if one["aliases"]:
-        parts.append("also " + ", ".join(map(harmless_line, one["aliases"])))
-    return "  ".join(parts)
-
-
-def _days(one: EntityReply) -> list[str]:
-    first, last = one["firstSeen"], one["lastSeen"]
-    return [] if first is None or last is None else [first if first == last else f"{first} to {last}"]
-
-
-def _entity_lines(reply: EntityShowReply) -> Iterator[str]:
     yield _line(reply)
     if reply["page"]:
         yield f"  page: {harmless_line(reply['page'])}"
@@ -186,3 +142,53 @@ def _entity_lines(reply: EntityShowReply) -> Iterator[str]:
     for one in reply["memories"]:
         place = f"{one['id'][:SHORT_ID]}  {harmless_line(one['source'])}"
         yield f"    {one['day']}  {one['kind']}: {harmless_line(one['content'])}  {place}"
+
+
+@entities_command.command("merge")
+@argument("words", nargs=-1, required=True, metavar="NAME INTO ENTITY", help="As in: merge Pete into Peter.")
+@dry_option
+@verb
+def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit:
+    """Make a name an alias of an entity, in the front matter of its page. No log is rewritten; undo takes it back."""
+    names = [word for number, word in enumerate(words) if (number, len(words), word.lower()) != (1, 3, "into")]
+    if len(names) != 2:
+        raise click.UsageError('which name into which: memoryctl entities merge Pete into Peter; quote "Two Words"')
+    reply = invocation.memory.merge_entity(names[0], names[1], dry_run=dry_run)
+    done = f"{reply['alias']} is an alias of {reply['entity']}"
+    return invocation.show(reply, _changed(reply, done, nothing=f"{done} already"))
+
+
+@entities_command.command("split")
+@words_argument("alias", required=True, metavar="ALIAS…", help="The alias to take out.")
+@dry_option
+@asks(Client.split_entity)
+def split(reply: EntityChangeReply) -> Iterator[str]:
+    """Take an alias out of the page of its entity, so that it is an entity of its own; undo takes it back."""
+    done = f"{reply['alias']} is no alias of {reply['entity']} any more"
+    return _changed(reply, done, nothing=done)
+
+
+def _changed(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[str]:
+    if reply["diff"] and not reply["written"]:
+        yield harmless(reply["diff"]).removesuffix("\n")
+        return
+    yield harmless_line(done if reply["diff"] else nothing)
+    yield from undo_notes([reply["change"]])
+    if reply["change"] is None and reply["note"]:
+        yield Note(reply["note"])
+
+
+def _line(one: EntityReply) -> str:
+    parts = [
+        bold(one["name"]),
+        count(one["memoryCount"], "memory", "memories"),
+        *_days(one),
+    ]
+    if one["aliases"]:
+        parts.append("also " + ", ".join(map(harmless_line, one["aliases"])))
+    return "  ".join(parts)
+
+
+def _days(one: EntityReply) -> list[str]:
+    first, last = one["firstSeen"], one["lastSeen"]
+    return [] if first is None or last is None else [first if first == last else f"{first} to {last}"]

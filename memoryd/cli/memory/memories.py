@@ -3,28 +3,31 @@
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
 import click
 
-from memoryd.cli.answer_health import strict_option, worth
 from memoryd.cli.invocation import (
     SHORT_ID,
     BulletCommand,
     Invocation,
+    Note,
     Number,
     argument,
+    asks,
+    flag,
     found,
     key_option,
     limit_option,
-    rest_notes,
+    listed,
     text_argument,
-    text_or_stdin,
     undo_notes,
     verb,
+    words_argument,
 )
-from memoryd.cli.terminal import about, behind_gutter, count, harmless_line, is_terminal, styled
-from memoryd.client import MemoryBounds
+from memoryd.cli.memory.search import strict_option, worth
+from memoryd.cli.terminal import about, behind_gutter, bold, count, harmless_line, is_terminal, styled
+from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
 from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.memories import (
@@ -32,13 +35,15 @@ from memoryd.replies.memories import (
     MemoryDeleteReply,
     MemoryDocumentReply,
     MemoryEditReply,
+    MemoryReplaceReply,
+    MemoryReply,
     MemoryStatsReply,
     MemoryWhyReply,
 )
 from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
 TIERS = ("core", "working", "peripheral")
-id_argument = argument("memory", metavar="ID", help="Its id, or the first eight signs of it.")
+id_argument = argument("memory_id", metavar="ID", help="Its id, or the first eight signs of it.")
 scope_option = click.option(
     "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
 )
@@ -55,15 +60,19 @@ def memories_command() -> None:
 
 @memories_command.command("status")
 @key_option
-@verb
-def status(invocation: Invocation) -> Exit:
+@asks(Client.memory_stats)
+def status(reply: MemoryStatsReply) -> Iterator[str]:
     """Count memories by tier, kind and scope."""
-    reply = invocation.memory.memory_stats()
-    return invocation.show(reply, status_lines(reply))
+    yield f"{count(reply['total'], 'memory', 'memories')}, {reply['pinned']:,} pinned"
+    parts = (("tier", reply["by_tier"]), ("kind", reply["by_kind"]), ("scope", reply["by_scope"]))
+    for name, counted in parts:
+        for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
+            yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
+    yield from pair_lines(reply["near_copies"], reply["across_scopes"])
 
 
 @memories_command.command("list")
-@argument("words", nargs=-1, metavar="[WORDS…]", help="Words that all stand in them.")
+@words_argument("query", metavar="[WORDS…]", help="Words that all stand in them.")
 @scope_option
 @kind_option
 @click.option("--tier", type=click.Choice(TIERS), help="Only memories of this tier.")
@@ -73,33 +82,27 @@ def status(invocation: Invocation) -> Exit:
 @click.option("--offset", type=click.IntRange(0, POSITION_MAX), metavar="N", help="Leave out so many before.")
 @key_option
 @verb
-def listing(invocation: Invocation, words: tuple[str, ...], **filters: Unpack[MemoryBounds]) -> Exit:
+def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
     """List memories, the newest first: id, tier, kind, scope, and what they say."""
-    filters["query"] = " ".join(words) or None
+    filters["query"] = filters["query"] or None
     reply = invocation.memory.memories(**filters)
-    so_far = len(reply["memories"]) + (filters["offset"] or 0)
-    rest = rest_notes(so_far, reply["total"], "such memory", option=f"--offset {so_far}, or -k")
-    return invocation.show(reply, map(memory_line, reply["memories"]), rest, code=found(reply["memories"]))
+    rows, before = reply["memories"], filters["offset"] or 0
+    more = f"--offset {before + len(rows)}, or -k"
+    lines = listed(rows, memory_line, reply["total"], "such memory", before=before, option=more)
+    return invocation.show(reply, lines, code=found(rows))
 
 
 @memories_command.command("search")
-@argument("words", nargs=-1, required=True, metavar="QUERY…", help="The question.")
+@words_argument("query", required=True, metavar="QUERY…", help="The question.")
 @scope_option
 @kind_option
 @click.option("-k", "--k", "--limit", "top_k", type=click.IntRange(1, RESULTS_MAX), help="How many at most.")
 @strict_option
 @key_option
 @verb
-def search(
-    invocation: Invocation,
-    words: tuple[str, ...],
-    scope: str | None,
-    kind: str | None,
-    top_k: int | None,
-    strict: bool,
-) -> Exit:
+def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
     """Find memories that answer QUERY, best first, and no passages of notes."""
-    reply = invocation.memory.search_memories(" ".join(words), scope=scope, kind=kind, top_k=top_k)
+    reply = invocation.memory.search_memories(**bounds)
     code, notes = worth(reply, "memory", is_found=bool(reply["memories"]), is_strict=strict)
     return invocation.show(reply, map(memory_line, reply["memories"]), notes, code=code)
 
@@ -107,133 +110,10 @@ def search(
 @memories_command.command("show")
 @id_argument
 @key_option
-@verb
-def show(invocation: Invocation, memory: str) -> Exit:
+@asks(Client.get_memory)
+def show(reply: MemoryReply) -> Iterator[str]:
     """Show all that is known of a memory: what it says, where, how often it was used."""
-    reply = invocation.memory.get_memory(memory)
-    return invocation.show(reply, document_lines(reply["memory"]))
-
-
-@memories_command.command("pin")
-@id_argument
-@key_option
-@verb
-def pin(invocation: Invocation, memory: str) -> Exit:
-    """Pin a memory: it is core, never decays, and stands at the beginning of every session."""
-    reply = invocation.memory.pin_memory(memory)
-    return _show_edit(invocation, reply, done="pinned", already="it was pinned already")
-
-
-@memories_command.command("unpin")
-@id_argument
-@key_option
-@verb
-def unpin(invocation: Invocation, memory: str) -> Exit:
-    """Take the pin of a memory away; its tier is judged anew."""
-    reply = invocation.memory.unpin_memory(memory)
-    return _show_edit(invocation, reply, done="not pinned any more", already="it was not pinned")
-
-
-@memories_command.command("importance")
-@id_argument
-@argument("value", type=Number(0, 1), metavar="0..1", help="How important it is.")
-@key_option
-@verb
-def importance(invocation: Invocation, memory: str, value: float) -> Exit:
-    """Say how important a memory is: what is important decays slower, and is core from 0.95 on."""
-    reply = invocation.memory.weigh_memory(memory, value)
-    return _show_edit(invocation, reply, done=f"importance {value:g}", already=f"its importance was {value:g} already")
-
-
-@memories_command.command("edit", cls=BulletCommand)
-@id_argument
-@text_argument(
-    "text",
-    required=False,
-    help="What it is to say, plain text or a bullet; - reads standard input. Without it an editor opens.",
-)
-@key_option
-@verb
-def edit(invocation: Invocation, memory: str, text: str | None) -> Exit:
-    """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
-    if text is None:
-        text = _edit_text(invocation.memory.get_memory(memory)["memory"]["text"])
-    reply = invocation.memory.replace_memory(memory, text_or_stdin(text), in_place=True)
-    summary = f"{memory_line(reply['memory'])}  {'edited' if reply['changed'] else 'stays as it is'}"
-    return invocation.show(reply, [summary], [*undo_notes(reply["changes"], reply["run"]), *reply["notes"]])
-
-
-def _edit_text(text: str) -> str:
-    """Return what a person makes of a text in their editor; raises Abort where they leave without saving."""
-    if not is_terminal(sys.stdin):
-        raise click.UsageError("nobody can edit here: give the text, or - for standard input")
-    edited = click.edit(text + "\n", extension=".md", require_save=True)
-    if edited is None or not edited.strip():
-        raise click.Abort
-    return edited.strip("\n")
-
-
-@memories_command.command("delete")
-@id_argument
-@click.option("--dry-run", is_flag=True, help="Only show which lines would go.")
-@key_option
-@verb
-def delete(invocation: Invocation, memory: str, dry_run: bool) -> Exit:
-    """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
-    reply = invocation.memory.delete_memory(memory, dry_run=dry_run)
-    summary = "would go" if dry_run else "taken out"
-    lines = (f"{styled(harmless_line(one), bold=True)}  {summary}" for one in reply["lines"])
-    return invocation.show(reply, lines, _deleted_notes(reply))
-
-
-@memories_command.command("why")
-@id_argument
-@key_option
-@verb
-def why(invocation: Invocation, memory: str) -> Exit:
-    """Say why a memory stands where it does: its tier, and every term of its relevance."""
-    reply = invocation.memory.why_memory(memory)
-    return invocation.show(reply, _why_lines(reply))
-
-
-@memories_command.command("decay")
-@click.option("--in", "within", metavar="TIME", default="90d", show_default=True, help="In how long: 90d, 12w, 6m, 1y.")
-@limit_option
-@key_option
-@verb
-def decay(invocation: Invocation, within: str, limit: int | None) -> Exit:
-    """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
-    reply = invocation.memory.decay_memories(within, limit=limit)
-    return invocation.show(reply, _decay_lines(reply))
-
-
-def _show_edit(invocation: Invocation, reply: MemoryEditReply, *, done: str, already: str) -> Exit:
-    line = f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
-    return invocation.show(reply, [line], undo_notes(reply["changes"]))
-
-
-def _deleted_notes(reply: MemoryDeleteReply) -> Iterator[str]:
-    yield from undo_notes(reply["changes"], reply["run"])
-    if not reply["deleted"]:
-        yield "nothing was written"
-    elif not reply["searchable"]:
-        yield "it is taken out, and the index has not followed yet: memoryctl status says why"
-
-
-def memory_line(one: MemoryDocumentReply) -> str:
-    """Return a memory on one line."""
-    summary = " · ".join(
-        [one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])]
-    )
-    text = harmless_line(" ".join(one["text"].split()))
-    sentence = about(one["entities"], text)
-    shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
-    score = [styled(f"{one['score']:.2f}", colour="green")] if one["score"] is not None else []
-    return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(summary, dim=True), shown])
-
-
-def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
-    """Yield all that is known of a memory."""
+    one = reply["memory"]
     yield f"{styled(one['id'], bold=True)}  {harmless_line(one['citation'])}"
     for line in one["text"].split("\n"):
         yield behind_gutter(line, is_marked=False)
@@ -253,34 +133,84 @@ def document_lines(one: MemoryDocumentReply) -> Iterator[str]:
     yield from (f"  {name:<10}  {value}" for name, value in summary.items() if value)
 
 
-def _use(one: MemoryDocumentReply) -> str:
-    if not one["access_count"]:
-        return "never"
-    return f"{count(one['access_count'], 'time')}, last on {one['accessed_day']}"
+@memories_command.command("pin")
+@id_argument
+@key_option
+@asks(Client.pin_memory)
+def pin(reply: MemoryEditReply) -> Iterator[str]:
+    """Pin a memory: it is core, never decays, and stands at the beginning of every session."""
+    return _edited(reply, "pinned", "it was pinned already")
 
 
-def status_lines(reply: MemoryStatsReply) -> Iterator[str]:
-    """Yield how many memories there are."""
-    yield f"{count(reply['total'], 'memory', 'memories')}, {reply['pinned']:,} pinned"
-    parts = (("tier", reply["by_tier"]), ("kind", reply["by_kind"]), ("scope", reply["by_scope"]))
-    for name, counted in parts:
-        for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
-            yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
-    yield from pair_lines(reply["near_copies"], reply["across_scopes"])
+@memories_command.command("unpin")
+@id_argument
+@key_option
+@asks(Client.unpin_memory)
+def unpin(reply: MemoryEditReply) -> Iterator[str]:
+    """Take the pin of a memory away; its tier is judged anew."""
+    return _edited(reply, "not pinned any more", "it was not pinned")
 
 
-def pair_lines(copies: Sequence[NearCopiesReply], across_scopes: Sequence[NearCopiesReply]) -> Iterator[str]:
-    """Yield how many pairs of memories there are of which one may be needless, and the first of them by their ids."""
-    for pairs, what in ((copies, "say nearly the same"), (across_scopes, "say the same in several scopes")):
-        if pairs:
-            yield f"{count(len(pairs), 'pair')} of memories {what}"
-        yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
-        if len(pairs) > SHOWN_PAIRS:
-            yield f"  … and {len(pairs) - SHOWN_PAIRS} more"
+@memories_command.command("importance")
+@id_argument
+@argument("value", type=Number(0, 1), metavar="0..1", help="How important it is.")
+@key_option
+@verb
+def importance(invocation: Invocation, memory_id: str, value: float) -> Exit:
+    """Say how important a memory is: what is important decays slower, and is core from 0.95 on."""
+    reply = invocation.memory.weigh_memory(memory_id, value)
+    return invocation.show(reply, _edited(reply, f"importance {value:g}", f"its importance was {value:g} already"))
 
 
-def _why_lines(reply: MemoryWhyReply) -> Iterator[str]:
-    """Yield a memory, and the terms of its relevance, as its formula has them."""
+@memories_command.command("edit", cls=BulletCommand)
+@id_argument
+@text_argument(
+    "text",
+    required=False,
+    help="What it is to say, plain text or a bullet; - reads standard input. Without it an editor opens.",
+)
+@key_option
+@verb
+def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
+    """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
+    if text is None:
+        text = _edit_text(invocation.memory.get_memory(memory_id)["memory"]["text"])
+    reply = invocation.memory.replace_memory(memory_id, text, in_place=True)
+    return invocation.show(reply, _edited(reply, "edited", "stays as it is", reply["run"]), reply["notes"])
+
+
+def _edit_text(text: str) -> str:
+    """Return what a person makes of a text in their editor; raises Abort where they leave without saving."""
+    if not is_terminal(sys.stdin):
+        raise click.UsageError("nobody can edit here: give the text, or - for standard input")
+    edited = click.edit(text + "\n", extension=".md", require_save=True)
+    if edited is None or not edited.strip():
+        raise click.Abort
+    return edited.strip("\n")
+
+
+@memories_command.command("delete")
+@id_argument
+@flag("--dry-run", help="Only show which lines would go.")
+@key_option
+@asks(Client.delete_memory)
+def delete(reply: MemoryDeleteReply) -> Iterator[str]:
+    """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
+    summary = "taken out" if reply["deleted"] else "would go"
+    yield from (f"{bold(one)}  {summary}" for one in reply["lines"])
+    yield from undo_notes(reply["changes"], reply["run"])
+    if not reply["deleted"]:
+        yield Note("nothing was written")
+    elif not reply["searchable"]:
+        yield Note("it is taken out, and the index has not followed yet: memoryctl status says why")
+
+
+@memories_command.command("why")
+@id_argument
+@key_option
+@asks(Client.why_memory)
+def why(reply: MemoryWhyReply) -> Iterator[str]:
+    """Say why a memory stands where it does: its tier, and every term of its relevance."""
     terms = reply["terms"]
     yield memory_line(reply["memory"])
     yield f"  used: {_use(reply['memory'])}"
@@ -301,7 +231,13 @@ def _why_lines(reply: MemoryWhyReply) -> Iterator[str]:
     yield f"  relevance   {terms['relevance']:.3f}  at least {terms['floor']:g} in this tier"
 
 
-def _decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
+@memories_command.command("decay")
+@click.option("--in", "within", metavar="TIME", default="90d", show_default=True, help="In how long: 90d, 12w, 6m, 1y.")
+@limit_option
+@key_option
+@asks(Client.decay_memories)
+def decay(reply: MemoryDecayReply) -> Iterator[str]:
+    """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
     for one in reply["memories"]:
         now, then = one["memory"], one["terms"]
         moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
@@ -309,3 +245,38 @@ def _decay_lines(reply: MemoryDecayReply) -> Iterator[str]:
         yield f"{moved}{tier}  {memory_line(now)}"
     summary = count(reply["total"], "memory", "memories")
     yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {summary} in another tier"
+
+
+def _edited(
+    reply: MemoryEditReply | MemoryReplaceReply, done: str, already: str, run: str | None = None
+) -> Iterator[str]:
+    yield f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
+    yield from undo_notes(reply["changes"], run)
+
+
+def memory_line(one: MemoryDocumentReply) -> str:
+    """Return a memory on one line."""
+    summary = " · ".join(
+        [one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])]
+    )
+    text = harmless_line(" ".join(one["text"].split()))
+    sentence = about(one["entities"], text)
+    shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
+    score = [styled(f"{one['score']:.2f}", colour="green")] if one["score"] is not None else []
+    return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(summary, dim=True), shown])
+
+
+def _use(one: MemoryDocumentReply) -> str:
+    if not one["access_count"]:
+        return "never"
+    return f"{count(one['access_count'], 'time')}, last on {one['accessed_day']}"
+
+
+def pair_lines(copies: Sequence[NearCopiesReply], across_scopes: Sequence[NearCopiesReply]) -> Iterator[str]:
+    """Yield how many pairs of memories there are of which one may be needless, and the first of them by their ids."""
+    for pairs, what in ((copies, "say nearly the same"), (across_scopes, "say the same in several scopes")):
+        if pairs:
+            yield f"{count(len(pairs), 'pair')} of memories {what}"
+        yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
+        if len(pairs) > SHOWN_PAIRS:
+            yield f"  … and {len(pairs) - SHOWN_PAIRS} more"

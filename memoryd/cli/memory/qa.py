@@ -6,8 +6,22 @@ from typing import TypeVar
 
 import click
 
-from memoryd.cli.invocation import Invocation, Number, argument, found, key_option, text_or_stdin, verb
-from memoryd.cli.terminal import count, harmless, harmless_line, minute, percent, size, styled
+from memoryd.cli.invocation import (
+    Invocation,
+    Note,
+    Number,
+    argument,
+    asks,
+    flag,
+    found,
+    key_option,
+    listed,
+    text_or_stdin,
+    verb,
+    words_argument,
+)
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, percent, size
+from memoryd.client import Client
 from memoryd.domain.citations import TurnAddress, parse_address, parse_seqs
 from memoryd.replies.conversations import (
     QaAddReply,
@@ -15,6 +29,7 @@ from memoryd.replies.conversations import (
     QaSessionTurnsReply,
     QaStatsReply,
     QaTopicReply,
+    QaTopicsReply,
     QaTurnReply,
 )
 from memoryd.wire import SEQUENCE_MAX, SEQUENCE_TOKENS_MAX, SESSIONS_MAX, Exit
@@ -25,7 +40,7 @@ SHOWN_PLACES = 3
 
 
 Read = TypeVar("Read")
-_show_list = partial(Invocation.show_list, option="--limit", most=SESSIONS_MAX)
+_listed = partial(listed, option="--limit", most=SESSIONS_MAX)
 
 
 @click.group("qa")
@@ -68,66 +83,64 @@ def show(invocation: Invocation, address: str | None, seq: str | None, word: str
     if address is None:
         if seq or word:
             raise click.UsageError("which session: memoryctl qa show ID --seq 10-20")
-        listed = invocation.memory.qa_sessions(limit=limit)
-        return _show_list(invocation, listed, map(session_line, listed["sessions"]), listed["total"], "session")
+        every = invocation.memory.qa_sessions(limit=limit)
+        rows = every["sessions"]
+        return invocation.show(every, _listed(rows, _session_line, every["total"], "session"), code=found(rows))
     if limit is not None:
         raise click.UsageError("--limit is for the list of sessions; give turns with --seq")
     named = _parse(parse_address, address)
     reply = invocation.memory.qa_session(named.session, seq=_requested_turns(named, seq), grep=word)
-    return invocation.show(reply, turn_lines(reply["sequence"]), _shown_notes(reply), code=found(reply["sequence"]))
+    return invocation.show(reply, _session_lines(reply), code=found(reply["sequence"]))
 
 
 @qa_command.command("context")
-@argument(
-    "words",
-    nargs=-1,
+@words_argument(
+    "message",
     metavar="MESSAGE…",
     help='What was said now; "-": read it from standard input; without it the last turns come.',
 )
 @click.option("--session", metavar="ID", help="The current session (else the newest one of --key).")
 @key_option
-@click.option("-n", "turns", type=click.IntRange(1, SEQUENCE_MAX), help="How many turns (else memory.qa.contextTurns).")
+@click.option("-n", type=click.IntRange(1, SEQUENCE_MAX), help="How many turns (else memory.qa.contextTurns).")
 @click.option(
     "--budget", type=click.IntRange(1, SEQUENCE_TOKENS_MAX), metavar="TOKENS", help="What it may cost (else 1200)."
 )
 @verb
-def context(
-    invocation: Invocation,
-    words: tuple[str, ...],
-    session: str | None,
-    turns: int | None,
-    budget: int | None,
-) -> Exit:
+def context(invocation: Invocation, message: str, session: str | None, n: int | None, budget: int | None) -> Exit:
     """Show the turns that a message takes up again, in order, and say why these."""
-    message = text_or_stdin(" ".join(words)) or None
-    reply = invocation.memory.qa_context(message, session=session, n=turns, budget=budget)
-    return invocation.show(reply, turn_lines(reply["sequence"]), [reply["why"]], code=found(reply["sequence"]))
+    text = text_or_stdin(message) or None
+    reply = invocation.memory.qa_context(text, session=session, n=n, budget=budget)
+    return invocation.show(reply, _turn_lines(reply["sequence"]), [reply["why"]], code=found(reply["sequence"]))
 
 
 @qa_command.command("topics")
 @limit_option
 @key_option
-@verb
-def topics(invocation: Invocation, limit: int | None) -> Exit:
+@asks(Client.qa_topics, found_at="topics")
+def topics(reply: QaTopicsReply) -> Iterator[str]:
     """List what was talked about, the most frequent first, and where last."""
-    reply = invocation.memory.qa_topics(limit=limit)
-    return _show_list(invocation, reply, map(topic_line, reply["topics"]), reply["total"], "topic")
+    return _listed(reply["topics"], _topic_line, reply["total"], "topic")
 
 
 @qa_command.command("stats")
 @key_option
-@verb
-def stats(invocation: Invocation) -> Exit:
+@asks(Client.qa_stats)
+def stats(reply: QaStatsReply) -> Iterator[str]:
     """Count sessions, turns and kept answers, and name files that cannot be read."""
-    reply = invocation.memory.qa_stats()
-    return invocation.show(reply, stats_lines(reply), reply["problems"])
+    turns, answers = reply["turns"], reply["answers"]
+    yield f"sessions  {reply['sessions']:,} and {reply['archived']:,} in the archive"
+    yield f"turns     {turns:,}"
+    yield f"answers   {answers:,} kept ({percent(answers, turns)})"
+    yield f"files     {size(reply['bytes'])} and {size(reply['archiveBytes'])} in the archive"
+    yield from map(Note, reply["problems"])
 
 
-def _shown_notes(reply: QaSessionTurnsReply) -> Iterator[str]:
+def _session_lines(reply: QaSessionTurnsReply) -> Iterator[str]:
+    yield from _turn_lines(reply["sequence"])
     if not reply["sequence"]:
-        yield f"no such turn: the session has {reply['turns']}"
+        yield Note(f"no such turn: the session has {reply['turns']}")
     if reply["nextSeq"] is not None:
-        yield f"it goes on: --seq {reply['nextSeq']}-"
+        yield Note(f"it goes on: --seq {reply['nextSeq']}-")
 
 
 @qa_command.command("add")
@@ -166,13 +179,12 @@ def add(
         significance=significance,
         topics=topics,
     )
-    lines = [] if reply["citation"] is None else [reply["citation"]]
-    return invocation.show(reply, lines, _added_notes(reply, is_answered=answer is not None))
+    return invocation.show(reply, _added_lines(reply, is_answered=answer is not None))
 
 
 @qa_command.command("mark")
 @argument("address", metavar="ADDRESS", help="The turn: session:<id>#Q17.")
-@click.option("--drop", is_flag=True, help="Drop the answer instead of keeping it; the question stays.")
+@flag("--drop", help="Drop the answer instead of keeping it; the question stays.")
 @click.option("--answer", metavar="TEXT", help='Keep this answer; "-": read it from standard input.')
 @key_option
 @verb
@@ -184,36 +196,34 @@ def mark(invocation: Invocation, address: str, drop: bool, answer: str | None) -
         raise click.UsageError(f"not one turn: {address} (expected session:<id>#Q17)")
     given = None if answer is None else text_or_stdin(answer)
     turn = invocation.memory.qa_mark(address, keep=not drop, answer=given)
-    return invocation.show(turn, turn_lines([turn]))
+    return invocation.show(turn, _turn_lines([turn]))
 
 
-def _added_notes(reply: QaAddReply, *, is_answered: bool) -> Iterator[str]:
+def _added_lines(reply: QaAddReply, *, is_answered: bool) -> Iterator[str]:
+    if reply["citation"] is not None:
+        yield reply["citation"]
     if not reply["remembered"]:
-        yield "nothing was stored: the session is marked not to be remembered"
+        yield Note("nothing was stored: the session is marked not to be remembered")
     elif is_answered and not reply["kept"]:
-        yield (
+        yield Note(
             f"the answer is not kept (significance {reply['significance']}); for seven days this brings it back: "
             f"memoryctl qa mark {reply['citation']}"
         )
 
 
-def turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
-    """Yield turns with an empty line between them."""
+def _turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
+    """Yield turns: address, when it was and what about, then the question and the answer that is kept."""
     for number, turn in enumerate(turns):
-        yield ("\n" if number else "") + "\n".join(_turn_lines(turn))
+        if number:
+            yield ""
+        about = [harmless_line(topic) for topic in turn["topics"]]
+        yield "  ".join([bold(turn["citation"]), minute(turn["timestamp"]), *about])
+        yield f"  Q: {_indent(turn['q'])}"
+        if turn["a"] is not None:
+            yield f"  A: {_indent(turn['a'])}"
 
 
-def _turn_lines(turn: QaTurnReply) -> Iterator[str]:
-    """Yield a turn: its address, when it was and what about, then the question and the answer that is kept."""
-    about = [harmless_line(topic) for topic in turn["topics"]]
-    yield "  ".join([styled(harmless_line(turn["citation"]), bold=True), minute(turn["timestamp"]), *about])
-    yield f"  Q: {_indent(turn['q'])}"
-    if turn["a"] is not None:
-        yield f"  A: {_indent(turn['a'])}"
-
-
-def session_line(session: QaSessionReply) -> str:
-    """Return a session on one line."""
+def _session_line(session: QaSessionReply) -> str:
     parts = [
         minute(session["lastActivity"]),
         count(session["turns"], "turn"),
@@ -221,23 +231,13 @@ def session_line(session: QaSessionReply) -> str:
     ]
     if not session["remembered"]:
         parts.append("not remembered")
-    return "  ".join([styled(harmless_line(session["session"]), bold=True), *parts])
+    return "  ".join([bold(session["session"]), *parts])
 
 
-def topic_line(topic: QaTopicReply) -> str:
-    """Return a topic with the places where it was talked about last."""
+def _topic_line(topic: QaTopicReply) -> str:
     places = [harmless_line(place) for place in topic["citations"][-SHOWN_PLACES:]]
     more = "  …" if topic["turns"] > len(places) else ""
-    return "  ".join([styled(harmless_line(topic["topic"]), bold=True), count(topic["turns"], "turn"), *places]) + more
-
-
-def stats_lines(stats: QaStatsReply) -> Iterator[str]:
-    """Yield how much there is."""
-    turns, answers = stats["turns"], stats["answers"]
-    yield f"sessions  {stats['sessions']:,} and {stats['archived']:,} in the archive"
-    yield f"turns     {turns:,}"
-    yield f"answers   {answers:,} kept ({percent(answers, turns)})"
-    yield f"files     {size(stats['bytes'])} and {size(stats['archiveBytes'])} in the archive"
+    return "  ".join([bold(topic["topic"]), count(topic["turns"], "turn"), *places]) + more
 
 
 def _indent(text: str) -> str:

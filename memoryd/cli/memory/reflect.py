@@ -7,17 +7,18 @@ from collections.abc import Iterator
 
 import click
 
-from memoryd.cli.invocation import SHORT_ID, Invocation, argument, found, shared, undo_notes, verb
+from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, flag, found, shared, undo_notes, verb
 from memoryd.cli.memory.memories import pair_lines
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note, styled
+from memoryd.client import Client
 from memoryd.errors import MemorydError
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
-    DisagreementReply,
     DisagreementsReply,
     ProposalReply,
     ProposalsReply,
     ReflectReply,
+    SettledReply,
 )
 from memoryd.wire import Event, Exit
 
@@ -38,15 +39,15 @@ def _tell_steps(invocation: Invocation) -> None:
 
 @click.command("reflect")
 @click.option("--since", metavar="AGE", help="Look back to this day: 7d, or 2026-10-01 (else memory.reflect.since).")
-@click.option("--dry-run", is_flag=True, help="Say what would be written and proposed, and write nothing.")
-@click.option("--allow-loss", is_flag=True, help="Let pages lose what they told: it is gone on purpose.")
+@flag("--dry-run", help="Say what would be written and proposed, and write nothing.")
+@flag("--allow-loss", help="Let pages lose what they told: it is gone on purpose.")
 @verb
 def reflect_command(invocation: Invocation, since: str | None, dry_run: bool, allow_loss: bool) -> Exit:
     """Bring entity pages and opinions up to date, and propose what you have to decide."""
     if is_terminal(sys.stderr) and not invocation.is_json:
         threading.Thread(target=_tell_steps, args=(invocation,), daemon=True).start()
     reply = invocation.memory.reflect(since, dry_run=dry_run, allow_loss=allow_loss)
-    return invocation.show(reply, _lines(reply), _notes(reply))
+    return invocation.show(reply, _lines(reply))
 
 
 def _lines(reply: ReflectReply) -> Iterator[str]:
@@ -67,13 +68,9 @@ def _lines(reply: ReflectReply) -> Iterator[str]:
     yield from pair_lines(reply["copies"], reply["acrossScopes"])
     if reply["disagreements"]:
         yield f"{count(reply['disagreements'], 'pair')} may contradict each other; memoryctl disagreements"
-
-
-def _notes(reply: ReflectReply) -> Iterator[str]:
     if reply["coreLeftOut"]:
-        yield f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars"
-    for refusal in reply["refusals"]:
-        yield f"{refusal['path']} was left as it is: {refusal['why']}"
+        yield Note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
+    yield from (Note(f"{one['path']} was left as it is: {one['why']}") for one in reply["refusals"])
 
 
 @click.group("proposals")
@@ -89,19 +86,17 @@ def proposals_command() -> None:
 def list_proposals(invocation: Invocation, state: str) -> Exit:
     """List proposals, the oldest first; exit 3 if there are none."""
     reply = invocation.memory.proposals(None if state == "all" else state)
-    rows = reply["proposals"]
-    return invocation.show(reply, map(_proposal_line, rows), _rest_notes(reply, state), code=found(rows))
+    return invocation.show(reply, _proposal_lines(reply, state), code=found(reply["proposals"]))
 
 
 @proposals_command.command("show")
-@argument("proposal", metavar="ID", help="The proposal, by its id or four signs of it.")
-@verb
-def show(invocation: Invocation, proposal: str) -> Exit:
+@argument("name", metavar="ID", help="The proposal, by its id or four signs of it.")
+@asks(Client.proposal)
+def show(reply: ProposalReply) -> Iterator[str]:
     """Show what a proposal changes, and why."""
-    reply = invocation.memory.proposal(proposal)
     state = "" if reply["state"] == "open" else f" ({reply['state']})"
-    lines = [f"{reply['id']}{state}: {harmless_line(reply['why'])}", harmless(reply["diff"]).removesuffix("\n")]
-    return invocation.show(reply, lines)
+    yield f"{reply['id']}{state}: {harmless_line(reply['why'])}"
+    yield harmless(reply["diff"]).removesuffix("\n")
 
 
 @proposals_command.command("accept")
@@ -120,16 +115,14 @@ def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     return _report(invocation, [invocation.memory.reject_proposal(one) for one in proposals])
 
 
-def _proposal_line(one: ProposalReply) -> str:
-    mark = "" if one["state"] == "open" else f"{one['state']}  "
-    return f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}"
-
-
-def _rest_notes(reply: ProposalsReply, state: str) -> Iterator[str]:
-    if reply["total"] > len(reply["proposals"]):
-        yield f"{reply['total'] - len(reply['proposals'])} more are not shown"
+def _proposal_lines(reply: ProposalsReply, state: str) -> Iterator[str]:
+    for one in reply["proposals"]:
+        mark = "" if one["state"] == "open" else f"{one['state']}  "
+        yield f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}"
+    if (more := reply["total"] - len(reply["proposals"])) > 0:
+        yield Note(f"{more} more are not shown")
     if not reply["total"]:
-        yield "no proposals" if state == "all" else f"no {state} proposals"
+        yield Note("no proposals" if state == "all" else f"no {state} proposals")
 
 
 def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit:
@@ -156,40 +149,30 @@ def disagreements_command(context: click.Context) -> Exit | None:
 
 
 @disagreements_command.command("list")
-@verb
-def list_disagreements(invocation: Invocation) -> Exit:
+@asks(Client.disagreements, found_at="disagreements")
+def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
     """List the pairs, the newest first; exit 3 if there are none."""
-    reply = invocation.memory.disagreements()
-    pairs = reply["disagreements"]
-    return invocation.show(
-        reply, (line for one in pairs for line in _pair_lines(one)), _settle_notes(reply), code=found(pairs)
-    )
+    for one in reply["disagreements"]:
+        yield f"{one['id']}  {_WHY[one['doubt']]}"
+        for age, memory in (("newer", one["newer"]), ("older", one["older"])):
+            first = ", told first" if memory["id"] == one["leads"] else ""
+            author = memory["saidBy"] or "by hand"
+            yield f"   {age}: {harmless_line(memory['text'])}"
+            yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
+    if (more := reply["total"] - len(reply["disagreements"])) > 0:
+        yield Note(f"{more} more are not shown")
+    if not reply["total"]:
+        yield Note("no disagreements")
+    else:
+        yield Note("to settle one: memoryctl disagreements keep ID newer|older|both, or memoryctl forget ID")
 
 
 @disagreements_command.command("keep")
-@argument("pair", metavar="ID", help="The pair, by its id or that of one of its memories.")
-@argument("kept", type=click.Choice(KEPT), metavar="newer|older|both", help="What holds.")
-@verb
-def keep(invocation: Invocation, pair: str, kept: str) -> Exit:
+@argument("name", metavar="ID", help="The pair, by its id or that of one of its memories.")
+@argument("keep", type=click.Choice(KEPT), metavar="newer|older|both", help="What holds.")
+@asks(Client.settle_disagreement)
+def keep(reply: SettledReply) -> Iterator[str]:
     """Say which of two memories holds: the other is told as earlier, or both stand beside each other."""
-    reply = invocation.memory.settle_disagreement(pair, kept)
-    summary = "both hold" if kept == "both" else f"the {kept} one holds"
-    return invocation.show(reply, [f"{reply['id']}: {summary}"], undo_notes(reply["changes"]))
-
-
-def _pair_lines(one: DisagreementReply) -> Iterator[str]:
-    yield f"{one['id']}  {_WHY[one['doubt']]}"
-    for age, memory in (("newer", one["newer"]), ("older", one["older"])):
-        first = ", told first" if memory["id"] == one["leads"] else ""
-        author = memory["saidBy"] or "by hand"
-        yield f"   {age}: {harmless_line(memory['text'])}"
-        yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
-
-
-def _settle_notes(reply: DisagreementsReply) -> Iterator[str]:
-    if (more := reply["total"] - len(reply["disagreements"])) > 0:
-        yield f"{more} more are not shown"
-    if not reply["total"]:
-        yield "no disagreements"
-    else:
-        yield "to settle one: memoryctl disagreements keep ID newer|older|both, or memoryctl forget ID"
+    summary = "both hold" if reply["keep"] == "both" else f"the {reply['keep']} one holds"
+    yield f"{reply['id']}: {summary}"
+    yield from undo_notes(reply["changes"])

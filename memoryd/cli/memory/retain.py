@@ -11,20 +11,23 @@ from memoryd.cli.invocation import (
     BulletCommand,
     BulletText,
     Invocation,
+    Note,
     Number,
     argument,
-    found,
+    asks,
+    bullet_argument,
+    flag,
     shared,
     text_argument,
     text_or_stdin,
     undo_notes,
     verb,
 )
-from memoryd.cli.terminal import harmless, harmless_line, styled
-from memoryd.client import StatementOptions
+from memoryd.cli.terminal import bold, harmless, harmless_line, styled
+from memoryd.client import Client, StatementOptions
 from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.replies.conversations import CaptureReply
-from memoryd.replies.memories import RetainedReply, RetainReply
+from memoryd.replies.memories import RetainReply
 from memoryd.wire import Exit
 
 
@@ -45,11 +48,11 @@ def statement_options(command: AnyCommand) -> AnyCommand:
 
 
 @click.command("retain", cls=BulletCommand)
-@text_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
+@bullet_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
-@click.option("--team", "is_shared", is_flag=True, help="Also share it with your team, as `team promote --yes` does.")
+@flag("--team", "is_shared", help="Also share it with your team, as `team promote --yes` does.")
 @verb
 def retain_command(
     invocation: Invocation,
@@ -69,24 +72,24 @@ def retain_command(
         shared = [invocation.memory.promote_memory(one["id"]) for one in reply["memories"]]
         reply["notes"] += [f"shared with {', '.join(one['readers'])}: {one['citation']}" for one in shared]
         reply["notes"] += [note for one in shared for note in one["notes"]]
-    return _show(invocation, reply)
+    return invocation.show(reply, _retained_lines(reply))
 
 
 @click.command("replace", cls=BulletCommand)
 @argument(
-    "name",
+    "replaces",
     metavar="ID|CITATION|WORDS",
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
 @text_argument("text", help="What holds now, plain text or a bullet; - reads standard input.")
-@click.option("--in-place", "is_in_place", is_flag=True, help="Edit the line where it stands, without a new one.")
-@verb
-def replace_command(invocation: Invocation, name: str, text: str, is_in_place: bool) -> Exit:
+@flag("--in-place", help="Edit the line where it stands, without a new one.")
+@asks(Client.retain)
+def replace_command(reply: RetainReply) -> Iterator[str]:
     """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.
 
     Kind, entities and scope that TEXT does not name are those of the memory. `memoryctl undo` takes all of it back.
     """
-    return _show(invocation, invocation.memory.retain(text_or_stdin(text), replaces=name, in_place=is_in_place))
+    return _retained_lines(reply)
 
 
 @click.command("remember", cls=BulletCommand)
@@ -95,36 +98,28 @@ def replace_command(invocation: Invocation, name: str, text: str, is_in_place: b
 @verb
 def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
     """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
-    return _show(invocation, invocation.memory.retain(text_or_stdin(text), remember=True, **statement))
+    reply = invocation.memory.retain(text, remember=True, **statement)
+    return invocation.show(reply, _retained_lines(reply))
 
 
-def _show(invocation: Invocation, reply: RetainReply) -> Exit:
-    unsearchable = [] if reply["searchable"] else ["it is written, and not indexed yet: memoryctl status says why"]
-    notes = [*undo_notes(reply["changes"], reply["run"]), *unsearchable, *reply["notes"]]
-    return invocation.show(reply, (_retained_line(one, reply["replaced"]) for one in reply["memories"]), notes)
-
-
-def _retained_line(one: RetainedReply, replaced: str | None) -> str:
-    result = "stands there already"
-    if one["created"]:
-        result = f"retained in the place of {replaced[:SHORT_ID]}" if replaced else "retained"
-    return f"{styled(harmless_line(one['citation']), bold=True)}  {one['id'][:SHORT_ID]}  {result}"
+def _retained_lines(reply: RetainReply) -> Iterator[str]:
+    done = f"retained in the place of {reply['replaced'][:SHORT_ID]}" if reply["replaced"] else "retained"
+    for one in reply["memories"]:
+        result = done if one["created"] else "stands there already"
+        yield f"{bold(one['citation'])}  {one['id'][:SHORT_ID]}  {result}"
+    yield from undo_notes(reply["changes"], reply["run"])
+    if not reply["searchable"]:
+        yield Note("it is written, and not indexed yet: memoryctl status says why")
+    yield from map(Note, reply["notes"])
 
 
 @click.command("capture")
-@argument("text", help="What is said to the agent; - reads standard input.")
-@click.option("--dry-run", is_flag=True, help="Say only what would be kept, by which form, and why not the rest.")
+@text_argument("text", type=str, help="What is said to the agent; - reads standard input.")
+@flag("--dry-run", help="Say only what would be kept, by which form, and why not the rest.")
 @click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
-@verb
-def capture_command(invocation: Invocation, text: str, dry_run: bool, answer: str | None) -> Exit:
+@asks(Client.capture, found_at="kept")
+def capture_command(reply: CaptureReply) -> Iterator[str]:
     """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
-    reply = invocation.memory.capture(text_or_stdin(text), answer=answer, dry_run=dry_run)
-    is_unmarked = not reply["gate"] and not reply["dropped"]
-    notes = ["nothing in it marks what may be remembered"] * is_unmarked
-    return invocation.show(reply, _capture_lines(reply), notes, code=found(reply["kept"]))
-
-
-def _capture_lines(reply: CaptureReply) -> Iterator[str]:
     word = "would keep" if reply["dryRun"] else "kept"
     for item in reply["kept"]:
         pinned = ", pinned" if item["pinned"] else ""
@@ -137,6 +132,8 @@ def _capture_lines(reply: CaptureReply) -> Iterator[str]:
     for one in reply["dropped"]:
         form = f" (form {one['form']!r})" if one["form"] else ""
         yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")
+    if not reply["gate"] and not reply["dropped"]:
+        yield Note("nothing in it marks what may be remembered")
 
 
 expected_option = click.option(
@@ -151,33 +148,37 @@ def core_command() -> None:
 
 
 @core_command.command("show")
-@verb
-def show(invocation: Invocation) -> Exit:
+@asks(Client.core)
+def show(reply: CoreReply) -> Iterator[str]:
     """Show the core file, and SOUL.md beside it, which is never edited."""
-    reply = invocation.memory.core()
-    return invocation.show(reply, _lines(reply))
+    known = reply["sha256"][:SHORT_ID] or "not there"
+    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {known}", bold=True)
+    yield harmless(reply["text"]).rstrip("\n")
+    if reply["soul"]:
+        yield styled("\nSOUL.md  (never edited by memoryd)", bold=True)
+        yield harmless(reply["soul"]).rstrip("\n")
 
 
 @core_command.command("append", cls=BulletCommand)
 @text_argument("text", help="The lines; - reads standard input.")
 @expected_option
-@verb
-def append(invocation: Invocation, text: str, expected: str | None) -> Exit:
+@asks(Client.core_append)
+def append(reply: CoreEditReply) -> Iterator[str]:
     """Add lines at the end."""
-    return _show_edit(invocation, invocation.memory.core_append(text_or_stdin(text), expected=expected))
+    return _edited(reply)
 
 
 @core_command.command("replace", cls=BulletCommand)
-@text_argument("old", help="A text that stands there once.")
+@bullet_argument("old", help="A text that stands there once.")
 @text_argument(
     "new",
     help="What is to stand in its place; - reads standard input, '' takes it out.",
 )
 @expected_option
-@verb
-def replace(invocation: Invocation, old: str, new: str, expected: str | None) -> Exit:
+@asks(Client.core_replace)
+def replace(reply: CoreEditReply) -> Iterator[str]:
     """Put a text in the place of another one."""
-    return _show_edit(invocation, invocation.memory.core_replace(old, text_or_stdin(new), expected=expected))
+    return _edited(reply)
 
 
 @core_command.command("insert", cls=BulletCommand)
@@ -190,22 +191,14 @@ def replace(invocation: Invocation, old: str, new: str, expected: str | None) ->
     help="A line that stands there once, such as '## People'.",
 )
 @expected_option
-@verb
-def insert(invocation: Invocation, text: str, after: str, expected: str | None) -> Exit:
+@asks(Client.core_insert)
+def insert(reply: CoreEditReply) -> Iterator[str]:
     """Add lines below a heading or another line."""
-    return _show_edit(invocation, invocation.memory.core_insert(text_or_stdin(text), after=after, expected=expected))
+    return _edited(reply)
 
 
-def _show_edit(invocation: Invocation, reply: CoreEditReply) -> Exit:
+def _edited(reply: CoreEditReply) -> Iterator[str]:
     result = "written" if reply["changed"] else "nothing to write: it reads so already"
-    line = f"{reply['path']}  {result}  {reply['chars']:,} of {reply['maxChars']:,} characters"
-    return invocation.show(reply, [line], [*undo_notes([reply["change"]]), *reply["notes"]])
-
-
-def _lines(reply: CoreReply) -> Iterator[str]:
-    known = reply["sha256"][:SHORT_ID] or "not there"
-    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {known}", bold=True)
-    yield harmless(reply["text"]).rstrip("\n")
-    if reply["soul"]:
-        yield styled("\nSOUL.md  (never edited by memoryd)", bold=True)
-        yield harmless(reply["soul"]).rstrip("\n")
+    yield f"{reply['path']}  {result}  {reply['chars']:,} of {reply['maxChars']:,} characters"
+    yield from undo_notes([reply["change"]])
+    yield from map(Note, reply["notes"])

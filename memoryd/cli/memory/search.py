@@ -1,23 +1,98 @@
-"""memoryctl search and get: cited hits for a question, and the text of a document or of cited lines."""
+"""memoryctl search, recall and get: what answers a question, what that is worth, and the text of cited lines."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, repeat
 from itertools import count as count_from
-from typing import Unpack
+from typing import Literal, Unpack, get_args
 
 import click
 
-from memoryd.cli.answer_health import WHY, deadline_option, question_argument, required_question, strict_option, worth
-from memoryd.cli.invocation import Invocation, Number, argument, found, key_option, text_or_stdin, verb
-from memoryd.cli.terminal import behind_gutter, count, harmless, harmless_line, is_terminal, note, styled
-from memoryd.client import SearchBounds
+from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
+from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
+from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.citations import Citation, cited, is_conversation, one_line, parse
-from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchReply
-from memoryd.wire import LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
+from memoryd.replies.memories import MemorySearchReply
+from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
+from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
+from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
 
-MALFORMED_LINES = "beyond --max-results or below --min-score:"
+question_argument = argument(
+    "question",
+    nargs=-1,
+    metavar="QUERY…",
+    callback=lambda _context, _parameter, words: text_or_stdin(" ".join(words)),
+    help='The question, in one word or several; "-": read it from standard input.',
+)
+deadline_option = click.option(
+    "--deadline-ms",
+    type=click.IntRange(1, DEADLINE_MS_MAX),
+    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
+)
+strict_option = flag("--strict", help="Exit with 4 if a configured part did not take part in the answer.")
+WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
+"""Follows explained answers."""
+ARM_STATES = {
+    "off": "did not take part",
+    "partial": "took part with what it has",
+    "timeout": "was too slow",
+    "waiting": "was not ready",
+    "failed": "failed",
+}
+JudgedReply = SearchReply | RecallReply | MemorySearchReply
+
+
+def _required(question: str, example: str) -> str:
+    """Return the question of a command line; raises UsageError, with an example, where there is none."""
+    if not question.strip():
+        raise click.UsageError(f"no question: {example}")
+    return question.strip()
+
+
+def worth(
+    answer: JudgedReply, noun: str, *, is_found: bool, is_strict: bool, by: Iterable[str] = ()
+) -> tuple[Exit, list[str]]:
+    """Return the exit code of an answer, and in words what to think of it, who gave it, and what it lacks.
+
+    `noun` is what it consists of; `is_strict` tells that an answer without a configured part is none. If no arm took
+    part and nothing is found, the answer is an error.
+    """
+    health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
+    remarks: list[str] = []
+    code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
+    # a search says it of all its arms; else any that took part counts, wholly or with what it has
+    states = {arm["state"] for arm in health["arms"].values()}
+    has_taken_part = mode != "none" if (mode := answer.get("mode")) else not states.isdisjoint(("ok", "partial"))
+    if not is_found and not has_taken_part:
+        code = Exit.ERROR
+        remarks = [f"no answer: {reason or 'no arm took part'}"]
+    elif not is_found:
+        remarks = [f"nothing found: {reason or f'no {noun} matches'}"]
+    elif verdict == "none":
+        remarks = [f"nothing answers: {reason or 'this is only the nearest'}"]
+    elif verdict == "weak":
+        remarks = [f"only weak matches: {reason or 'the answer may not be among them'}"]
+    return code, [*remarks, *by, *_lacking(health)]
+
+
+def _lacking(health: SearchHealth) -> Iterator[str]:
+    if not health["complete"]:
+        missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
+        for name, arm in missing:
+            words = ARM_STATES.get(arm["state"], arm["state"])
+            yield f"the {name} arm {words}: {arm.get('reason') or 'no reason given'}"
+        if not missing and not health["pendingFiles"]:
+            yield "the answer is not complete: see memoryctl status"
+    if health["pendingFiles"]:
+        yield f"{count(health['pendingFiles'], 'file')} not yet indexed"
+    vector = health["arms"].get("vector")
+    is_told = vector is not None and vector["state"] != "ok" and not health["complete"]
+    if health["pendingEmbeddings"] and not is_told:
+        yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
+
+
+MISSES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
 """Lines before and after those of a citation, on a terminal."""
 INDENT = "   "
@@ -62,22 +137,22 @@ INDENT = "   "
 )
 @key_option
 @deadline_option
-@click.option("--explain", is_flag=True, help="Show how each score came about, and the nearest misses.")
+@flag("--explain", help="Show how each score came about, and the nearest misses.")
 @strict_option
 @verb
 def search_command(
     invocation: Invocation,
-    words: tuple[str, ...],
+    question: str,
     query: str | None,
     explain: bool,
     strict: bool,
     **bounds: Unpack[SearchBounds],
 ) -> Exit:
     """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
-    if words and query is not None:
+    if question and query is not None:
         raise click.UsageError("give the question as words or with --query, not both")
     example = 'memoryctl search "which port does the gateway use"'
-    question = required_question(text_or_stdin(" ".join(words)) if query is None else query, example)
+    question = _required(question if query is None else query, example)
     reply = invocation.memory.search(question, explain=explain, **bounds)
     code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
     return invocation.show(reply, _answer_lines(reply, explain), [*notes, *[WHY] * explain], code=code)
@@ -86,11 +161,9 @@ def search_command(
 def _answer_lines(reply: SearchReply, is_explained: bool) -> Iterator[str]:
     for number, hit in enumerate(reply["results"], start=1):
         yield ("" if number == 1 else "\n") + "\n".join(hit_lines(f"{number}.", hit, is_explained))
-    misses = reply.get("misses") or []
-    if misses:
-        yield f"\n{MALFORMED_LINES}" if reply["results"] else MALFORMED_LINES
-    for miss in misses:
-        yield "\n" + "\n".join(hit_lines("-", miss, is_explained))
+    if misses := reply.get("misses"):
+        yield "\n" * bool(reply["results"]) + MISSES
+        yield from ("\n" + "\n".join(hit_lines("-", miss, is_explained)) for miss in misses)
 
 
 def _fallback_notes(reply: SearchReply) -> Iterator[str]:
@@ -270,3 +343,119 @@ def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
 
 def _range(hit: HitReply, lines: LinesReply) -> str:
     return cited(hit["path"], lines["startLine"], lines["endLine"]).place
+
+
+@click.command("recall")
+@question_argument
+@click.option(
+    "-k",
+    "--k",
+    "--limit",
+    "k",
+    type=click.IntRange(1, RESULTS_MAX),
+    help="How many memories and passages at most (else memory.recall.k).",
+)
+@click.option("--since", metavar="DATE", help="Only what happened on this day or later: 2026-10-01, or 30d.")
+@click.option("--until", metavar="DATE", help="Only what happened on this day or earlier.")
+@click.option("--as-of", metavar="DATE", help="What was true on this day, in the versions of then.")
+@click.option("--known-by", metavar="DATE", help="What was known on this day.")
+@click.option("--entity", metavar="NAME", help="Only memories about this entity, by any of its names.")
+@click.option("--kind", metavar="KIND", help="Only memories of this kind, such as opinion, preference, world.")
+@click.option("--scope", metavar="SCOPE", help="Only memories of this scope, such as workspace, global, agent:ID.")
+@click.option(
+    "--budget", type=click.IntRange(0, 100_000), help="Tokens of a bundle at most (else memory.recall.budget)."
+)
+@flag("--bundle", help="Print text for a prompt: what stays the same, then what is recalled.")
+@click.option(
+    "--encode",
+    type=click.Choice(get_args(Encode)),
+    default="text",
+    help="Print the bundle as text, or as JSON in the message shape of an API (implies --bundle).",
+)
+@key_option
+@deadline_option
+@flag("--no-touch", help="Only look: what is told does not count as used.")
+@flag("--explain", help="Show why each one was chosen, and what was cut and why.")
+@strict_option
+@verb
+def recall_command(
+    invocation: Invocation,
+    question: str,
+    bundle: bool,
+    no_touch: bool,
+    explain: bool,
+    strict: bool,
+    **bounds: Unpack[RecallBounds],
+) -> Exit:
+    """Recall what the memory holds about QUERY, best first, each with its citation."""
+    is_bundle = bundle or bounds["budget"] is not None or bounds["encode"] != "text"
+    question = _required(question, 'memoryctl recall "what does Peter prefer"')
+    format: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
+    reply = invocation.memory.recall(question, format=format, touch=not no_touch, explain=explain, **bounds)
+    by = [f"answered by {reply['backend']}: {reply['fallback']['reason']}"] if reply["fallback"] else []
+    code, notes = worth(reply, "memory", is_found=bool(reply["results"]), is_strict=strict, by=by)
+    if is_bundle:
+        notes = [*_receipt(reply), *notes]
+    else:
+        scores = [round(item["score"], 2) for item in reply["results"] if "score" in item]
+        if scores != sorted(scores, reverse=True):
+            notes.append(
+                "the scores do not give this order: asked days, current versions or the newest come first "
+                "(see --explain)"
+            )
+    return invocation.show(reply, _recalled_lines(reply, is_bundle=is_bundle), [*notes, *[WHY] * explain], code=code)
+
+
+def _recalled_lines(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
+    if is_bundle:
+        bundle = reply.get("bundle", "")
+        if bundle:
+            yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else encoded(bundle)
+    else:
+        for number, item in enumerate(reply["results"], start=1):
+            yield ("" if number == 1 else "\n") + "\n".join(_item_lines(f"{number}.", item))
+    for item in reply.get("leftOut", []):
+        yield "\n" + "\n".join(_item_lines("-", item))
+
+
+def _receipt(reply: RecallReply) -> Iterator[str]:
+    for line in reply.get("receipt", []):
+        parts = f"{line['tokens']} tokens" if line["told"] else "left out"
+        yield f"{harmless_line(line['name'])}: {parts}" + (f" ({line['cut']})" if line["cut"] else "")
+
+
+def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
+    """Yield an item line by line: `mark`, citation, what it is and how sure, then what it says."""
+    place = harmless_line(item.get("citation") or item.get("path") or "")
+    score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
+    parts = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
+    yield parts
+    for line in item["content"].rstrip("\n").split("\n"):
+        yield behind_gutter(line, is_marked=False)
+    yield from _more(item)
+
+
+def _about(item: RecallItemReply) -> str:
+    parts = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
+    parts += [item["name"]] if "name" in item else []
+    if "confidence" in item:
+        parts.append(f"c={item['confidence']:.2f}")
+    parts += [item["id"][:SHORT_ID]] if "id" in item else []
+    parts += item.get("flags", [])
+    parts += ["superseded"] if item.get("supersededBy") else []
+    parts += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
+    parts += [item["state"]] if item.get("state", "verified") != "verified" else []
+    parts += ["(no answer)"] if item.get("verdict") == "none" else []
+    return styled(harmless_line(" · ".join(part for part in parts if part)), dim=True)
+
+
+def _more(item: RecallItemReply) -> Iterator[str]:
+    if older := item.get("supersedes"):
+        yield "   " + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
+    if evidence := item.get("evidence"):
+        for word in ("for", "against"):
+            cited = [source for one in evidence[word] for source in one["sources"]]
+            if cited:
+                yield "   " + styled(f"{word}: {harmless_line(', '.join(cited))}", dim=True)
+    if (explained := item.get("explain")) and explained["because"]:
+        yield "   " + styled(harmless_line(explained["because"]), dim=True)

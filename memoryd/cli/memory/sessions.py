@@ -7,10 +7,11 @@ from datetime import datetime
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, found, key_option, verb
-from memoryd.cli.memory.changes import dry_option, forget_if_sure, receipt_lines, sure_option
+from memoryd.cli.invocation import Invocation, Note, argument, asks, flag, key_option, verb
+from memoryd.cli.memory.changes import done_if_sure, dry_option, receipt_lines, sure_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
+from memoryd.client import Client
 from memoryd.replies.conversations import (
     SessionEntryReply,
     SessionForgetReply,
@@ -45,12 +46,17 @@ def sessions_command() -> None:
     help="How many at most.",
 )
 @key_option
-@verb
-def list_sessions(invocation: Invocation, limit: int) -> Exit:
+@asks(Client.sessions, found_at="sessions")
+def list_sessions(reply: SessionsReply) -> Iterator[str]:
     """List conversations and transcripts, the latest first, and whether they can be searched."""
-    reply, now = invocation.memory.sessions(limit=limit), datetime.now().astimezone()
-    rows = (harmless_line(_row(one, now)) for one in reply["sessions"])
-    return invocation.show(reply, rows, _list_notes(reply, now), code=found(reply["sessions"]))
+    now = datetime.now().astimezone()
+    yield from (harmless_line(_row(one, now)) for one in reply["sessions"])
+    if reply["total"] > len(reply["sessions"]):
+        yield Note(f"{reply['total']:,} in all; --limit shows more")
+    if reply["withheldKeys"]:
+        marks = reply["agentsMarks"]
+        of_agents = f"; {len(marks):,} by the agent itself, the last {ago(marks[0], now)}" if marks else ""
+        yield Note(f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}')
 
 
 @sessions_command.command("show")
@@ -105,12 +111,13 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) ->
 
     A transcript belongs to another program: its file stays, and is not read again.
     """
-    return forget_if_sure(
+    return done_if_sure(
         invocation,
         lambda: invocation.memory.forget_session(session, dry_run=True),
         # by its full name: nothing else can have got the bare one meanwhile
         lambda plan: invocation.memory.forget_session(plan["id"]),
         lambda receipt: receipt_lines(harmless_line(f"{receipt['id']}:"), receipt, _parts(receipt)),
+        what="forget",
         is_dry=is_dry,
         is_sure=is_sure,
     )
@@ -130,10 +137,9 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) ->
     default=None,
     help="--no: nothing of it is stored, indexed or exported from now on; --yes takes that back.",
 )
-@click.option(
+@flag(
     "--agents-marks",
     "is_of_agents",
-    is_flag=True,
     help="With --yes: all session keys that the agent marked itself.",
 )
 @key_option
@@ -163,15 +169,6 @@ def _sync(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSy
             return reply
         if is_terminal(sys.stderr):
             note(f"{reply['indexed']:,} of {count(reply['conversations'], 'conversation')} read")
-
-
-def _list_notes(reply: SessionsReply, now: datetime) -> Iterator[str]:
-    if reply["total"] > len(reply["sessions"]):
-        yield f"{reply['total']:,} in all; --limit shows more"
-    if reply["withheldKeys"]:
-        marks = reply["agentsMarks"]
-        of_agents = f"; {len(marks):,} by the agent itself, the last {ago(marks[0], now)}" if marks else ""
-        yield f'{count(reply["withheldKeys"], "session key")} marked "do not remember"{of_agents}'
 
 
 def _row(one: SessionEntryReply, now: datetime) -> str:

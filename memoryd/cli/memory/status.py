@@ -6,17 +6,18 @@ A headline, a line with a mark for each part of the daemon and its agents, and n
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from enum import IntEnum
 from typing import Final
 
 import click
+from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import Invocation, verb
-from memoryd.cli.memory.status_rows import Level, StatusRow, details, joined, level_of, row, time_since
+from memoryd.cli.invocation import Invocation, flag, verb
 from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, percent, size
 from memoryd.client import Client
 from memoryd.domain.documents import is_conflict_copy, original_of
@@ -46,13 +47,65 @@ NAMED_PARTS: Final = frozenset({"embedder", "reranker", "text model", "qmd", "wa
 """Parts with a line of their own, which tells what is wrong with them, too."""
 
 
+class Level(IntEnum):
+    """How a part does, the worse the higher."""
+
+    OFF = 0
+    """It is turned off."""
+    OK = 1
+    NOTE = 2
+    """It works, and its owner should know something."""
+    BUSY = 3
+    """It is on its way: nothing to do but wait."""
+    WRONG = 4
+    """It does less than the configuration asks for."""
+
+    @property
+    def mark(self) -> str:
+        """The word for it: readable without colours, the same on every terminal."""
+        return self.name.lower()
+
+    @property
+    def style(self) -> str:
+        """How the word is coloured where there are colours."""
+        return ("dim", "green", "yellow", "yellow", "bold red")[self]
+
+
+class StatusRow(Struct, frozen=True):
+    """One part of the daemon or of an agent's memory; `next_step` is empty where there is nothing to do."""
+
+    level: Level
+    name: str
+    told: str
+    next_step: str = ""
+
+
+def row(level: Level, name: str, *told: str | None, next_step: str = "") -> StatusRow:
+    """Return a row of the texts that are not empty."""
+    return StatusRow(level, name, joined(*told), next_step)
+
+
+def joined(*parts: str | None) -> str:
+    """Join the texts that are not empty."""
+    return " · ".join(filter(None, parts))
+
+
+def time_since(moment: str | None, now: datetime) -> str:
+    """Return how long it is that way, in words."""
+    return ago(moment, now).removesuffix(" ago") if moment else "an unknown time"
+
+
+def level_of(is_odd: object) -> Level:
+    """Return OK, or NOTE for what is odd."""
+    return Level.NOTE if is_odd else Level.OK
+
+
 @click.command("status")
-@click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show all that is known of each part.")
-@click.option("--strict", "is_strict", is_flag=True, help="Exit 4 if anything does less than it should.")
-@click.option(
+@flag("-v", "--verbose", "is_verbose", help="Show all that is known of each part.")
+@flag("--strict", "is_strict", help="Exit 4 if anything does less than it should.")
+@flag(
     "--watch",
     "is_watching",
-    is_flag=True,
     help="Keep showing it, every second, until Ctrl-C; with --json one line each time.",
 )
 @verb
@@ -115,7 +168,7 @@ def screen_view(status: StatusReply, now: datetime, *, is_verbose: bool = False)
     for agent, rows in agents if is_verbose or len(agents) == 1 else ():
         title = f"agent {harmless_line(agent['id'])} in {harmless_line(agent['workspace'])}"
         views += [Text(), Text(title, style="bold", overflow="fold"), _lines(rows)]
-        views += [Text(), _lines(details(agent, now))] if is_verbose else []
+        views += [Text(), _lines(_details(agent, now), has_marks=False)] if is_verbose else []
     if len(agents) > 1 and not is_verbose:
         lines = [_agent_as_one(agent["id"], rows) for agent, rows in agents]
         views += [Text(), Text(f"{len(agents)} agents", style="bold"), _lines(lines, is_short=True)]
@@ -123,7 +176,36 @@ def screen_view(status: StatusReply, now: datetime, *, is_verbose: bool = False)
     return Group(*views)
 
 
-def _lines(parts: Iterable[StatusRow], *, is_short: bool = False) -> Table:
+def _details(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
+    """Yield all that the reply has of an agent by its names there: a row for each part, and each entry of a list."""
+    plain = {name: value for name, value in agent.items() if not isinstance(value, dict | list)}
+    for name, value in {"agent": plain, **agent}.items():
+        if isinstance(value, list):
+            yield from (row(Level.OK, name, *_fields("", one, now, has_names=False)) for one in value)
+        elif isinstance(value, dict):
+            yield row(Level.OK, name, *_fields("", value, now))
+
+
+def _fields(name: str, value: object, now: datetime, *, has_names: bool = True) -> Iterator[str]:
+    """Yield what is known of a value: `bytes 8.4 kB`, `history.changes 12`, `updatedAt 3 s ago`."""
+    told = str(value)
+    if isinstance(value, dict):
+        for inner, one in value.items():
+            yield from _fields(f"{name}.{inner}" if name else inner, one, now, has_names=has_names)
+        return
+    if isinstance(value, bool):
+        told = "yes" if value else "no"
+    elif isinstance(value, int | float):
+        told = size(value) if name.lower().endswith("bytes") else f"{value:,}"
+    elif isinstance(value, str) and name.endswith(("At", "since")):
+        told = ago(value, now)
+    elif isinstance(value, list):
+        told = ", ".join(" ".join(_fields("", one, now, has_names=False)) for one in value)
+    if value is not None and told:
+        yield f"{name} {told}" if has_names else told
+
+
+def _lines(parts: Iterable[StatusRow], *, is_short: bool = False, has_marks: bool = True) -> Table:
     parts = list(parts)
     width = max((min(NAME_WIDTH, len(harmless_line(part.name))) for part in parts), default=0)
     table = Table.grid(padding=(0, 1), expand=is_short)
@@ -137,7 +219,8 @@ def _lines(parts: Iterable[StatusRow], *, is_short: bool = False) -> Table:
     for part in parts:
         name = "" if part.name == before else _cut(harmless_line(part.name))
         before = part.name
-        table.add_row(Text(part.level.mark, style=part.level.style), name, harmless_line(part.told))
+        mark = Text(part.level.mark if has_marks else "", style=part.level.style)
+        table.add_row(mark, name, harmless_line(part.told))
         if part.next_step and not is_short:
             table.add_row("", "", Text(f"next: {harmless_line(part.next_step)}", style="bold"))
     return table

@@ -5,9 +5,9 @@ import select
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final, TypedDict
+from typing import Any, Final
 
 import click
 from msgspec import Struct
@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
-from memoryd.cli.invocation import Invocation, Number, verb
-from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, percent, size
+from memoryd.cli.invocation import Invocation, Number, flag, verb
+from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, size
 from memoryd.client import Client
 from memoryd.domain.counters import BOUNDS, quantile
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
@@ -27,65 +27,35 @@ from memoryd.wire import Exit
 
 LABELS: Final = ("process", "agent", "method", "route", "arm", "code", "cache", "on", "part", "le")
 """Those that are read, in the order in which values are kept by them."""
+WAITING: Final = ("files", "embeddings", "captures")
 LEAVES = frozenset("qQ\x1b\x03\x04")
 """Keys that end it: q, Escape, Ctrl-C and Ctrl-D."""
 ROUTES_SHOWN = 12
 
 
-class TimedRow(TypedDict):
-    """What was done of one kind: how often a second, and how long it took, null if nothing was."""
-
-    name: str
-    perSecond: float
-    p50Ms: float | None
-    p95Ms: float | None
-
-
-class QueueRow(TypedDict):
-    """What waits in an agent's memory."""
-
-    agent: str
-    pendingFiles: int
-    pendingEmbeddings: int
-    pendingCaptures: int
-
-
-class ProcessRow(TypedDict):
-    """A process: 100 % is one processor; null in the first look at it."""
-
-    process: str
-    agent: str
-    cpuPercent: float | None
-    rssBytes: int
-    threads: int
-    files: int
-
-
-class CacheRow(TypedDict):
-    """A cache: how often it had what was wanted since the last look, and what it takes."""
-
-    cache: str
-    hits: int
-    misses: int
-    bytes: int
-
-
-class TopRow(TypedDict):
-    """One line of `memoryctl top --json`."""
-
-    seconds: float
-    uptimeSeconds: float
-    restarted: bool
-    requestsPerSecond: float
-    failedPerSecond: float
-    inFlight: int
-    connections: int
-    degraded: int
-    routes: list[TimedRow]
-    arms: list[TimedRow]
-    queues: list[QueueRow]
-    processes: list[ProcessRow]
-    caches: list[CacheRow]
+Figures = dict[str, Any]
+"""One line of `memoryctl top --json`, or a row of a table in it; null is what is not known, or of what was not done."""
+TIMED: Final = {"perSecond": "/s", "p50Ms": "p50", "p95Ms": "p95"}
+TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "routes": {"name": "requests", **TIMED},
+    "arms": {"name": "arms", **TIMED},
+    "queues": {
+        "agent": "queues",
+        "pendingFiles": "files",
+        "pendingEmbeddings": "vectors",
+        "pendingCaptures": "messages",
+    },
+    "processes": {
+        "process": "processes",
+        "agent": "agent",
+        "cpuPercent": "cpu",
+        "rssBytes": "memory",
+        "threads": "threads",
+        "files": "files",
+    },
+    "caches": {"cache": "caches", "hits": "hits", "misses": "misses", "sharePercent": "share", "bytes": "bytes"},
+}
+"""The tables of the screen in their order, and the head of each column."""
 
 
 LabelValues = tuple[str, ...]
@@ -129,7 +99,7 @@ class MetricsSnapshot(Struct, frozen=True):
     metavar="SECONDS",
     help="Seconds between two looks.",
 )
-@click.option("--once", "is_once", is_flag=True, help="Show one interval, and leave.")
+@flag("--once", "is_once", help="Show one interval, and leave.")
 @verb
 def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
     """Show requests, arms, queues, processes and caches as they change, until q.
@@ -141,11 +111,11 @@ def top_command(invocation: Invocation, seconds: float, is_once: bool) -> Exit:
         first = _read_metrics(client)
         if is_once:
             time.sleep(seconds)
-            _print_figures(invocation, row_between(first, _read_metrics(client)))
+            _print(invocation, row_between(first, _read_metrics(client)))
         elif invocation.is_json or not is_terminal(sys.stdout):
             for found in _intervals(client, first, seconds):
                 if not isinstance(found, MemorydError):
-                    _print_figures(invocation, found)
+                    _print(invocation, found)
         else:
             _show_live(client, first, seconds)
     return Exit.DONE
@@ -155,7 +125,7 @@ def _read_metrics(client: Client) -> MetricsSnapshot:
     return metrics_of(client.metrics(), time.monotonic())
 
 
-def _intervals(client: Client, before: MetricsSnapshot, seconds: float) -> Iterator[TopRow | MemorydError]:
+def _intervals(client: Client, before: MetricsSnapshot, seconds: float) -> Iterator[Figures | MemorydError]:
     """Yield what happened in each interval, or why that cannot be told, for ever."""
     while True:
         if _has_left(seconds):
@@ -169,7 +139,7 @@ def _intervals(client: Client, before: MetricsSnapshot, seconds: float) -> Itera
         before = after
 
 
-def _print_figures(invocation: Invocation, figures: TopRow) -> None:
+def _print(invocation: Invocation, figures: Figures) -> None:
     if invocation.is_json:
         click.echo(encoded(figures, indent=None))
     else:
@@ -228,7 +198,7 @@ def metrics_of(text: str, at: float) -> MetricsSnapshot:
     return MetricsSnapshot(at, values)
 
 
-def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
+def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> Figures:
     """Return what happened between two looks; after a restart, what happened since that."""
     uptime, seconds = after.sum("uptime_seconds"), after.at - before.at
     has_restarted = uptime < before.sum("uptime_seconds")
@@ -239,50 +209,47 @@ def row_between(before: MetricsSnapshot, after: MetricsSnapshot) -> TopRow:
     spent = after.since(before, "process_cpu_seconds_total")
     is_known = before.of("process_cpu_seconds_total").keys()
     hits, misses = (after.since(before, f"cache_{what}_total") for what in ("hits", "misses"))
-    return TopRow(
-        seconds=round(seconds, 3),
-        uptimeSeconds=uptime,
-        restarted=has_restarted,
-        requestsPerSecond=_round(sum(codes.values()) / seconds),
-        failedPerSecond=_round(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
-        inFlight=int(after.sum("requests_in_flight")),
-        connections=int(after.sum("connections_open")),
-        degraded=int(after.sum("degraded_parts")),
-        routes=_timed_rows(after.since(before, "request_duration_seconds_bucket"), seconds),
-        arms=_timed_rows(after.since(before, "arm_duration_seconds_bucket"), seconds),
-        queues=[
-            QueueRow(
-                agent=labels[0],
-                pendingFiles=after.number("pending_files", labels),
-                pendingEmbeddings=after.number("pending_embeddings", labels),
-                pendingCaptures=after.number("pending_captures", labels),
-            )
+    return {
+        "seconds": round(seconds, 3),
+        "uptimeSeconds": uptime,
+        "restarted": has_restarted,
+        "requestsPerSecond": _round(sum(codes.values()) / seconds),
+        "failedPerSecond": _round(sum(n for labels, n in codes.items() if labels[2] == "5xx") / seconds),
+        "inFlight": int(after.sum("requests_in_flight")),
+        "connections": int(after.sum("connections_open")),
+        "degraded": int(after.sum("degraded_parts")),
+        "routes": _timed_rows(after.since(before, "request_duration_seconds_bucket"), seconds),
+        "arms": _timed_rows(after.since(before, "arm_duration_seconds_bucket"), seconds),
+        "queues": [
+            {"agent": labels[0]}
+            | {f"pending{what.capitalize()}": after.number(f"pending_{what}", labels) for what in WAITING}
             for labels in after.of("pending_files")
         ],
-        processes=[
-            ProcessRow(
-                process=labels[0],
-                agent=labels[1],
-                cpuPercent=_round(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
-                rssBytes=int(rss),
-                threads=after.number("process_threads", labels),
-                files=after.number("process_open_fds", labels),
-            )
+        "processes": [
+            {
+                "process": labels[0],
+                "agent": labels[1],
+                "cpuPercent": _round(100 * spent.get(labels, 0) / seconds) if labels in is_known else None,
+                "rssBytes": int(rss),
+                "threads": after.number("process_threads", labels),
+                "files": after.number("process_open_fds", labels),
+            }
             for labels, rss in after.of("process_resident_memory_bytes").items()
         ],
-        caches=[
-            CacheRow(
-                cache=labels[0],
-                hits=int(found),
-                misses=int(misses.get(labels, 0)),
-                bytes=after.number("cache_bytes", labels),
-            )
-            for labels, found in hits.items()
+        "caches": [
+            {
+                "cache": labels[0],
+                "hits": int(had),
+                "misses": int(missed := misses.get(labels, 0)),
+                "sharePercent": _round(100 * had / (had + missed)) if had + missed else None,
+                "bytes": after.number("cache_bytes", labels),
+            }
+            for labels, had in hits.items()
         ],
-    )
+    }
 
 
-def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[TimedRow]:
+def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[Figures]:
     """Return what was done by kind, the most frequent first; the last label of a bucket is its bound."""
     spread: defaultdict[LabelValues, dict[str, float]] = defaultdict(dict)
     for (*labels, bound), number in buckets.items():
@@ -291,57 +258,32 @@ def _timed_rows(buckets: Mapping[LabelValues, float], seconds: float) -> list[Ti
     return sorted(rows, key=lambda row: (-row["perSecond"], row["name"]))
 
 
-def _timed_row(labels: LabelValues, so_far: Mapping[str, float], seconds: float) -> TimedRow:
+def _timed_row(labels: LabelValues, so_far: Mapping[str, float], seconds: float) -> Figures:
     told = [so_far.get(str(bound), 0.0) for bound in BOUNDS] + [so_far["+Inf"]]
     counts = [here - before for here, before in zip(told, [0.0, *told], strict=False)]
     p50, p95 = (None if at is None else _round(at * 1000) for at in (quantile(counts, 0.5), quantile(counts, 0.95)))
-    return TimedRow(name=" ".join(labels), perSecond=_round(told[-1] / seconds), p50Ms=p50, p95Ms=p95)
+    return {"name": " ".join(labels), "perSecond": _round(told[-1] / seconds), "p50Ms": p50, "p95Ms": p95}
 
 
 def _round(value: float) -> float:
     return round(value, 2)
 
 
-def top_view(figures: TopRow) -> RenderableType:
+def top_view(figures: Figures) -> RenderableType:
     """Return the screen."""
     views: list[RenderableType] = [_headline(figures)]
-    for name, rows in (("requests", figures["routes"][:ROUTES_SHOWN]), ("arms", figures["arms"])):
+    for name, heads in TABLES.items():
+        rows = figures[name][:ROUTES_SHOWN] if name == "routes" else figures[name]
+        if name == "queues":
+            rows = [row for row in rows if any(list(row.values())[1:])]
         if rows:
-            cells = [(row["name"], f"{row['perSecond']:g}", _ms(row["p50Ms"]), _ms(row["p95Ms"])) for row in rows]
-            views += [Text(), _table((name, "/s", "p50", "p95"), cells)]
-    waiting = [
-        (row["agent"], f"{row['pendingFiles']:,}", f"{row['pendingEmbeddings']:,}", f"{row['pendingCaptures']:,}")
-        for row in figures["queues"]
-        if row["pendingFiles"] or row["pendingEmbeddings"] or row["pendingCaptures"]
-    ]
-    idle = Text(f"nothing waits for {count(len(figures['queues']), 'agent')}", style="dim")
-    views += [Text(), _table(("queues", "files", "vectors", "messages"), waiting) if waiting else idle]
-    processes = [
-        (
-            f"{row['process']} {row['agent']}".strip(),
-            "" if row["cpuPercent"] is None else f"{row['cpuPercent']:.1f} %",
-            size(row["rssBytes"]),
-            str(row["threads"]),
-            str(row["files"]),
-        )
-        for row in figures["processes"]
-    ]
-    caches = [
-        (
-            row["cache"],
-            f"{row['hits']:,}",
-            f"{row['misses']:,}",
-            percent(row["hits"], wanted) if (wanted := row["hits"] + row["misses"]) else "",
-            size(row["bytes"]),
-        )
-        for row in figures["caches"]
-    ]
-    views += [Text(), _table(("processes", "cpu", "memory", "threads", "files"), processes)]
-    views += [Text(), _table(("caches", "hits", "misses", "share", "bytes"), caches)]
+            views += [Text(), _table(heads.values(), [[_cell(key, row[key]) for key in heads] for row in rows])]
+        elif name == "queues":
+            views += [Text(), Text(f"nothing waits for {count(len(figures[name]), 'agent')}", style="dim")]
     return Group(*views)
 
 
-def _headline(figures: TopRow) -> Text:
+def _headline(figures: Figures) -> Text:
     parts = [
         f"up {duration(figures['uptimeSeconds'])}",
         f"{figures['requestsPerSecond']:g} requests a second",
@@ -355,10 +297,10 @@ def _headline(figures: TopRow) -> Text:
     return Text("memoryd " + " · ".join(filter(None, parts)), style="yellow" if is_bad else "green")
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+def _table(head: Collection[str], rows: Iterable[Sequence[str]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, overflow="ellipsis", min_width=16)
-    for _ in head[1:]:
+    for _ in range(len(head) - 1):
         table.add_column(justify="right", no_wrap=True)
     table.add_row(*(Text(cell, style="bold") for cell in head))
     for row in rows:
@@ -366,5 +308,14 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     return table
 
 
-def _ms(value: float | None) -> str:
-    return "" if value is None else f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms"
+def _cell(key: str, value: float | str | None) -> str:
+    """Write a figure by what the end of its name says of it."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if key.endswith("Ms"):
+        return f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms"
+    if key.endswith("Percent"):
+        return f"{value:.1f} %"
+    if key.lower().endswith("bytes"):
+        return size(value)
+    return f"{value:g}" if isinstance(value, float) else f"{value:,}"

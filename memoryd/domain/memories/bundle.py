@@ -59,6 +59,8 @@ _SELECTORS: Final = expression("([\ufe00-\ufe0f])[\ufe00-\ufe0f]+")
 """More than one behind a sign selects nothing, and may hide letters."""
 _HALVES: Final = expression("[\ud800-\udfff]")
 _LEFT_OUT: Final = "…"
+ANY_ETAG: Final = "*"
+"""Of a stable block, whichever it is, in `ifNoneMatch` (RFC 9110)."""
 
 
 class BundlePart(Struct, frozen=True):
@@ -184,7 +186,7 @@ def bundle(
     label = _LABEL if has_citations else f"{_LABEL} {_UNCITED}"
     parts = recalled if has_citations else [replace(one, source="") for one in recalled]
     tail, tail_receipt = _fill_block(parts, left, "recalled-memory", label)
-    is_unchanged = bool(if_none_match) and if_none_match.strip().strip('"') == stable.etag
+    is_unchanged = if_none_match.strip().strip('"') in (ANY_ETAG, stable.etag)
     of_stable = stable.receipt
     if is_unchanged:
         why = SkipReason.UNCHANGED

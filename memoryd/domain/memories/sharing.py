@@ -45,6 +45,7 @@ _MAX_PATH: Final = 240
 SEVERAL_SCOPES: Final = "its scope is {}: only what is for the whole workspace, or for this agent, is shared"
 A_COLLEAGUES: Final = "it is a colleague's already"
 A_SECRET: Final = "it holds what looks like a secret"
+REPLACED: Final = "it was replaced: promote what holds now"
 A_LOG: Final = "a daily log is not shared by its path: promote its memories one by one"
 SCOPED_LINES: Final = "it states memories that are for somebody else than the whole workspace"
 NO_NAME: Final = "only notes below memory/ with plain names are shared"
@@ -128,9 +129,33 @@ def why_not_promoted(memory: Memory, agent: str) -> str:
     scope = memory.line.attributes.scope
     if scope == TEAM or any(person_of(source.path) for source in memory.sources):
         return A_COLLEAGUES
-    if scope not in ("", GLOBAL, f"agent:{agent}"):
+    if not _is_shareable(scope, agent):
         return SEVERAL_SCOPES.format(scope)
     return A_SECRET if secrets_in(render(memory.line)) else ""
+
+
+def standing(book: Book, agent: str) -> set[MemoryId]:
+    """Return the ids under which this agent's own memories may be shared that hold, secrets not looked for.
+
+    What looks like an older version holds as long as no line says so: it is not taken from others by a guess.
+    """
+    own, older = book.own.memories.values(), replaced_in(book)
+    return {
+        promoted(memory.line).id
+        for memory in own
+        if memory.id not in older and _is_shareable(memory.line.attributes.scope, agent)
+    }
+
+
+def replaced_in(book: Book) -> set[MemoryId | None]:
+    """Return the own memories of which a line says that another one took their place."""
+    marked = [book.own.memories[one] for one in book.marked & book.own.memories.keys()]
+    named = {book.of_short(name) for memory in marked for name in memory.line.attributes.supersedes}
+    return named | {memory.id for memory in marked if memory.line.attributes.superseded}
+
+
+def _is_shareable(scope: str, agent: str) -> bool:
+    return scope in ("", GLOBAL, f"agent:{agent}")
 
 
 def why_not_shared(path: str, text: str) -> str:

@@ -147,7 +147,9 @@ class MessageEventType(StrEnum):
     """What happened in the conversation."""
 
     FAILURE = "failure"
-    """The agent got stuck, or a tool failed again and again."""
+    """The agent got stuck, or a tool failed again and again: that may become a memory."""
+    TOOL_FAILED = "tool_failed"
+    """A tool failed: what is known of that is told, and nothing of it is kept."""
     END = "end"
     """The conversation is over."""
     COMPACT = "compact"
@@ -155,11 +157,12 @@ class MessageEventType(StrEnum):
 
 
 class MessageEvent(Struct, frozen=True):
-    """What happened, in words, and the tool that it happened with; both may be empty."""
+    """What happened, in words, the tool that it happened with and what that was given; all may be empty."""
 
     type: MessageEventType
     text: str = ""
     tool: str = ""
+    given: str = ""
 
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)

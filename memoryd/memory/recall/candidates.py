@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
@@ -34,6 +34,7 @@ from memoryd.domain.memories.recall_order import (
 from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.unasked.concepts import PART_OF_NAME, Descriptions, words_beside
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
+from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -249,11 +250,16 @@ class ReadMessage(Struct, frozen=True):
         return sorted(found, key=lambda memory: (memory.recorded, memory.id), reverse=True)[:most]
 
 
-def read(text: str, book: Book, descriptions: Descriptions, named: Collection[EntitySlug]) -> ReadMessage:
-    """Read a message that was said with a book of memories; `named` are the entities that it names in full."""
+def read(
+    text: str, book: Book, descriptions: Descriptions, named: Collection[EntitySlug], *, is_failure: bool = False
+) -> ReadMessage:
+    """Read a message that was said with a book of memories; `named` are the entities that it names in full.
+
+    `is_failure`: it is what a failure asks.
+    """
     entities = descriptions.meant_by(text, named)
     names_entity = any(sure >= PART_OF_NAME for sure in entities.values())
-    message = read_message(text, names_entity=names_entity)
+    message = failure_message(text) if is_failure else read_message(text, names_entity=names_entity)
     return ReadMessage(
         message, entities, words_beside(" ".join(message.parts), WORDS_BESIDE), descriptions.calling(text, entities)
     )
@@ -287,6 +293,16 @@ def earned(
     told = [one for one in found if not one.placed.is_noise]
     first = parts_first([parts[_key_of(one)] for one in told])
     return [told[at] for at in first], [one for one in found if one.placed.is_noise]
+
+
+def helpful_first(items: Sequence[RecalledItem], question: str) -> list[RecalledItem]:
+    """Return what is told of these for a failure, what says what to do first."""
+
+    def kind(one: RecalledItem) -> Kind | None:
+        return one.memory.kind if isinstance(one, RecalledMemory) else None
+
+    told = [one for one in items if is_worth_telling(kind(one), one.evidence.terms, one.placed.base_score, question)]
+    return sorted(told, key=lambda one: kind(one) not in HELPFUL)
 
 
 def _without_digests(near: UnaskedFinds) -> UnaskedFinds:

@@ -53,6 +53,8 @@ class RecallQuery(Query, frozen=True, kw_only=True):
     memory_filters: RecallFilters
     said: str = ""
     """The message as it was said, where nobody asked: what its own evidence earns is recalled, and nothing else."""
+    is_failure: bool = False
+    """Whether a tool failed and `said` is what that asks: what helps stands first."""
 
     @property
     def today(self) -> date:
@@ -180,6 +182,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
     opinions: Mapping[MemoryId, OpinionWithEvidence] = field(default_factory=dict)
     stated: Mapping[MemoryId, Sequence[LineEvidence]] = field(default_factory=dict)
     """What lines say for and against them, counted or not."""
+    team: str = ""
+    """The name of the team that the scope `team` means."""
     bundle: Bundle | None = None
 
     @property

@@ -26,6 +26,7 @@ from memoryd.memory.recall.candidates import (
     ReadMessage,
     UnaskedFinds,
     earned,
+    helpful_first,
     ordered,
     placed_passage,
     read,
@@ -161,7 +162,10 @@ class Recaller(Struct, frozen=True, kw_only=True):
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
         query = replace(query, asked=question, exclusions=query.exclusions | hidden)
         asking = _asked_for(query, book)
-        reading = read(query.said, book, eligible.facts.descriptions, sorted(asking.entities)) if query.said else None
+        reading = None
+        if query.said:
+            named = sorted(asking.entities)
+            reading = read(query.said, book, eligible.facts.descriptions, named, is_failure=query.is_failure)
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
@@ -193,6 +197,8 @@ class Recaller(Struct, frozen=True, kw_only=True):
         items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
             items, below = earned(UnaskedFinds(memories, passages, items, ranking), reading, eligible, asking)
+        if query.is_failure:
+            items = helpful_first(items, query.said)
         return RecallDraft(
             book=book,
             asking=asking,

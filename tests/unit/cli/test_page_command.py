@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from memoryd.cli.memory.web import _is_opened
+from memoryd.cli.memory.index import _is_opened
 
 URL = "http://127.0.0.1:18790/web/login#secret-token"
 

@@ -1,16 +1,16 @@
 """Wherever hosts of hooks are named, these are the rows of the table; and a hook loads as little as it can."""
 
 import ast
+import re
 import sys
 from pathlib import Path
-from typing import get_args
 
 import click
 import pytest
 
 from memoryd.cli.local.hooks import hooks_command
 from memoryd.cli.local.init import next_steps
-from memoryd.hooks.hosts import DEFAULT, HOSTS, SessionMoment
+from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
 from tests.package_trees import TREES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "agents.md").read_text(encoding="utf-8")
@@ -23,18 +23,27 @@ def choices(command: str, argument: str) -> tuple[str, ...]:
 
 
 def test_commands_know_every_host_and_no_other() -> None:
-    for command in ("install", "remove", "status"):
+    for command in ("install", "uninstall", "status"):
         assert choices(command, "program") == tuple(HOSTS)
     assert choices("run", "event") == tuple(DEFAULT.events)
 
 
-def test_page_names_each_host_with_its_settings_and_session_key() -> None:
+def table_row(host: Host) -> str:
+    """Return the row of a host in the page."""
+    files = f"`~/{host.folder}/{host.settings}`" + (f", `DIR/{host.project}`" if host.project else "")
+    told, kept = (
+        " · ".join(moment.replace("_", " ") for moment in host.events.values() if (moment in host.tells) is is_told)
+        for is_told in (True, False)
+    )
+    return f"| [{host.title}]({host.source}) | `{host.name}` | {files} | {told} | {kept} | {' '.join(host.cannot)} |"
+
+
+def test_page_has_a_row_for_each_host_and_no_other() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| [")]
+    assert rows == [table_row(host) for host in HOSTS.values()]
     for host in HOSTS.values():
-        assert f"\n## {host.title}\n" in PAGE
-        assert f"memoryctl hooks install {host.name}" in PAGE
-        assert f"memoryctl hooks remove {host.name}" in PAGE
-        assert f"`DIR/{host.folder}/{host.project_settings}`" in PAGE
-        assert f":{host.name}:direct:" in PAGE
+        assert host.instructions in PAGE
+    assert set(HOSTS) <= set(re.findall(r"`([a-z-]+)`", PAGE))
 
 
 def test_programs_that_are_here_are_offered_their_hooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +52,7 @@ def test_programs_that_are_here_are_offered_their_hooks(tmp_path: Path, monkeypa
     steps = dict(next_steps(is_started=True))
     for host in HOSTS.values():
         assert f"memoryctl hooks install {host.name}" not in steps
-        (tmp_path / host.folder).mkdir()
+        (tmp_path / host.folder).mkdir(parents=True)
     steps = dict(next_steps(is_started=True))
     assert {name for name in HOSTS if f"memoryctl hooks install {name}" in steps} == HOSTS.keys()
 
@@ -51,7 +60,7 @@ def test_programs_that_are_here_are_offered_their_hooks(tmp_path: Path, monkeypa
 def test_each_host_has_a_prompt_among_its_moments() -> None:
     for host in HOSTS.values():
         assert "prompt" in host.events.values()
-        assert set(host.events.values()) <= set(get_args(SessionMoment))
+        assert len(set(host.events.values())) == len(host.events)
 
 
 def test_hook_loads_the_standard_library_and_its_own_room_only() -> None:
@@ -59,4 +68,18 @@ def test_hook_loads_the_standard_library_and_its_own_room_only() -> None:
     found = [node for tree in trees for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {str(getattr(node, "module", node.names[0].name)) for node in found}
     ours = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
-    assert {name for name in ours if not name.startswith("memoryd.hooks.")} == {"memoryd.wire"}
+    assert {name for name in ours if not name.startswith("memoryd.hooks.")} == set()
+
+
+KINDS = {"str": str, "int": int, "float": float, "bool": bool}
+
+
+def test_each_column_of_a_row_is_one_and_of_its_kind() -> None:
+    for host in HOSTS.values():
+        assert vars(host).keys() <= Host.__annotations__.keys()
+        for name, kind in Host.__annotations__.items():
+            value = getattr(host, name)
+            assert isinstance(value, KINDS.get(str(getattr(kind, "__name__", kind)), object)), (host.name, name)
+        assert set(host.fields or {}) <= {"session", "answer", "error", "transcript"}
+        assert all(sentence.endswith((".", "true", "restart", "set")) for sentence in (*host.cannot, *host.then))
+        assert host.source.startswith("https://")

@@ -6,7 +6,7 @@ from typing import Any
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.errors import SidecarError
-from memoryd.qmd.conversations import JoinedConversations
+from memoryd.qmd.engine import JoinedConversations
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.store.index.passages import ChunkRow

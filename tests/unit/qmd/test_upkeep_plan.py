@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from memoryd.qmd.maintenance import EMBED_RETRY, NEVER, MaintenanceRules, Schedule, first_schedule
+from memoryd.qmd.index_writer import MaintenanceRules
+from memoryd.qmd.maintenance import EMBED_RETRY, NEVER, Schedule, first_schedule
 
 NOW = 1000.0
 RULES = MaintenanceRules(makes_vectors=True, interval=300, debounce=15, embed_interval=3600, probe_again=60)

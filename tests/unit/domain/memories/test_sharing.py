@@ -10,6 +10,7 @@ from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line, render
+from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
     A_LOG,
@@ -26,6 +27,7 @@ from memoryd.domain.memories.sharing import (
     promoted,
     shared_file,
     shared_names,
+    standing,
     why_not_promoted,
     why_not_shared,
     with_promoted,
@@ -209,3 +211,23 @@ def test_team_is_read_as_it_was_written() -> None:
 def test_file_that_names_no_team_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"team\.json"):
         TeamPeople.read(data)
+
+
+def test_what_stands_is_ones_own_unreplaced_and_for_all() -> None:
+    old, roof = memory("- W @Door: The door is green."), as_shared(line("- W @Roof: The roof is new."))
+    said = {
+        "holds": memory("- W(from=user, pin) @Cat: The cat is called Miso."),
+        "newer": memory(f"- W(supersedes={short_id(old.id)}) @Door: The door is red."),
+    }
+    others = [
+        old,
+        memory("- W(superseded=0a1b2c3d) @Gate: The gate is open."),
+        memory("- W(scope=agent:other) @Garden: The garden key is elsewhere."),
+        Memory(roof.id, (MemorySource("ben:memory/2026-11-02.md", 2, 2, roof, DAY, None, 1),)),
+    ]
+    book = book_of(source for one in (*said.values(), *others) for source in one.sources)
+    assert standing(book, "main") == {promoted(one.line).id for one in said.values()}
+    # a scope of the agent itself is as good as none
+    own = memory("- W(scope=agent:main) @Key: The key hangs here.")
+    assert standing(book_of(own.sources), "main") == {promoted(own.line).id}
+    assert standing(book_of(own.sources), "other") == set()

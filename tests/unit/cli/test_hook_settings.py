@@ -1,4 +1,4 @@
-"""The hooks in the settings of Claude Code: put in and taken out, with all else byte for byte as it was."""
+"""Hooks in the settings of agent programs: put in and taken out, with all else byte for byte as it was."""
 
 import json
 
@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.claude_settings import is_nothing, our_commands, with_hooks, without_hooks
+from memoryd.cli.local import hook_settings
+from memoryd.domain.settings_text import parsed
+from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
 
+CODEX, GEMINI, CURSOR = (HOSTS[name] for name in ("codex", "gemini", "cursor"))
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 COMMANDS = {event: f"/usr/bin/python3 -P -m memoryd.hooks {event}" for event in EVENTS}
 OTHERS = {"type": "command", "command": "./check.sh", "timeout": 30}
@@ -32,6 +35,22 @@ TEXTS = {
     "no hooks": '{\n  "model": "opus",\n  "big": 1e5\n}\n',
     "empty hooks": '{\n  "hooks": {}\n}\n',
 }
+
+
+def with_hooks(text: str, commands: dict[str, str], host: Host = DEFAULT) -> str:
+    return hook_settings.with_hooks(text, host, commands)
+
+
+def without_hooks(text: str, host: Host = DEFAULT) -> str:
+    return hook_settings.without_hooks(text, host)
+
+
+def our_commands(text: str, host: Host = DEFAULT) -> dict[str, str]:
+    return hook_settings.our_commands(text, host)
+
+
+def is_nothing(text: str) -> bool:
+    return parsed(text) == {}
 
 
 def groups(text: str) -> dict[str, list[object]]:
@@ -139,3 +158,52 @@ def test_any_settings_come_back_as_they_were(
     assert json.loads(without_hooks(changed)) == whole
     if rest:
         assert without_hooks(changed) == text
+
+
+COMMENTED = """{
+  // how it looks
+  "theme": "Default", /* for now */
+  "mcpServers": {
+    "other": {"command": "other", "args": ["//no comment", "a,]"],},
+  },
+  "hooks": {
+    "BeforeAgent": [
+      {"hooks": [{"type": "command", "command": "say"}]}, // mine
+    ],
+  },
+  // the end
+}
+"""
+GEMINI_COMMANDS = {event: f"python3 -P -m memoryd.hooks {event} --host gemini" for event in GEMINI.events}
+
+
+@pytest.mark.parametrize("text", [COMMENTED, COMMENTED.replace("\n", "\r\n"), "{ // empty\n}\n", "{}", '{"a": [1,],}'])
+def test_comments_stay_where_the_program_has_them(text: str) -> None:
+    changed = with_hooks(text, GEMINI_COMMANDS, GEMINI)
+    assert our_commands(changed, GEMINI) == GEMINI_COMMANDS
+    kept = iter(changed)
+    assert all(sign in kept for sign in text.rstrip("\r\n \t}"))
+    for comment in ("// how it looks", "/* for now */", "// mine", "// the end"):
+        assert text.count(comment) == changed.count(comment)
+    left = without_hooks(changed, GEMINI)
+    assert parsed(left, has_comments=True) == parsed(text, has_comments=True)
+    if len(text) > 20:
+        assert left == text
+
+
+def test_comment_between_ours_and_others_is_kept_with_them() -> None:
+    text = with_hooks('{\n  "a": 1\n}\n', GEMINI_COMMANDS, GEMINI).replace('"a": 1,', '"a": 1, // one')
+    assert without_hooks(text, GEMINI) == '{\n  "a": 1 // one\n}\n'
+    text = text.removesuffix("\n}\n") + ', // two\n  "b": 2\n}\n'
+    assert without_hooks(text, GEMINI) == '{\n  "a": 1, // one\n  // two\n  "b": 2\n}\n'
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"version": 1, "hooks": {"stop": [{"command": "x"}]}}'])
+def test_lists_of_handlers_are_as_their_program_has_them(text: str) -> None:
+    commands = {event: f"python3 -P -m memoryd.hooks {event} --host cursor" for event in CURSOR.events}
+    changed = with_hooks(text, commands, CURSOR)
+    whole = json.loads(changed)
+    assert whole["hooks"]["sessionStart"] == [{"type": "command", "command": commands["sessionStart"]}]
+    assert whole.get("version") == (None if text == "{}" else 1)
+    assert our_commands(changed, CURSOR) == commands
+    assert json.loads(without_hooks(changed, CURSOR)) == (json.loads(text) if text else {"version": 1})

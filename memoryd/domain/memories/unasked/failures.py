@@ -1,0 +1,132 @@
+"""What a failed tool asks of the memory: the error's own words, and the programs that were run.
+
+Of an output the lines count that say what went wrong, else its last ones. Paths, frames of stacks, numbers, hashes,
+times and masked secrets are left out, for they differ each time, and so are the words in which any error is told: they
+would find every note of anything that ever failed. The same failure asks in the same words, so that it can be told
+apart from a new one.
+
+What says what to do, a lesson, a failure or a procedure, is told if it has two words of that, and not only the name of
+the program; anything else needs what is needed beside a message that anybody could have said.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.unasked.evidence import MIN
+from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
+from memoryd.domain.redaction import redacted
+from memoryd.domain.text.sanitizing import harmless_text
+from memoryd.domain.text.words import UNSPACED_RUN, query_terms
+
+HELPFUL: Final = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
+"""Kinds of memories that are told first, and for less evidence than others."""
+_CHARS: Final = 20_000
+_LINES, _PROGRAMS, _LINE_WORDS = 4, 3, 24
+
+_FRAME: Final = expression(
+    r'\s*(?:File ".*", line \d|at\s+\S+.*[:(]|\S+\.(?:go|rs|c|cc|cpp):\d+ \+0x|\d+:\s+0x|goroutine \d|Traceback\b'
+    r"|[~^\s|]+\Z|(?:\d+\s*)?\|)"
+)
+_TELLING: Final = caseless(
+    r"\b(?:\w*error|\w*exception|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|cannot|can't|could not|couldn't|unable|denied"
+    r"|refused|rejected|conflicts?|not \w+|no \w+|un(?:known|defined|expected|supported|resolved)|invalid|missing"
+    r"|time(?:d )?out|expired|abort(?:ed)?|E[A-Z]{4,}|must|required|mismatch)\b"
+    r"|错误|失败|无法|异常|拒绝|找不到|不存在|超时"
+)
+_PATH: Final = expression(
+    r"(?:\b[A-Za-z]:[\\/]|\b[a-z]+://|(?<![\w.])~?/|\.{1,2}/|\b[\w.-]+/(?=[\w.@-]+/))[^\s\"'`:,;()<>]*"
+)
+_FILE_PLACE: Final = expression(r"(?<=\w):\d+(?::\d+)?\b|::\w+")
+_NOISE: Final = caseless(
+    r"\S*(?:…|\*\*\*)\S*"  # what is masked
+    r"|\b\d{4}-\d\d-\d\d(?:[T ][\d:.,+Z]+)?|\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"
+    r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b0x[0-9a-f]+\b"
+    r"|(?<![\w-])[-+]?\d[\d.,:]*(?:%|[kmgt]i?b|m?s|min)?(?![\w-])"
+)
+_WORD: Final = expression(r"@?[^\W_][\w.@/+#-]*[^\W_]|[^\W_]")
+_GENERAL: Final = word_set("""
+error errors err exception exceptions fail fails failed failing failure failures fatal panic panicked warning warn
+cannot can't could couldn't not no none unable is was were are be been has have had the a an of in on at to for from
+with by and or but if this that it its as when while after before during because due see more most recent call last
+found such file files directory folder path exit exited status code codes return returned returns command commands
+process program line lines column raised raise thrown throw caused cause unknown undefined unexpected invalid missing
+expected got given instead please try again retry run running help usage information info details message log logs
+open read write access requested request response url input output argument arguments option value values type
+object name null nil undefined true false
+stderr stdout errno traceback stack core dumped aborted abort terminated stopped ended signal
+test tests testing assert
+you your we our may must should need needed needs required use using used
+错误 失败 无法 异常
+""")
+_WRAPPERS: Final = word_set("sudo env time nohup exec command bash sh zsh xargs then do true")
+_BESIDE: Final = word_set("cd export set source echo")
+_SEPARATOR: Final = expression(r"\s*(?:&&|\|\|?|;|\n)\s*")
+_ASSIGNED: Final = expression(r"\w+=\S*\Z")
+_PLAIN: Final = expression(r"[A-Za-z][\w.-]*\Z")
+
+
+def failure_question(command: str, error: str) -> str:
+    """Return what a failure asks: a line for the programs, then one for each of the error; empty if it asks nothing.
+
+    `command` is what the tool was given; no secret of either is in it.
+    """
+    output = harmless_text(redacted(error[:_CHARS]))
+    programs = " ".join(_programs(harmless_text(redacted(command[:_CHARS]))))
+    said = dict.fromkeys(filter(None, map(_own_words, _telling_lines(output))))
+    if set(" ".join(said).lower().split()) <= set(programs.lower().split()):
+        return ""
+    return "\n".join([programs, *said])
+
+
+def failure_message(question: str) -> UnaskedMessage:
+    """Return the message that a failure's question is: of what concerns us, and stated."""
+    return UnaskedMessage(tuple(filter(None, question.split("\n"))), Aim.STATED)
+
+
+def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:
+    """Tell whether an item is told for a failure, by its kind, the terms of the question that it has, and its worth."""
+    programs, _, own = question.partition("\n")
+    is_about = len(terms) > 1 and not set(query_terms(own)).difference(query_terms(programs)).isdisjoint(terms)
+    return is_about and (kind in HELPFUL or score >= MIN[Aim.GENERAL])
+
+
+def _telling_lines(output: str) -> list[str]:
+    """Return the lines that say what went wrong: the first and the last two of them, for programs differ in that."""
+    lines = [line.strip() for line in output.split("\n") if line.strip() and not _FRAME.match(line)]
+    telling = [line for line in lines if _TELLING.search(line)] or lines[-2:]
+    return telling if len(telling) <= _LINES else telling[: _LINES // 2] + telling[-(_LINES // 2) :]
+
+
+def _own_words(line: str) -> str:
+    plain = _NOISE.sub(" ", _FILE_PLACE.sub(" ", _PATH.sub(" ", line)))
+    found = (part for word in _WORD.findall(plain) for part in _parts(word))
+    words = dict.fromkeys(word for word in found if word.lower() not in _GENERAL and not _is_bare(word))
+    return " ".join(list(words)[:_LINE_WORDS])
+
+
+def _parts(word: str) -> list[str]:
+    """Return a word, or its parts if one of these says nothing: `stripe.error.CardError`."""
+    parts = word.split(".")
+    return parts if any(part.lower() in _GENERAL for part in parts) else [word]
+
+
+def _is_bare(word: str) -> bool:
+    return len(word) < 2 and not UNSPACED_RUN.search(word)
+
+
+def _programs(command: str) -> Iterator[str]:
+    """Yield the programs of a command line with what they were told to do first: `git push`, `docker compose`."""
+    found = dict[str, None]()
+    for part in _SEPARATOR.split(command):
+        words = [word for word in part.split() if not _ASSIGNED.match(word) and word not in _WRAPPERS]
+        if not words or words[0] in _BESIDE:
+            continue
+        name = re.split(r"[\\/]", words[0])[-1]
+        if not _PLAIN.match(name):
+            continue
+        does = words[1] if len(words) > 1 and _PLAIN.match(words[1]) and "." not in words[1] else ""
+        found[f"{name} {does}".strip()] = None
+    yield from list(found)[-_PROGRAMS:]

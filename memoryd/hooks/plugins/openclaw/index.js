@@ -1,0 +1,63 @@
+// Written by memoryctl hooks install openclaw; memoryctl hooks uninstall openclaw removes it.
+// OpenClaw has no command hooks: this runs the command that other programs run, and hands on its answer.
+import { spawn } from "node:child_process"
+
+const COMMAND = [/* COMMAND */]
+const WAITS_MS = 5000
+
+function ask(event, hook) {
+  const at = COMMAND.indexOf("memoryd.hooks") + 1
+  const words = [...COMMAND.slice(0, at), event, ...COMMAND.slice(at + 1)]
+  return new Promise((resolve) => {
+    const child = spawn(words[0], words.slice(1), { stdio: ["pipe", "pipe", "ignore"], timeout: WAITS_MS })
+    let text = ""
+    child.stdout.on("data", (part) => (text += part))
+    child.on("error", () => resolve(""))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(text).hookSpecificOutput.additionalContext)
+      } catch {
+        resolve("") // nothing to tell, or no answer in time
+      }
+    })
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(hook))
+  })
+}
+
+function said(message) {
+  if (typeof message?.content === "string") return message.content
+  const parts = Array.isArray(message?.content) ? message.content : []
+  return parts.filter((part) => part.type === "text").map((part) => part.text).join("\n")
+}
+
+export default {
+  id: "memoryd",
+  name: "memoryd",
+  register(api) {
+    // the system prompt is built anew for each turn, so the stable block is asked for once, and handed on each time
+    const stable = new Map()
+    api.on("before_prompt_build", async (event, context) => {
+      const session_id = context?.sessionKey
+      const origin = context?.inputProvenance?.kind ?? "external_user"
+      const prompt = event.currentUserMessage ?? event.prompt
+      if (!session_id || origin !== "external_user" || (context.trigger ?? "user") !== "user") return undefined
+      if (!stable.has(session_id)) stable.set(session_id, await ask("start", { session_id }))
+      const text = prompt ? await ask("prompt", { session_id, prompt }) : ""
+      return { prependSystemContext: stable.get(session_id) || undefined, prependContext: text || undefined }
+    })
+    api.on("agent_end", async (event, context) => {
+      if (!context?.sessionKey || (context.trigger ?? "user") !== "user") return
+      const answer = said(event.messages.filter((message) => message?.role === "assistant").at(-1))
+      if (answer) await ask("answer", { session_id: context.sessionKey, last_assistant_message: answer })
+    })
+    api.on("before_compaction", async (_event, context) => {
+      if (!stable.delete(context?.sessionKey)) return
+      await ask("compact", { session_id: context.sessionKey })
+    })
+    api.on("session_end", async (event, context) => {
+      const session_id = event.sessionKey ?? context?.sessionKey
+      if (stable.delete(session_id)) await ask("end", { session_id, reason: event.reason ?? "" })
+    })
+  },
+}

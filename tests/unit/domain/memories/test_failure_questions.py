@@ -1,0 +1,79 @@
+"""What a failed tool asks: the error's own words and the programs, and what is told for them."""
+
+import time
+
+import pytest
+
+from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.unasked.failures import failure_message, failure_question, is_worth_telling
+
+PYTHON = """Traceback (most recent call last):
+  File "/srv/app/pay.py", line 33, in charge
+    charge(card)
+  File "/srv/.venv/lib/stripe/card.py", line 9, in charge
+stripe.error.AuthenticationError: Expired API key provided: sk_live_51H8abcdefghijklmnopqrstuv"""
+RUST = """error[E0308]: mismatched types
+ --> src/main.rs:4:18
+  |
+4 |     let x: UserId = "a";
+  |            ------   ^^^ expected `UserId`, found `&str`"""
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "asked"),
+    [
+        (
+            "cd /srv && git push origin v1.4.0",
+            "remote: Permission to acme/api denied to deploy-bot.\nfatal: unable to access 'https://git.example/acme'",
+            "git push\nremote Permission acme/api denied deploy-bot",
+        ),
+        ("pytest -q tests/test_pay.py", PYTHON, "pytest\nstripe AuthenticationError Expired API key provided"),
+        ("cargo build", RUST, "cargo build\nE0308 mismatched types"),
+        (
+            "sudo FOO=1 /usr/bin/docker compose up -d | tee log",
+            "driver failed on endpoint db (a1b2c3d4e5f6a7b8): Bind for 0.0.0.0:5432 failed: port is already allocated",
+            "docker compose tee log\ndriver endpoint db Bind port already allocated",
+        ),
+        ("", "数据库连接失败：密码已过期", "\n数据库连接失败 密码已过期"),
+        ("ls /nope", "ls: cannot access '/nope': No such file or directory", ""),
+        ("grep -r TODO src", "Exit code 1", ""),
+        ("make", "", ""),
+        ("make", "\x1b[31m\x00\u200b", ""),
+    ],
+)
+def test_failure_asks_in_the_words_of_its_error(command: str, error: str, asked: str) -> None:
+    assert failure_question(command, error) == asked
+
+
+def test_same_failure_asks_the_same_at_another_time_and_place() -> None:
+    said = "2026-11-02T10:00:0{0} worker-{0}: lease 0x7f{0}a lost after {0}12 ms in /tmp/run{0}/lease.db:{0}"
+    assert failure_question("run /tmp/1.sh", said.format(1).replace("worker-1", "worker")) == failure_question(
+        "run /tmp/1.sh", said.format(2).replace("worker-2", "worker")
+    )
+
+
+@pytest.mark.parametrize(
+    "secret", ["sk_live_51H8abcdefghijklmnopqrstuv", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "hunter2hunter2"]
+)
+def test_no_secret_is_asked(secret: str) -> None:
+    asked = failure_question(f"PGPASSWORD={secret} psql -h db", f"FATAL: login of the app refused, password={secret}")
+    assert asked == "psql\nlogin app refused"
+    assert secret[:8] not in failure_question(f"deploy --token {secret}", f"token: {secret} was revoked by the owner")
+
+
+def test_long_output_asks_little_and_soon() -> None:
+    began = time.process_time()
+    for output in ("x" * 100_000, "error: lease " * 20_000, "at a.b(c:1)\n" * 20_000, "/" * 100_000, "1:" * 50_000):
+        assert len(failure_question(output, output)) < 2_000
+    assert time.process_time() - began < 5
+
+
+def test_lesson_is_told_for_two_words_and_a_fact_for_much_more() -> None:
+    asked = failure_question("docker compose up", "port is already allocated")
+    assert failure_message(asked).parts == ("docker compose", "port already allocated")
+    assert is_worth_telling(Kind.LESSON, ["docker", "port"], 3.5, asked)
+    assert not is_worth_telling(Kind.LESSON, ["docker", "compose"], 9.0, asked), "any failure of the program has these"
+    assert not is_worth_telling(Kind.LESSON, ["port"], 4.0, asked)
+    assert not is_worth_telling(Kind.FACT, ["docker", "port"], 7.5, asked)
+    assert is_worth_telling(Kind.FACT, ["docker", "port", "allocated"], 10.0, asked)
+    assert not is_worth_telling(None, ["docker", "port"], 7.5, asked)
