@@ -191,9 +191,8 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
 
 def _by(item: RecalledItem) -> str:
     """Return what stands before the words of others, of the other version of a note, and of what may not hold."""
-    path = item.citation.path
-    copy = ["copy of a conflict"] * is_conflict_copy(path)
-    return "".join(f"[{mark}] " for mark in (person_of(path), *copy, *item.standing) if mark)
+    marks = (person_of(item.citation.path), "copy of a conflict" * is_conflict_copy(item.citation.path), *item.standing)
+    return "".join(f"[{mark}] " for mark in marks if mark)
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):

@@ -297,13 +297,12 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     """Yield a hit line by line: `mark`, citation, score and heading, then its snippet, and why it is there."""
     focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
     citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
-    heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
-    copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
-    worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
-    flags = f"  ({', '.join(hit['flags'])})" if hit.get("flags") else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}{flags}"
-    yield f"{head}  {styled(heading, dim=True)}" if heading else head
+    told = [styled("(no answer)", dim=True)] if hit.get("verdict") == "none" else []
+    told += [f"(+{hit['duplicates']} copies)"] if hit.get("duplicates") else []
+    told += [f"({', '.join(hit['flags'])})"] if hit.get("flags") else []
+    told += [styled(harmless_line(hit["heading"]), dim=True)] if hit.get("heading") else []
+    yield "  ".join([f"{mark} {styled(str(citation), bold=True)}", score, *told])
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
         yield f"{INDENT}{styled(why, dim=True)}"
