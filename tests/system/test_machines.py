@@ -182,7 +182,7 @@ def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) ->
             eventually(partial(has_told, side))
         # both have written into a journal of one name: what each counted since the copy counts once for both
         settled(carrier, lambda: carrier.conflicts == 1, lambda: uses(desk) == uses(laptop) == 5)
-        eventually(lambda: any("takes a new one" in side.log.read_text() for side in (desk, laptop)))
+        eventually(lambda: any("which took a new one" in side.log.read_text() for side in (desk, laptop)))
         for side in (desk, laptop):
             use(side, 1)
         settled(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)

@@ -301,8 +301,7 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     score = styled(f"{hit['score']:.2f}", colour="green")
     copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
     worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
-    flags = "".join(f"  {styled(flag, dim=True)}" for flag in hit.get("flags", ()))
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}{flags}"
+    head = "  ".join((f"{mark} {styled(str(citation), bold=True)}", f"{score}{worth}{copies}", *hit.get("flags", ())))
     yield f"{head}  {styled(heading, dim=True)}" if heading else head
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
