@@ -127,7 +127,8 @@ def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
     # who states it again is heard on both
     laptop.client().retain("W @Ada: The gauge at the weir reads 41")
     settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
-    assert "was forgotten" not in memoryctl(desk, "import", "--dry-run", str(_exported(desk))).stderr
+    again = ("import", "--dry-run", str(_exported(desk)))
+    settled(carrier, lambda: "was forgotten" not in memoryctl(desk, *again).stderr)
 
 
 def _exported(side: RunningDaemon) -> Path:
