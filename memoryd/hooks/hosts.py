@@ -292,7 +292,7 @@ _ROWS: "Final" = (
         mcp=("", ".vscode/mcp.json", "servers"),
         instructions=".github/copilot-instructions.md",
         cannot=(
-            "Beside a prompt its documentation promises no context; the version of 2026 takes it, another may drop it.",
+            "Beside a prompt its documentation promises no context; VS Code takes it by now, Copilot CLI 1.0 drops it.",
             "The answer of the agent is in no event, so only questions are kept.",
             "No event says that a tool failed, or that a session ended.",
             "It runs the hooks in the settings of Claude Code, too: install one of both.",

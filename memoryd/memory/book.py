@@ -177,6 +177,7 @@ def _each_source(
                 day=day,
                 event=was.event if was is not None and is_same else event_span(line, day),
                 chunk=one.chunk,
+                flags=file.flags,
             )
             yield was if was is not None and source == was else source
 

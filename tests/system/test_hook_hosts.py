@@ -254,3 +254,11 @@ def test_file_of_another_form_is_left_alone_and_said(
     assert f"{name} is left as it is" in done.stderr
     assert "mend it by hand" in done.stderr
     assert settled(home) == before, "nothing is written where one file is refused"
+
+
+def test_file_that_is_not_asked_for_hinders_nothing(remembering: RunningDaemon, home: Path) -> None:
+    (home / ".claude.json").write_text("{ broken")
+    before = settled(home)
+    for action in ("install", "status", "uninstall"):
+        assert memoryctl(remembering, action, "claude-code").returncode == Exit.DONE
+    assert settled(home) == before

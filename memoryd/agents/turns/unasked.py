@@ -6,9 +6,9 @@ looked up again when it is told, so that nothing is told that has changed or was
 memory alone, and gone after a restart: then a stable block that was not read is not told again.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -184,12 +184,11 @@ class UnaskedRecall(Struct, frozen=True):
         if not self.agent.turns.auto_recall:
             return []
         options = RecallOptions(k=self._k(None), deadline=deadline, touches=False)
-        asked = reversed(owed.asked)
-        found = await asyncio.gather(*(self._of(one, admitted, options) for one in asked), return_exceptions=True)
-        for one in found:
-            if isinstance(one, BaseException) and not isinstance(one, MemorydError):
-                raise one
-        return [one for one in found if isinstance(one, Recalled)]
+        found = []
+        for one in reversed(owed.asked):
+            with suppress(MemorydError):
+                found.append(await self._of(one, admitted, options))
+        return found
 
     async def _of(
         self,

@@ -51,7 +51,13 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
-        files=AgentFiles(agent=agent, index=shared.index, qmd=own.qmd, book=shared.memories.book.now),
+        files=AgentFiles(
+            agent=agent,
+            index=shared.index,
+            qmd=own.qmd,
+            book=shared.memories.book.now,
+            today=owners_time(agent.memory).today,
+        ),
         sync=AgentSync(
             agent=agent.id,
             settings=agent.memory_search.sync,

@@ -25,7 +25,7 @@ from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.hooks.hosts import Host
 
-_MAX_BYTES: Final = 4 * 1024 * 1024
+_MAX_BYTES: Final = 64 * 1024 * 1024
 _BACKUP: Final = ".before-memoryd"
 _OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
 _PLUGIN_COMMAND: Final = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
@@ -89,21 +89,21 @@ def installed(host: Host, project: Path | None, commands: Mapping[str, str], par
             elif part == "hooks":
                 texts.set(file, with_hooks(text, host, commands))
             elif part == "server":
-                texts.set(file, _with_server(text, host, project, file.path))
+                texts.set(file, _with_server(text, host, file.path))
             elif part == "skill":
                 texts.set_own(file, skill_text())
             else:
                 texts.set(file, with_block(text, skill_block()))
-    ours = {change.before.path for change in removed(host, project)}
+    ours = {change.before.path for change in removed(host, project, parts)}
     return [SettingsChange(one.before, one.text, one.before.path not in ours) for one in texts.changes()]
 
 
-def removed(host: Host, project: Path | None) -> list[SettingsChange]:
+def removed(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
     """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
-    texts = _Texts(places(host, project), None)
+    texts = _Texts(places(host, project), parts)
     for part, file, text in texts:
         with _Refusal(file):
-            texts.set(file, _without(text, part, host, project, file.path))
+            texts.set(file, _without(text, part, host, file.path))
     return [SettingsChange(one.before, _before(one, host)) for one in texts.changes()]
 
 
@@ -127,7 +127,7 @@ def parts_in(host: Host, project: Path | None) -> dict[Part, str]:
     for part, paths in places(host, project).items():
         file = read_settings(paths[0])
         with _Refusal(file):
-            if part != "hooks" and _without(file.text, part, host, project, file.path) != file.text:
+            if part != "hooks" and _without(file.text, part, host, file.path) != file.text:
                 found[part] = str(file.path)
     return found
 
@@ -293,7 +293,7 @@ def _server_words() -> list[str]:
     return [sys.executable, "-P", "-m", "memoryd.cli", "mcp"]
 
 
-def _with_server(text: str, host: Host, project: Path | None, path: Path) -> str:
+def _with_server(text: str, host: Host, path: Path) -> str:
     key = host.mcp[2] if host.mcp else ""
     program, *arguments = _server_words()
     if _SERVER in _servers(text, path, key):
@@ -321,7 +321,7 @@ def _toml_block(key: str, program: str, arguments: list[str]) -> str:
     return "\n".join((f"# memoryd: begin; {_MARK} install wrote this", *lines, "# memoryd: end\n"))
 
 
-def _without(text: str, part: Part, host: Host, project: Path | None, path: Path) -> str:
+def _without(text: str, part: Part, host: Host, path: Path) -> str:
     """Return a text without a part of ours."""
     if part == "skill" or (part == "hooks" and host.layout == "plugin"):
         return "" if _MARK in text else text
@@ -330,6 +330,8 @@ def _without(text: str, part: Part, host: Host, project: Path | None, path: Path
     if part == "hooks":
         return without_hooks(text, host)
     key = host.mcp[2] if host.mcp else ""
+    if _SERVER not in text:
+        return text  # it may be of any form
     if path.suffix == ".toml":
         return without_block(text, _toml_block(key, "", []))
     is_ours = "memoryd.cli" in json.dumps(_servers(text, path, key).get(_SERVER))

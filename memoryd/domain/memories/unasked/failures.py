@@ -38,6 +38,7 @@ _TELLING: Final = caseless(
 )
 _PATH: Final = expression(
     r"(?:\b[A-Za-z]:[\\/]|\b[a-z]+://|(?<![\w.])~?/|\.{1,2}/|\b[\w.-]+/(?=[\w.@-]+/))[^\s\"'`:,;()<>]*"
+    r"|\b[\w.-]+/[\w-]+\.\w{1,5}\b"
 )
 _FILE_PLACE: Final = expression(r"(?<=\w):\d+(?::\d+)?\b|::\w+")
 _NOISE: Final = caseless(
@@ -57,7 +58,7 @@ expected got given instead please try again retry run running help usage informa
 open read write access requested request response url input output argument arguments option value values type
 object name null nil undefined true false
 stderr stdout errno traceback stack core dumped aborted abort terminated stopped ended signal
-test tests testing assert
+test tests testing assert assertionerror passed skipped
 you your we our may must should need needed needs required use using used
 错误 失败 无法 异常
 """)

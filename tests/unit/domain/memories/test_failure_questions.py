@@ -37,6 +37,7 @@ RUST = """error[E0308]: mismatched types
         ("", "数据库连接失败：密码已过期", "\n数据库连接失败 密码已过期"),
         ("ls /nope", "ls: cannot access '/nope': No such file or directory", ""),
         ("grep -r TODO src", "Exit code 1", ""),
+        ("pytest -q", "FAILED tests/test_math.py::test_add - AssertionError: assert 3 == 4\n1 failed in 0.31s", ""),
         ("make", "", ""),
         ("make", "\x1b[31m\x00\u200b", ""),
     ],
