@@ -136,12 +136,11 @@ class MachineJournal:
         written = WrittenLine() if present is None else _last_of(present)
         if last.machine and (written.number < last.number or written in (last, WrittenLine())):
             return last
-        if last.machine:
-            log.warning("another machine has the id of this one, which takes a new one", machine=last.machine)
         fresh = WrittenLine(secrets.token_hex(8))
         await self._machines.rows.claim(fresh, is_new=bool(last.machine))
         if last.machine:
             await self._forgetting.usage.own_nothing()
+            log.warning("another machine had the id of this one, which took a new one", machine=last.machine)
         return fresh
 
     def _path_of(self, machine: str) -> Path:

@@ -127,7 +127,8 @@ def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
     # who states it again is heard on both
     laptop.client().retain("W @Ada: The gauge at the weir reads 41")
     settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
-    assert "was forgotten" not in memoryctl(desk, "import", "--dry-run", str(_exported(desk))).stderr
+    again = ("import", "--dry-run", str(_exported(desk)))
+    settled(carrier, lambda: "was forgotten" not in memoryctl(desk, *again).stderr)
 
 
 def _exported(side: RunningDaemon) -> Path:
@@ -182,7 +183,7 @@ def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) ->
             eventually(partial(has_told, side))
         # both have written into a journal of one name: what each counted since the copy counts once for both
         settled(carrier, lambda: carrier.conflicts == 1, lambda: uses(desk) == uses(laptop) == 5)
-        eventually(lambda: any("takes a new one" in side.log.read_text() for side in (desk, laptop)))
+        eventually(lambda: any("which took a new one" in side.log.read_text() for side in (desk, laptop)))
         for side in (desk, laptop):
             use(side, 1)
         settled(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)
