@@ -41,7 +41,7 @@ _SAMPLE_CHARS: Final = 120
 @click.option("--with-secrets", is_flag=True, help="Also take what looks like a secret.")
 @verb
 def import_command(invocation: Invocation, path: str, source: str, dry_run: bool, with_secrets: bool) -> Exit:
-    """State the memories of PATH on the days on which they were said; what stands here already is left as it is.
+    """Take in the memories of PATH, each on the day on which it was said; what stands here already is left as it is.
 
     Notes of other programs are written below memory/imported/. What looks like a secret, was forgotten here, or cannot
     be read is told by its place and left out; exit code 1 then. See the how-to "Bring what you have".
