@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
+from datetime import date
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from memoryd.domain.memories.kinds import ShortId, short_id
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import is_of_memories
 from memoryd.domain.memories.visibility import hidden_generated_lines, hidden_lines
+from memoryd.domain.text.standing import standing_of
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, StoreError
 from memoryd.files.excerpts import (
     QMD_PREFIX,
@@ -50,6 +52,8 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
     """The agent's path may lead elsewhere than its workspace by now, where other rules hold."""
     qmd: AgentQmd | None
     book: Callable[[], Awaitable[Book]]
+    today: Callable[[], date]
+    """The owner's day."""
 
     async def read(self, path: str, asked: LineRange, visibility: Visibility) -> FileReply:
         """Return lines of a document; raises InvalidRequest for a picture or sound, NotFound, NotNow.
@@ -77,7 +81,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
                 "truncated": lines.next_first is not None or lines.next_column is not None,
                 "nextFrom": lines.next_first,
                 "nextColumn": lines.next_column,
-                "flags": [one.value for one in excerpt.flags],
+                "flags": [one.value for one in (*excerpt.flags, *standing_of(excerpt.marks, self.today()))],
             }
         )
 

@@ -63,7 +63,7 @@ GROUPS: Final = {
         Command("core", "memory.retain", "Show and edit MEMORY.md, which every session sees"),
         Command("qa", "memory.qa", "Add turns of conversations, and find them in their order"),
         Command("team", "local.team", "Share memories with the people of a team"),
-        Command("import", "memory.export", "State the memories of a file of lines of JSON"),
+        Command("import", "memory.importing", "Take in memories and notes of other programs"),
     ),
     "Look after": (
         Command("status", "memory.status", "Show what is well, at work or wrong, and what to do"),
@@ -99,7 +99,7 @@ GROUPS: Final = {
         Command("logs", "local.logs", "Show what memoryd said"),
         Command("backup", "local.backup", "Write all that cannot be made anew into one file"),
         Command("restore", "local.backup", "Bring a backup back"),
-        Command("export", "memory.export", "Write every memory as one line of JSON"),
+        Command("export", "memory.export", "Write every memory: JSON, Markdown or OKF"),
         Command("workspace", "local.backup", "Show workspaces, and move one with all of its history"),
         Command("version", "local.completion", "Print the versions of memoryctl and of memoryd"),
     ),

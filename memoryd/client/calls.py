@@ -389,11 +389,12 @@ class Client(ConversationCalls):
         memories: list[dict[str, Any]],
         *,
         run: str,
+        notes: Sequence[dict[str, str]] = (),
         dry_run: bool = False,
         with_secrets: bool = False,
         agent: str | None = None,
     ) -> ImportReply:
-        """State memories as an export has them, 1,000 at most; `run` is what all of them are undone by."""
+        """State memories as an export has them, and write notes, 1,000 of each at most; `run` undoes all of it."""
 
     @request("POST", "/retain")
     def retain(

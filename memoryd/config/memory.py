@@ -20,6 +20,7 @@ from memoryd.config.section import (
     Fraction,
     Many,
     OpenClawSection,
+    SecretValue,
     Section,
     Text,
     Texts,
@@ -196,6 +197,15 @@ class SessionsSection(Section):
     `experimental.sessionMemory: true` and `"sessions"` in `sources`."""
 
 
+class MachinesSection(Section):
+    """What travels between the machines on one folder, beside its notes."""
+
+    secret: SecretValue | None = None
+    """A secret of 16 characters or more that all machines on this folder have in common, as `{ env: "NAME" }`,
+    `{ file: "/absolute/path" }` or itself: with it use, steps of opinions and what is forgotten travel in
+    `.memory/machines`; unset: they stay."""
+
+
 def _known_zone(name: str) -> str:
     try:
         ZoneInfo(name)
@@ -240,6 +250,9 @@ class MemorySection(OpenClawSection):
     """When pages, opinions and proposals are made of what was retained."""
     sessions: SessionsSection = SessionsSection()
     """Transcripts of agent programs, and whose they are."""
+
+    machines: MachinesSection = MachinesSection()
+    """Several machines on one folder."""
 
     def access_rules(self) -> AccessRules:
         """Return who may ask: `scope`, and with the backend qmd `qmd.scope` too.

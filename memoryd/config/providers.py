@@ -83,15 +83,15 @@ ForeignHeaders = Annotated[
 ]
 
 
-def _auto_is_unset(value: object) -> object:
-    return None if value == "auto" else value
+_AUTO: Final = BeforeValidator(lambda value: None if value == "auto" else value)
 
 
-ContextSize = Annotated[
-    Annotated[int, Field(ge=1, le=1_048_576)] | None,
-    BeforeValidator(_auto_is_unset),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "auto"}, {"type": "null"}]}),
-]
+def _count_or_auto(least: int) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [{"type": "integer", "minimum": least}, {"const": "auto"}, {"type": "null"}]})
+
+
+ContextSize = Annotated[Annotated[int, Field(ge=1, le=1_048_576)] | None, _AUTO, _count_or_auto(1)]
+GpuLayers = Annotated[Annotated[int, Field(ge=0, le=10_000)] | None, _AUTO, _count_or_auto(0)]
 
 
 class BatchSection(OpenClawSection):
@@ -146,6 +146,9 @@ class LocalSection(OpenClawSection):
     """`false`: never fetch a model, as `MEMORYD_OFFLINE=1` does for every agent."""
     threads: Threads | None = None
     """How many threads compute vectors; unset: half of the cores, at least one."""
+    gpu_layers: GpuLayers = None
+    """How many layers of the model a graphics card computes, where llama-cpp-python is built for one; 0: none; unset or
+    `auto`: as many as fit."""
     idle_unload_minutes: Minutes = 10
     """After how long without work the model's memory is given back, in minutes; 0: never."""
 

@@ -18,6 +18,8 @@ CORE_FILES = ("MEMORY.md", "memory.md")
 ROOT_FILES = (*CORE_FILES, "SOUL.md")
 ROOT_FOLDERS = ("memory", "bank")
 SUFFIX = ".md"
+IMPORTED = "memory/imported/"
+"""Below it lie notes of other programs, in a folder of the name of each; they are text, and state no memories."""
 PERSON = r"[a-z0-9][a-z0-9_-]{0,31}"
 """What members of a team are called, and teams."""
 RESERVED = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
@@ -115,7 +117,7 @@ _OF_CONFLICT = expression(
     r"(?:\.sync-conflict-[0-9A-Za-z-]+"
     r"| ?\([^()/]*conflicted copy[^()/]*(?:\([^()/]*\)[^()/]*)?\)"
     r"| \(SFConflict [^()/]+\)"
-    r"|_conflict-\d{8}-\d{6})(?=\.[^./]+$)",
+    r"|_conflict-\d{8}-\d{6})+(?=\.[^./]+$)",
     re.IGNORECASE,
 )
 """What Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud put into the name of the other version.

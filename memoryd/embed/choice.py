@@ -94,6 +94,7 @@ def _settings(
             threads=search.local.threads or max(1, (os.cpu_count() or 2) // 2),
             idle_unload=timedelta(minutes=search.local.idle_unload_minutes),
             context=search.local.context_size,
+            gpu_layers=search.local.gpu_layers,
             query_instruction=first.query_instruction,
             document_instruction=first.document_instruction,
         )

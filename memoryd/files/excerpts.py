@@ -20,7 +20,9 @@ from memoryd.domain.documents import RelativePath, is_outside
 from memoryd.domain.media import modality_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
+from memoryd.domain.text.lines import padded
 from memoryd.domain.text.sanitizing import Flag, path_flags, text_flags
+from memoryd.domain.text.standing import standing_marks
 from memoryd.errors import NotFound, NotNow
 from memoryd.files.ignore import HEAD_CHARS, RealPaths, is_private, why_private
 from memoryd.files.reading import (
@@ -151,6 +153,8 @@ class Excerpt(Struct, frozen=True):
     lines: Page
     sha256: str
     flags: tuple[Flag, ...]
+    marks: str = ""
+    """What the document says of whether it holds."""
 
 
 def indexed_name(path: str, workspace: Path) -> RelativePath:
@@ -202,18 +206,20 @@ def _read_once(location: FileLocation, wanted: LineRange, max_bytes: int, follow
         if not stat_module.S_ISREG(before.st_mode) or before.st_size > max_bytes:
             raise NotFound(f"no document {location.relative!r}", hint="it is no regular file, or too large")
         window = Window(first=wanted.first, count=wanted.count, column=wanted.column, max_chars=MAX_CHARS)
-        digest = _stream(descriptor, window, before.st_size)
+        digest, head = _stream(descriptor, window, before.st_size)
         if file_stat(os.fstat(descriptor)) != file_stat(before):
             return None
     finally:
         os.close(descriptor)
     lines = window.lines()
     linked = (Flag.HARD_LINK,) if before.st_nlink > 1 else ()
-    return Excerpt(lines, digest, (*text_flags(lines.text), *path_flags(location.relative), *linked))
+    return Excerpt(
+        lines, digest, (*text_flags(lines.text), *path_flags(location.relative), *linked), standing_marks(padded(head))
+    )
 
 
-def _stream(descriptor: int, window: Window, size: int) -> str:
-    """Feed the text to the window and return the hash of the bytes; raises NotFound for a private note."""
+def _stream(descriptor: int, window: Window, size: int) -> tuple[str, str]:
+    """Feed the text to the window; return the hash of the bytes and its head. Raises NotFound for a private note."""
     digest, head = sha256(), ""
     decoder: codecs.IncrementalDecoder | None = None
     for piece in _pieces(descriptor, size):
@@ -226,7 +232,7 @@ def _stream(descriptor: int, window: Window, size: int) -> str:
     # the index may not know yet that the note was made private
     if is_private(head):
         raise NotFound("no such document", hint=_GONE)
-    return digest.hexdigest()
+    return digest.hexdigest(), head
 
 
 def _pieces(descriptor: int, size: int) -> Iterator[bytes]:

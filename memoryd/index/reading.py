@@ -33,6 +33,7 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known, SyncPlan
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.sanitizing import Flag, marked_conflicts
+from memoryd.domain.text.standing import standing_marks
 from memoryd.embed.protocol import Attachment
 from memoryd.files.ignore import is_private_file, why_private
 from memoryd.files.reading import (
@@ -170,8 +171,8 @@ class Reader(Struct, frozen=True):
         chunks = Spool(self._until_given_up(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
         page, flags = entity_page_of(data, path), flags_of(content, flags)
-        if any(marked_conflicts(data)):
-            flags = ", ".join(filter(None, (flags, Flag.CONFLICT)))
+        conflict = Flag.CONFLICT if any(marked_conflicts(data)) else ""
+        flags = ", ".join(filter(None, (flags, conflict, standing_marks(data))))
         return Reading(path, ReadStatus.CHANGED, content.known, chunks, lines=lines, page=page, flags=flags)
 
     def _until_given_up(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:

@@ -177,6 +177,7 @@ def _each_source(
                 day=day,
                 event=was.event if was is not None and is_same else event_span(line, day),
                 chunk=one.chunk,
+                flags=file.flags,
             )
             yield was if was is not None and source == was else source
 
@@ -196,6 +197,12 @@ class HiddenChunks:
         self._moment: tuple[int, int] = (-1, -1)
         self._book: Book | None = None
         self._known: dict[Visibility, Hidden] = {}
+        self._forgotten: frozenset[MemoryId] = frozenset()
+
+    def forget(self, memories: Set[MemoryId]) -> None:
+        """Hide memories from everybody, in place of those before: they are forgotten, and came back with a note."""
+        if memories != self._forgotten:
+            self._forgotten, self._known = frozenset(memories), {}
 
     async def of(self, book: Book, visibility: Visibility) -> Hidden:
         """Return what is hidden from an asker; raises StoreError."""
@@ -209,7 +216,7 @@ class HiddenChunks:
         return known[visibility]
 
     async def _hidden(self, book: Book, visibility: Visibility) -> Hidden:
-        beyond = invisible_memories(book, visibility)
+        beyond = invisible_memories(book, visibility) | (self._forgotten & book.memories.keys())
         chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
         scoped = await self._database.memories.scoped()
         return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not visibility.admits(scoped[one]))]))

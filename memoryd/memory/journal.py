@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, hunks_between
 from memoryd.domain.memories.changes.note_text import undone_text
-from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.kinds import CHANGES_MAX, WrittenBy
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
@@ -47,7 +47,6 @@ Edit = Callable[[str | None], str | None]
 Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its own end.
 """
 Done = TypeVar("Done")
-MAX_OF_A_RUN = 1_000
 
 
 class NoteChange(Struct, frozen=True):
@@ -351,7 +350,7 @@ class Undoing(Struct, frozen=True):
         if not is_dry_run:
             self.journal.check_writable()
         await self.journal.settle()
-        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=MAX_OF_A_RUN)) if run else []
+        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
         standing = [row for row in rows if row.state is not ChangeState.UNDONE]
@@ -364,14 +363,15 @@ class Undoing(Struct, frozen=True):
             return [(row, 0) for row in rows]
         done: list[Undone] = []
         run = f"undo-{rows[0].run}" if len(rows) > 1 else ""
-        for row in rows:
-            try:
-                done.append((row, (await self._take_back(row, run)).id))
-            except MemorydError as exc:
-                if not done:
-                    raise
-                made = ", ".join(str(row.id) for row, _ in done)
-                raise InvalidRequest(f"{exc}; taken back before it: {made}", hint=exc.hint) from exc
+        with self.journal.telling_once():
+            for row in rows:
+                try:
+                    done.append((row, (await self._take_back(row, run)).id))
+                except MemorydError as exc:
+                    if not done:
+                        raise
+                    made = ", ".join(str(row.id) for row, _ in done)
+                    raise InvalidRequest(f"{exc}; taken back before it: {made}", hint=exc.hint) from exc
         return done
 
     async def _check(self, rows: Sequence[ChangeRow]) -> None:

@@ -16,6 +16,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.documents import (
+    IMPORTED,
     FileStat,
     RelativePath,
     home_path,
@@ -180,12 +181,19 @@ class NoteFiles:
             remove_file(target, before.stat)
         except OSError as exc:
             raise _failure(before.path, exc) from exc
-        sync_folder(target.parent)
+        folder = target.parent
+        if before.path.startswith(IMPORTED):
+            # they were made for it
+            with contextlib.suppress(OSError):
+                while folder != self.workspace / "memory":
+                    folder.rmdir()
+                    folder = folder.parent
+        sync_folder(folder)
 
     def sweep(self) -> None:
         """Remove what a kill left of notes that were being written; raises OSError."""
-        for folder in ("", *OWN_FOLDERS):
-            remove_drafts(self.workspace / folder)
+        for folder in (*map(self.workspace.joinpath, ("", *OWN_FOLDERS)), *self.workspace.glob(f"{IMPORTED}**/")):
+            remove_drafts(folder)
 
     def _check_rules(self, path: RelativePath, rules: ScanRules) -> None:
         if not self.workspace.is_dir():
@@ -202,7 +210,8 @@ class NoteFiles:
 
     def _check_folder(self, path: RelativePath) -> None:
         folder = path.rpartition("/")[0]
-        if folder and folder not in OWN_FOLDERS and not (self.workspace / folder).is_dir():
+        is_ours = folder in ("", *OWN_FOLDERS) or path.startswith(IMPORTED)
+        if not is_ours and not (self.workspace / folder).is_dir():
             raise InvalidRequest(f"there is no folder {folder}", hint="make it first")
 
     def _make_folders(self, path: RelativePath) -> None:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.machines import CountElsewhere
 from memoryd.domain.memories.tiers import (
     DAY_SECONDS,
     Aged,
@@ -43,6 +44,7 @@ log = structlog.get_logger(__name__)
 
 _NOTHING: Final = 1e-9
 _UNUSED: Final = Usage()
+_NOWHERE_ELSE: Final = CountElsewhere()
 DAYS_MAX: Final = 4096
 """Days whose end is known without asking the zone."""
 FLUSH_SECONDS: Final = 2.0
@@ -262,6 +264,39 @@ class UsageCache:
             number = await changes.intend(undone)
             await changes.settle(number, ChangeState.DONE)
         return number
+
+    async def take_elsewhere(self, counts: Mapping[str, CountElsewhere]) -> None:
+        """Count what other machines did with memories, by their ids, instead of what they did until now.
+
+        Raises StoreError.
+        """
+        await self.load()
+        now, known = self.when.clock(), self.standing.memories
+        for one in [*counts, *(one for one, usage in self._held.items() if usage.elsewhere and one not in counts)]:
+            if (memory := known.get(MemoryId(one))) is None:
+                continue
+            was, told = self._earned(memory), counts.get(one, _NOWHERE_ELSE)
+            # a clock that is ahead there must not keep it young here
+            touched_at = max(was.touched_at or 0.0, min(told.at, now)) or None
+            count = max(0, was.access_count - was.elsewhere) + told.count
+            usage = replace(was, access_count=count, touched_at=touched_at, elsewhere=told.count)
+            if usage != was:
+                aged = self._aged(memory, now)
+                tier = tier_now(usage, aged, self.settings.tiers)[0]
+                self._change({memory.id: replace(usage, tier=tier, judged=judged_now(aged))})
+        await self.flush()
+
+    async def counted_here(self) -> Mapping[MemoryId, CountElsewhere]:
+        """Return what this machine itself counted, as others are to know it; raises StoreError."""
+        await self.load()
+        earned = {one: usage for one, usage in self._held.items() if usage.is_earned}
+        own = ((one, usage.access_count - usage.elsewhere, usage.touched_at or 0.0) for one, usage in earned.items())
+        return {one: CountElsewhere(count, at) for one, count, at in own if count > 0}
+
+    async def own_nothing(self) -> None:
+        """Leave what was counted until now to the machine that this one was until now."""
+        async with self._writing:
+            self._held = {one: replace(usage, elsewhere=usage.access_count) for one, usage in self._held.items()}
 
     async def prune(self, now: float) -> None:
         """Write what a ledger that was begun anew lacks, and drop what no line has stated for long."""

@@ -25,6 +25,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.memories.machines import is_machine_journal
 from memoryd.errors import InvalidRequest, StoreUnavailable
 
 MANIFEST: Final = "manifest.json"
@@ -300,7 +301,8 @@ def belongs_in_backup(path: str) -> bool:
     if any("\ud800" <= sign <= "\udfff" for sign in path):
         # no text: it could not stand in the manifest
         return False
-    return path in (FORGOTTEN, GOLDEN) or is_conversation_file(path) or is_note_file(path)
+    is_kept = path in (FORGOTTEN, GOLDEN) or is_machine_journal(path)
+    return is_kept or is_conversation_file(path) or is_note_file(path)
 
 
 def is_conversation_file(path: str) -> bool:

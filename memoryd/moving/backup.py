@@ -16,6 +16,7 @@ from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import masked_text, unmasked_text
 from memoryd.config.loading.raw import ConfigText, Raw, parse, read
 from memoryd.domain.memories.changes.tombstones import parsed, rendered
+from memoryd.domain.memories.machines import MACHINES
 from memoryd.domain.sessions.documents import parse_session
 from memoryd.domain.sessions.json_values import DamagedDocumentError, ForeignDocumentError
 from memoryd.errors import ConfigError, ForeignDatabase, InvalidRequest, StoreError, StoreUnavailable
@@ -104,6 +105,10 @@ def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
     for path in (FORGOTTEN, GOLDEN) if has_notes else (FORGOTTEN,):
         if (workspace / path).is_file() and not (workspace / path).parent.is_symlink():
             yield path
+    machines = workspace / MACHINES
+    if not machines.is_symlink() and not machines.parent.is_symlink():
+        found = (one for one in sorted(machines.glob("*.jsonl")) if one.is_file() and not one.is_symlink())
+        yield from (f"{MACHINES}/{one.name}" for one in found)
     for path in _regular_below(workspace):
         if belongs_in_backup(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
             yield path

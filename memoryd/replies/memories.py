@@ -332,15 +332,17 @@ class TakenMemoryReply(TypedDict):
     outcome: Literal["added", "known", "refused"]
     """`added`: it was written, or would be; `known`: it stood there; `refused`: it was not taken."""
     id: str
-    """Its id; empty where it could not be read."""
+    """Its id, of a note its path; empty where it could not be read."""
     reason: str
     """Why it was not taken, or what of it was not; may be empty."""
 
 
 class ImportReply(TypedDict):
-    """What became of each memory, in order."""
+    """What became of each memory and of each note, in order."""
 
     memories: list[TakenMemoryReply]
     """One for each that was sent."""
+    notes: list[TakenMemoryReply]
+    """One for each that was sent; the path stands for the id."""
     changes: list[int]
     """The changes that were made; all of them are undone by the run."""

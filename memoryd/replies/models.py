@@ -27,6 +27,10 @@ class WorkerReply(TypedDict):
     """How often it was started again since the start of the daemon."""
     lastError: str | None
     """Why it failed last; null if it never did."""
+    gpuLayers: int | None
+    """How many layers of the model a graphics card was asked to compute; null: as many as fit."""
+    offloads: bool | None
+    """Whether llama-cpp-python is built to use a graphics card; null before a model was loaded."""
 
 
 class OutstandingReply(TypedDict):

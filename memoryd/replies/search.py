@@ -2,8 +2,18 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-FlagName = Literal["invisible-characters", "source-line", "hard-link", "replaced-bytes", "conflict-copy"]
-"""What a reader of a text cannot see, or could take for ours."""
+FlagName = Literal[
+    "invisible-characters",
+    "source-line",
+    "hard-link",
+    "replaced-bytes",
+    "conflict-copy",
+    "deprecated",
+    "superseded",
+    "draft",
+    "stale",
+]
+"""What a reader of a text cannot see, or could take for ours; and what its note says of whether it holds."""
 
 
 class HealthReply(TypedDict):

@@ -16,6 +16,7 @@ from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
 from memoryd.domain.ranking.selection import originals_first
 from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, SqueezedText, exchange, snippet, squeezed
+from memoryd.domain.text.markdown import front_matter
 from memoryd.domain.text.sanitizing import path_flags, text_flags
 from memoryd.search.combined import ConversationArm, joined
 from memoryd.search.hits import Hit, HitFocus, HitLines, HitSnippet, best_verdict
@@ -38,6 +39,7 @@ from memoryd.search.protocol import (
     why_no_better,
     with_pending,
 )
+from memoryd.store.index.passages import ChunkRow
 
 AnswerMode = Literal["hybrid", "lexical", "vector", "none"]
 """Which arms took part."""
@@ -210,7 +212,8 @@ def _with_snippet(hit: Hit, found: Found, limit: int, *, has_footer: bool) -> Hi
     whole = _text_of(hit)
     is_spoken = chunk.source is Source.SESSIONS
     room, weights = MESSAGE if is_spoken else FOCUS, _weights(found, hit)
-    part = snippet(whole.text, weights, limit, whole.near, focus=room, language=found.language)
+    front = _front_lines(chunk)
+    part = snippet(whole.text, weights, limit, whole.near, focus=room, language=found.language, front=front)
     focus = part.focus
     if is_spoken:
         # of a conversation, the message with the one that it answers or is answered by
@@ -224,7 +227,7 @@ def _with_snippet(hit: Hit, found: Found, limit: int, *, has_footer: bool) -> Hi
             start_line=numbers[0],
             end_line=numbers[-1],
             # of the note's text alone: a footer of ours is no line that only looks like one
-            flags=(*text_flags(part.text), *path_flags(chunk.path)),
+            flags=(*text_flags(part.text), *path_flags(chunk.path), *hit.decay.standing),
             focus=None if modality_of(chunk.path) else _focus(hit, focus, whole),
             lines=tuple(numbers) if numbers[-1] - numbers[0] >= len(numbers) else (),
         ),
@@ -232,6 +235,13 @@ def _with_snippet(hit: Hit, found: Found, limit: int, *, has_footer: bool) -> Hi
     if not has_footer:
         return shown
     return replace(shown, snippet=replace(shown.snippet, text=with_footer(part.text, shown.citation)))
+
+
+def _front_lines(chunk: ChunkRow) -> int:
+    """Count the lines of the front matter at the head of a note, which tell about it and not what it says."""
+    if chunk.start_line != 1 or chunk.source is Source.SESSIONS or not chunk.text.startswith(("---", "\ufeff---")):
+        return 0
+    return chunk.text.count("\n", 0, front_matter(chunk.text).end)
 
 
 def _text_of(hit: Hit) -> SqueezedText:

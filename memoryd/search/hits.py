@@ -17,6 +17,7 @@ from memoryd.domain.ranking.selection import Decay
 from memoryd.domain.ranking.snippets import MatchingPassage
 from memoryd.domain.text.duplicates import gist, outline
 from memoryd.domain.text.sanitizing import Flag
+from memoryd.domain.text.standing import standing_of, weight_of
 from memoryd.store.index.passages import ChunkRow
 
 
@@ -145,6 +146,12 @@ class Hit(Struct, frozen=True):
         return cited(self.chunk.path, focus.lines.start_line, focus.lines.end_line)
 
 
+def rested(hit: Hit, today: date) -> Hit:
+    """Return a hit of which nothing but what its document says of whether it holds takes from its score."""
+    standing = standing_of(hit.chunk.flags, today)
+    return replace(hit, score=hit.score * weight_of(standing), decay=Decay(standing=standing)) if standing else hit
+
+
 def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
     """Return what the best of them is worth, None where nobody judged any."""
     given = {hit.verdict for hit in hits}
@@ -181,9 +188,13 @@ def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 
 
-def _standing(hit: Hit, zone: tzinfo) -> tuple[bool, bool, date, int]:
-    """Return by which of several that say the same one stands for all: one's own, no copy of a conflict, the newest."""
+def _standing(hit: Hit, zone: tzinfo) -> tuple[bool, bool, float, date, int]:
+    """Return by which of several that say the same one stands for all.
+
+    That is one's own, no copy of a conflict, what holds by its front matter, the newest.
+    """
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
     day = named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date()
-    return not person_of(chunk.path), not is_conflict_copy(chunk.path), day, chunk.mtime_ns
+    holds = weight_of(hit.decay.standing)
+    return not person_of(chunk.path), not is_conflict_copy(chunk.path), holds, day, chunk.mtime_ns

@@ -36,6 +36,7 @@ from memoryd.domain.ranking.selection import (
 )
 from memoryd.domain.sessions.conversation_parts import answered_share
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.standing import STANDINGS, standing_of
 from memoryd.search.hits import ChunkEvidence, Hit, Ranks, folded, holds_a_word
 from memoryd.store.index.passages import ChunkRow
 
@@ -302,7 +303,8 @@ def select(
 def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Mapping[str, float]) -> Hit:
     chunk, half_life = hit.chunk, settings.half_life_days
     is_copy = is_conflict_copy(chunk.path)
-    if half_life is None and chunk.source is not Source.SESSIONS and not is_copy:
+    standing = standing_of(chunk.flags, now.date())
+    if half_life is None and chunk.source is not Source.SESSIONS and not is_copy and not standing:
         return hit
     decay = (
         Decay()
@@ -311,7 +313,7 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     )
     if chunk.source == Source.SESSIONS:
         decay = replace(decay, told=answered_share(chunk.text, weights))
-    decay = replace(decay, is_copy=is_copy)
+    decay = replace(decay, is_copy=is_copy, standing=standing)
     verdict = hit.verdict
     if verdict is Verdict.ANSWERABLE and hit.is_literal and decay.told == 0:
         # who asked before answers nothing, least of all by the same question
@@ -423,6 +425,7 @@ def _decay_reasons(decay: Decay) -> Iterator[str]:
         yield f"{1 - decay.told:.0%} of what it holds of the question was asked there and not answered"
     if decay.is_copy:
         yield COPY_BEHIND
+    yield from (STANDINGS[flag].because for flag in decay.standing)
 
 
 TABLE: Final = Path(__file__).with_name("word_background.zlib")

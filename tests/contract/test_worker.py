@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from llama_cpp import llama_supports_gpu_offload
 
 from memoryd.domain.vector import Vector
 from memoryd.embed.local.local_model import LlamaWorker
@@ -23,7 +24,11 @@ HOST = "Mac Studio gateway host"
 
 
 def worker_for(
-    model: Path, family: ModelFamily = PLAIN, idle_unload: timedelta = timedelta(minutes=5), context: int | None = None
+    model: Path,
+    family: ModelFamily = PLAIN,
+    idle_unload: timedelta = timedelta(minutes=5),
+    context: int | None = None,
+    gpu_layers: int | None = None,
 ) -> LlamaWorker:
     identity = EmbedderIdentity(
         "local", model.name, "", "", 384, family.pooling, family.query_prompt, family.document_prompt
@@ -36,6 +41,7 @@ def worker_for(
         idle_unload=idle_unload,
         query_timeout=timedelta(seconds=30),
         context=context,
+        gpu_layers=gpu_layers,
     )
 
 
@@ -212,6 +218,16 @@ async def test_state_shows_the_process(worker: LlamaWorker) -> None:
     assert state.phase is WorkerPhase.READY
     assert state.rss_bytes > 20e6
     assert psutil.Process(state.pid).ppid() == psutil.Process().pid
+
+
+@pytest.mark.parametrize("layers", [None, 0, 12])
+async def test_layers_asked_of_a_build_without_a_card_cost_nothing(starter_model: Path, layers: int | None) -> None:
+    worker = worker_for(starter_model, gpu_layers=layers)
+    async with running(worker):
+        assert worker.state().offloads is None
+        assert cosine(await worker.embed_query(HOST), await worker.embed_query(HOST)) == pytest.approx(1)
+        assert (worker.state().gpu_layers, worker.state().offloads) == (layers, llama_supports_gpu_offload())
+        assert worker.state().last_error is None
 
 
 async def test_stopped_worker_says_so(starter_model: Path) -> None:

@@ -26,7 +26,8 @@ migrated is kept as `ledger.sqlite.before-…` first: [what may be lost](../expl
 Reading, indexing and searching write nothing into a workspace. Three kinds of files in it are written:
 
 - Notes, when something is [stated or decided](../explanation/writing.md): the log of the day, `memory/YYYY-MM-DD.md`,
-  by `retain`, `remember`, capture and imports; pages below `bank/` by reflect, between its markers; the core file
+  by `retain`, `remember`, capture and imports; notes of other programs, below `memory/imported/`, by imports;
+  pages below `bank/` by reflect, between its markers; the core file
   when it is edited; and a note that holds a memory when that is pinned, weighed, merged, forgotten or undone, or a
   proposal to change it is accepted.
   `memoryctl undo` takes a change back, but nothing that was forgotten. `SOUL.md` stays as it is.
@@ -37,6 +38,8 @@ Reading, indexing and searching write nothing into a workspace. Three kinds of f
 
 - [Golden questions](../how-to/evaluate.md), `.memory/eval.jsonl`, by `memoryctl eval suggest` and `accept` alone.
   How they were answered last is beside the index, in `index.sqlite-eval.json`, by hashes of the questions.
+- The journal of this machine, `.memory/machines/<id>.jsonl`, for the others on the same folder: with
+  [a common secret](../how-to/several-machines.md) alone.
 
 With `memory.readOnly: true` memoryd itself writes nothing at all.
 """

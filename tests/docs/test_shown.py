@@ -73,9 +73,10 @@ NOT_RUN = {
         ),
         "it needs a server; test_team_server.py has one",
     ),
+    "memoryctl undo --run RUN": "the import before it names it; test_import_sources.py takes imports back",
     "pip": "it would install another copy",
     "rm": "it deletes",
-    "ssh": "there is no other machine",
+    **dict.fromkeys(("ssh", "scp"), "there is no other machine"),
     "memoryctl restore ~/memoryd-2026-11-23.tar": "it asks, and nobody is there to answer",
     "memoryctl sessions show 'sessions/main/0d9f.jsonl#L120' -C 5": "the transcript is somebody's own",
     "memoryctl sessions forget ports": "it asks, and nobody is there to answer",
@@ -194,6 +195,9 @@ def desk_of_the_module(starter_model: Path) -> Iterator[Desk]:
         (home / "work" / "notes" / "MEMORY.md").write_text("# Work\n\n- The release checklist lies in the handbook.\n")
         (home / "work" / "handbook").mkdir()
         (home / "run").mkdir(mode=0o700)
+        (home / "mem0.json").write_text(
+            '{"results": [{"memory": "likes sorrel", "created_at": "2026-11-02T10:00:00Z"}]}'
+        )
         bring_strangers(home / ".cache")
         desk = Desk(
             home,

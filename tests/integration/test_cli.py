@@ -393,6 +393,7 @@ def test_version_with_and_without_a_daemon(contract: Contract, tmp_path: Path, c
 
 def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Captured) -> None:
     worker = {"phase": "waiting", "pid": None, "rssBytes": 0, "restarts": 2, "lastError": "killed by signal 9"}
+    worker |= {"gpuLayers": 12, "offloads": False}
     transfer = {"doneBytes": 12_000_000, "totalBytes": 24_000_000, "step": "downloading"}
     embedder = {
         "state": "downloading",
@@ -430,6 +431,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
         "downloading · downloading 12.0 MB (50 %) · words answer meanwhile",
         "worker.phase waiting",
         "worker.restarts 2",
+        "worker.gpuLayers 12",
         "worker.lastError killed by signal 9",
         "pendingEmbeddings 1,205",
         "12.3 MB",
@@ -467,6 +469,7 @@ def test_status_shows_the_text_model_and_what_leaves_the_machine(contract: Contr
 
 def test_status_shows_the_reranker_and_its_process(contract: Contract, capsys: Captured) -> None:
     worker = {"phase": "ready", "pid": 99, "rssBytes": 12_000_000, "restarts": 1, "lastError": None}
+    worker |= {"gpuLayers": None, "offloads": True}
     reranker = {
         "state": "ready",
         "reason": None,
@@ -538,7 +541,7 @@ def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytes
 
 def test_reindex_starts_the_work_and_waits_for_it(contract: Contract, capsys: Captured) -> None:
     assert run(["reindex", "--embeddings", "--agent", "a"]) == Exit.DONE
-    assert contract.bodies("reindex") == [{"agent": "a", "force": False, "embeddings": True}]
+    assert contract.bodies("reindex") == [{"agent": "a", "embeddings": True}]
     assert contract.bodies("sync")[0]["wait"] == "embedded"
     assert capsys.readouterr().out == "indexed and embedded\n"
 

@@ -35,6 +35,20 @@ def text_of(daemon: RunningDaemon, path: str) -> str | None:
     return at.read_text() if at.exists() else None
 
 
+def test_every_output_says_that_it_is_of_a_copy(daemon: RunningDaemon) -> None:
+    found = memoryctl(daemon, "search", "mulch the beds").stdout
+    assert f"{COPY}#L" in found
+    assert "conflict-copy" in next(line for line in found.splitlines() if COPY in line)
+    assert "conflict-copy" in memoryctl(daemon, "recall", "mulch the beds").stdout
+    assert "conflict-copy" in memoryctl(daemon, "get", COPY).stderr
+    assert memoryctl(daemon, "get", "memory/plan.md").stderr == ""
+
+
+def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
+    (daemon.workspace / "memory" / "2026-11-04.md").write_text(MARKED)
+    assert "memory/2026-11-04.md" in memoryctl(daemon, "conflicts").stdout
+
+
 def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     reply = daemon.client().conflicts()
     assert [(one["path"], one["original"]) for one in reply["conflicts"]] == [

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from memoryd.cli.importing.lines import BATCH, BATCH_DAYS, LINE_BYTES_MAX, batches, expected_changes, import_lines
 from memoryd.cli.main import INTERRUPTED
-from memoryd.cli.memory.export import BATCH, BATCH_DAYS, LINE_BYTES_MAX, batches, expected_changes, import_lines
 from memoryd.domain.memories.kinds import CHANGES_MAX
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
@@ -157,7 +157,7 @@ def test_import_that_undo_cannot_hold_is_told_before_it_begins(daemon: RunningDa
     days = [str(first + timedelta(one)) for one in range(CHANGES_MAX + 1)]
     far.write_text("".join(json.dumps({"text": "x", "scope": "agent:other", "days": [one]}) + "\n" for one in days))
     with far.open("rb") as source:
-        assert expected_changes(source)[0] == CHANGES_MAX + 1
+        assert expected_changes(import_lines(source))[0] == CHANGES_MAX + 1
     file.write_text(json.dumps({"text": "for two alone", "scope": "agent:other", "days": days}))
     words = [*MEMORYCTL, "import", str(file), "--agent", "two"]
     done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
@@ -174,7 +174,7 @@ def test_a_request_has_so_many_memories_and_so_many_days_at_most() -> None:
         source = BytesIO("".join(json.dumps(one) + "\n" for one in memories).encode())
         assert [len(batch) for batch in batches(import_lines(source))] == sizes
         source.seek(0)
-        assert expected_changes(source)[0] == (BATCH_DAYS + 1 if memories is far else 2 * 3)
+        assert expected_changes(import_lines(source))[0] == (BATCH_DAYS + 1 if memories is far else 2 * 3)
 
 
 def test_of_what_a_request_says_twice_the_first_is_stated(daemon: RunningDaemon) -> None:
@@ -206,7 +206,7 @@ def test_what_was_said_on_many_days_is_sent_together_so_that_each_log_is_written
     source = BytesIO("".join(json.dumps(one) + "\n" for one in said).encode())
     assert [len(batch) for batch in batches(import_lines(source))] == [100, 100, 100]
     source.seek(0)
-    assert expected_changes(source)[0] == 3 * 120
+    assert expected_changes(import_lines(source))[0] == 3 * 120
 
 
 def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:

@@ -157,6 +157,21 @@ def test_changed_settings_hold_at_once_and_vectors_stay(stage: Stage) -> None:
     assert client.reload() == {"reloaded": True, "changed": [], "needsRestart": [], "problems": [], "notices": []}
 
 
+def test_layers_on_a_graphics_card_change_no_vector(stage: Stage) -> None:
+    client, model = stage.running.client(), str(stage.model)
+    before = stage.agent()
+    stage.write({"local": {"modelPath": model, "threads": 1, "gpuLayers": 7}})
+    assert client.reload()["changed"] == ["agents.defaults.memorySearch.local.gpuLayers"]
+    eventually(lambda: client.search("gateway lease sourdough machine")["mode"] == "hybrid")
+    after = stage.agent()
+    worker = after["embedder"]["worker"]
+    assert worker is not None
+    assert (worker["gpuLayers"], worker["offloads"]) == (7, False)
+    assert (after["embedded"], after["passages"]) == (before["embedded"], before["passages"])
+    stage.write()
+    client.reload()
+
+
 def test_what_only_a_restart_changes_is_named_until_it_is_taken_back(stage: Stage) -> None:
     client = stage.running.client()
     stage.write(http={"port": 18_999}, log={"level": "WARNING"})

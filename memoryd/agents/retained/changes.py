@@ -49,6 +49,8 @@ from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, 
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
+from memoryd.memory.forgetting.planning import copied
+from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.touches import NO_FILE
@@ -77,6 +79,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     usage: UsageCache
     index: WorkspaceIndex
     proposals: ProposalQueue
+    tombstones: TombstoneStore
     now: Callable[[], datetime]
 
     async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
@@ -112,10 +115,14 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         """Take back a change, or all of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
         if (number is None) == (run is None):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
-        undoing = Undoing(self.journal)
+        undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.one(number)
+        if row is not None and row.writer == WrittenBy.FORGET and not is_dry_run:
+            # before its lines stand again: else they are taken out as what came back
+            for memory in copied([row]).memories.values():
+                await self.tombstones.release(memory.id, memory.line.text)
         if number is None:
             undone = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
-        elif (row := await self.journal.changes.one(number)) and row.path == NO_FILE:
+        elif row is not None and row.path == NO_FILE:
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
             undone = await undoing.undo(number, is_dry_run=is_dry_run)
@@ -219,6 +226,7 @@ def _hash_reply(digest: bytes) -> str | None:
 CONFLICTS_SHOWN: Final = 50
 FLAGGED_MAX: Final = 10_000
 """Documents with any flag that are looked through."""
+_CATCH_UP_SECONDS: Final = 2.0
 _CONFLICTS_HINT: Final = "memoryctl conflicts shows both versions as they are now"
 
 
@@ -234,6 +242,8 @@ class AgentConflicts(Struct, frozen=True, kw_only=True):
 
     async def all(self) -> ConflictsReply:
         """Return the first `CONFLICTS_SHOWN` conflicts, each with how its versions differ; raises StoreError."""
+        # git has just merged, and its owner asks what it left
+        await self.index.catch_up(_CATCH_UP_SECONDS)
         paths = await self._paths()
         return ConflictsReply(conflicts=[await self._reply(path) for path in paths[:CONFLICTS_SHOWN]], total=len(paths))
 

@@ -169,7 +169,7 @@ def _parts(recalled: Recalled) -> Iterator[BundlePart]:
 
 def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) -> BundlePart:
     if not isinstance(item, RecalledMemory):
-        text = f"{_by(item.hit.chunk.path)}{item.hit.snippet.text}"
+        text = f"{_by(item)}{item.hit.snippet.text}"
         return BundlePart(str(item.citation), text, str(item.citation))
     source, line = item.lead.source, item.memory.line
     told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
@@ -181,7 +181,7 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
         told.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
     return BundlePart(
         short_id(item.memory.id),
-        f"{_by(source.path)}{line.text}",
+        f"{_by(item)}{line.text}",
         str(item.citation),
         note=", ".join(told),
         is_superseded=bool(item.superseded_by),
@@ -189,9 +189,10 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
     )
 
 
-def _by(path: str) -> str:
-    """Return what stands before the words of others, and of the other version of a note."""
-    return (f"[{person}] " if (person := person_of(path)) else "") + "[copy of a conflict] " * is_conflict_copy(path)
+def _by(item: RecalledItem) -> str:
+    """Return what stands before the words of others, of the other version of a note, and of what may not hold."""
+    marks = (person_of(item.citation.path), "copy of a conflict" * is_conflict_copy(item.citation.path), *item.standing)
+    return "".join(f"[{mark}] " for mark in marks if mark)
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):

@@ -1,9 +1,10 @@
-"""Memories of one agent on their way out of its workspace and into another one; for its owner alone."""
+"""Memories of one agent on their way out of its workspace and into another one, and notes of others; for its owner."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.recall import check_scope
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.domain.access import Admitted
+from memoryd.domain.documents import IMPORTED, RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
@@ -21,12 +23,29 @@ from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.redaction import secrets_in
-from memoryd.errors import InvalidRequest
+from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
 _FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"
 _SECRET: Final = "it holds what looks like a secret; --with-secrets takes it all the same"
+_FORGOTTEN_NOTE: Final = "it holds what was forgotten here"
+_OTHER: Final = "another text stands there: undo the import that wrote it, or move that note away"
+_NOTE: Final = "a note of another program was brought here"
 _OTHERS: Final = "it is for another agent alone; import it as that one, with --agent"
+
+
+class TakeOptions(Struct, frozen=True):
+    """How all of an import is taken; its changes get the same `run`."""
+
+    run: str
+    is_dry_run: bool = False
+    takes_secrets: bool = False
+
+
+def _where_none_is(before: str | None, *, text: str) -> str:
+    if before not in (None, text):
+        raise InvalidRequest(_OTHER)
+    return text
 
 
 class AgentTransfer(Struct, frozen=True, kw_only=True):
@@ -49,19 +68,13 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
 
     async def take(
-        self,
-        lines: Sequence[RetainedLine | str],
-        days: Sequence[Sequence[date]],
-        *,
-        run: str,
-        is_dry_run: bool = False,
-        takes_secrets: bool = False,
+        self, lines: Sequence[RetainedLine | str], days: Sequence[Sequence[date]], options: TakeOptions
     ) -> ImportReply:
         """State memories on the days on which they were said; what stands there already is left as it is.
 
-        In the place of a line stands why there is none. All changes get the same `run`. Raises Denied with
-        `memory.readOnly`, StoreError.
+        In the place of a line stands why there is none. Raises Denied with `memory.readOnly`, StoreError.
         """
+        takes_secrets = options.takes_secrets
         book, tombstones = await self.documents.now(), await self.retaining.tombstones.all()
         replies: list[TakenMemoryReply] = []
         stated: dict[MemoryId, tuple[RetainedLine, set[date]]] = {}
@@ -84,8 +97,45 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                 reply = judged
             replies.append(reply)
         with self.retaining.retaining.journal.telling_once():
-            changes = [] if is_dry_run else await self._write(pending, run)
-        return ImportReply(memories=replies, changes=changes)
+            changes = [] if options.is_dry_run else await self._write(pending, options.run)
+        return ImportReply(memories=replies, notes=[], changes=changes)
+
+    async def take_notes(self, notes: Sequence[tuple[RelativePath, str]], options: TakeOptions) -> ImportReply:
+        """Write notes below `memory/imported/`; what stands there already is left as it is. Raises what `take` does."""
+        tombstones, journal = await self.retaining.tombstones.all(), self.retaining.retaining.journal
+        replies, changes = list[TakenMemoryReply](), list[int]()
+        with journal.telling_once():
+            for path, given in notes:
+                text = given.removeprefix("\ufeff").replace("\r\n", "\n")
+                try:
+                    taken = await self._judge_note(path, text, tombstones, options)
+                    if taken["outcome"] == "added" and not options.is_dry_run:
+                        write = partial(_where_none_is, text=text)
+                        made = await journal.change(path, write, by=WrittenBy.IMPORT, why=_NOTE, run=options.run)
+                        changes += [made.id] if made.id else []
+                except (InvalidRequest, TooLarge) as exc:
+                    taken = _refusal(path, str(exc))
+                replies.append(taken)
+        return ImportReply(memories=[], notes=replies, changes=changes)
+
+    async def _judge_note(
+        self, path: RelativePath, text: str, tombstones: Tombstones, options: TakeOptions
+    ) -> TakenMemoryReply:
+        """Return whether a note is taken; raises InvalidRequest and TooLarge for one that may not be written."""
+        if not path.startswith(IMPORTED) or ".." in path.split("/"):
+            raise InvalidRequest(f"{path!r} is no path below {IMPORTED}")
+        if await asyncio.to_thread(tombstones.hold_part_of, text):
+            return _refusal(path, _FORGOTTEN_NOTE)
+        if not options.takes_secrets and await asyncio.to_thread(lambda: bool(secrets_in(text))):
+            return _refusal(path, _SECRET)
+        before = await self.retaining.retaining.journal.read(path)
+        if before.text not in (None, text):
+            return _refusal(path, _OTHER)
+        if "\0" in text:
+            return _refusal(path, "it holds a byte that no text has")
+        # what could not be written is refused on a dry run, too
+        self.retaining.retaining.journal.files.encoded(before, text)
+        return TakenMemoryReply(outcome="added" if before.text is None else "known", id=path, reason="")
 
     def _judge(
         self, line: RetainedLine | str, book: Book, tombstones: Tombstones, *, takes_secrets: bool

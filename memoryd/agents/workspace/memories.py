@@ -23,8 +23,9 @@ from memoryd.llm.protocol import TextModel
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner, chunks_with, purge_remains
-from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, TombstoneStore
+from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, MachineTombstones, TombstoneStore
 from memoryd.memory.journal import Journal
+from memoryd.memory.machines import MachineJournal
 from memoryd.memory.note_files import RecordDays
 from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
@@ -37,6 +38,7 @@ from memoryd.store.index.schema import delete_set_aside
 from memoryd.store.ledger.capture import ShownSpanRows
 from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.machines import MachineRows
 from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.store.ledger.told import ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
@@ -81,7 +83,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         book=book,
         journal=_journal(agents[0], index, around),
         text=around.text_models.of(agents[0]),
-        tombstones=_tombstones(ledger, name),
+        tombstones=_tombstones(agents[0], ledger, name),
         opinions=OpinionStore(OpinionSteps(ledger, str(name))),
         stated=StatementHashes(RetainedHashes(ledger, str(name)), ShownSpanRows(ledger, str(name)).key),
         usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
@@ -116,8 +118,10 @@ def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journ
     return journal
 
 
-def _tombstones(ledger: Ledger, workspace: Path) -> TombstoneStore:
+def _tombstones(agent: Agent, ledger: Ledger, workspace: Path) -> TombstoneStore:
+    secret = agent.memory.machines.secret
     return TombstoneStore(
+        machines=None if secret is None else MachineTombstones(MachineRows(ledger, workspace), secret.reveal),
         rows=TombstoneRows(ledger, str(workspace)),
         workspace=workspace,
         key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
@@ -247,3 +251,15 @@ def memory_forgetting(
         private=private,
         planner=planner,
     )
+
+
+def machine_journal(shared: WorkspaceMemories, forgetting: MemoryForgetting) -> MachineJournal | None:
+    """Return what travels to the other machines on a folder, and follows its notes; None where nothing is to."""
+    if shared.tombstones.machines is None:
+        return None
+    steps = OpinionSteps(shared.ledger, str(shared.name))
+    journal = MachineJournal(
+        workspace=shared.name, machines=shared.tombstones.machines, forgetting=forgetting, steps=steps
+    )
+    shared.index.followers.append(journal)
+    return journal

@@ -19,6 +19,7 @@ from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, Workspa
 from memoryd.agents.workspace.memories import (
     ForgettingIndexes,
     WorkspaceMemories,
+    machine_journal,
     memory_forgetting,
     workspace_memories,
 )
@@ -36,6 +37,7 @@ from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.llm import Labeller, Prose
+from memoryd.memory.machines import MachineJournal
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.reflect.run import PageSummaries, Reflecting
 from memoryd.qmd.agent import AgentQmd, Dependencies
@@ -65,6 +67,8 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
     memories: WorkspaceMemories
     forgetting_indexes: ForgettingIndexes
     forgetting: MemoryForgetting
+    machines: MachineJournal | None
+    """What travels to the other machines on the folder; None: nothing does."""
     reflect: ReflectUse
     reflect_schedule: ReflectSchedule
     capture: WorkspaceCapture
@@ -106,6 +110,7 @@ def workspace_resources(
     }
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
     reflect, schedule = workspace_reflect(agents, memories, around)
+    forgetting = memory_forgetting(memories, indexes, qa, list(conversations.values()), embedding, reflect.proposals)
     return WorkspaceResources(
         agents=agents,
         around=around,
@@ -117,7 +122,8 @@ def workspace_resources(
         conversations=conversations,
         memories=memories,
         forgetting_indexes=indexes,
-        forgetting=memory_forgetting(memories, indexes, qa, list(conversations.values()), embedding, reflect.proposals),
+        forgetting=forgetting,
+        machines=machine_journal(memories, forgetting),
         reflect=reflect,
         reflect_schedule=schedule,
         capture=workspace_capture(agents, memories, conversations, qa),

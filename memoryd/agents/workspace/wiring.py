@@ -51,7 +51,13 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
     return AgentMemory(
         agent=agent,
         search=agent_search(agent, shared, own),
-        files=AgentFiles(agent=agent, index=shared.index, qmd=own.qmd, book=shared.memories.book.now),
+        files=AgentFiles(
+            agent=agent,
+            index=shared.index,
+            qmd=own.qmd,
+            book=shared.memories.book.now,
+            today=owners_time(agent.memory).today,
+        ),
         sync=AgentSync(
             agent=agent.id,
             settings=agent.memory_search.sync,
@@ -84,7 +90,7 @@ def _team(agent: Agent, shared: WorkspaceResources, own: AgentResources, memorie
 def _agent_parts(
     agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained, team: "AgentTeam | None"
 ) -> AgentParts:
-    embedding, kept = shared.embedding, own.kept
+    embedding, kept, machines = shared.embedding, own.kept, shared.machines
     return AgentParts(
         id=agent.id,
         path=own.path,
@@ -99,7 +105,7 @@ def _agent_parts(
         counter=shared.counter,
         ledger=shared.around.ledgers.of(agent),
         conversations=ConversationCounter(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),
-        memories_trouble=lambda: memories.trouble,
+        memories_trouble=lambda: memories.trouble or ("" if machines is None else machines.trouble),
         pending_captures=lambda: memories.capture.capturing.pending,
         team=None if team is None else team.status,
         team_trouble=lambda: "" if team is None else team.trouble,
@@ -173,6 +179,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             usage=memories.usage,
             index=memories.index,
             proposals=shared.reflect.proposals,
+            tombstones=shared.memories.tombstones,
             now=owners_time(agent.memory).now,
         ),
         reflect=shared.reflect,

@@ -255,6 +255,8 @@ class Workspace:
             (f"reflect {self.name}", self._shared.reflect_schedule.run),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
         ]
+        if self._shared.machines is not None:
+            loops.append((f"machines {self.name}", self._shared.machines.run))
         loops += self._shared.capture.loops(self.name)
         loops += [(f"ended sessions {one.agent.id}", one.turns.sessions.run) for one in self.memories]
         loops += [(f"late messages {one.agent.id}", one.turns.late.run) for one in self.memories]

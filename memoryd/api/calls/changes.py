@@ -277,7 +277,7 @@ CALLS: Final = (
     call("POST", "/conflicts/settle", Who.OWNER, settle_conflict),
     call("GET", "/verify", Who.SESSION, verify),
     call("GET", "/changes", Who.OWNER, changes),
-    call("POST", "/undo", Who.OWNER, undo),
+    call("POST", "/undo", Who.OWNER, undo, deadline=FORGETTING),
     call("GET", "/core", Who.OWNER, show),
     call("POST", "/core/append", Who.OWNER, append),
     call("POST", "/core/replace", Who.OWNER, replace),

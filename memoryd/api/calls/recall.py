@@ -191,7 +191,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "scope": f"{TEAM}:{found.team}" if line.attributes.scope == TEAM else line.attributes.scope or None,
             "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
-            "flags": list(path_flags(lead.source.path)) or None,
+            "flags": [*path_flags(lead.source.path), *item.standing] or None,
             "confidence": _confidence(item, opinion),
             "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))
             if is_belief(item.memory.kind)

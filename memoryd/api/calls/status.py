@@ -260,6 +260,8 @@ def _worker(state: WorkerState) -> WorkerReply:
         rssBytes=state.rss_bytes,
         restarts=state.restarts,
         lastError=state.last_error,
+        gpuLayers=state.gpu_layers,
+        offloads=state.offloads,
     )
 
 

@@ -11,6 +11,7 @@ import msgspec
 from pydantic import Field
 
 from memoryd.agents.retained.recall import kinds_of
+from memoryd.agents.retained.transfer import TakeOptions
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import Row, Served, call
 from memoryd.api.calls import memories as memories_calls
@@ -23,6 +24,7 @@ from memoryd.api.calls.memories import (
 )
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.documents import DocumentFilters, days_of_memory
@@ -39,6 +41,7 @@ from memoryd.replies.memories import (
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, RESULTS_MAX
 
 TEXT_MAX: Final = 16_384
+NOTE_MAX: Final = 262_144
 DAYS_MAX: Final = 3_660
 IMPORTING: Final = timedelta(minutes=2)
 """A memory of so many days has so many logs written."""
@@ -95,11 +98,22 @@ class ImportedMemory(Request):
     """Not read."""
 
 
-class ImportRequest(Request):
-    """Memories that are to be stated on the days on which they were said."""
+class ImportedNote(Request):
+    """A note of another program that is to stand below `memory/imported/` as it is."""
 
-    memories: Annotated[list[ImportedMemory], Field(min_length=1, max_length=LISTED_MAX)]
+    path: Annotated[str, Field(max_length=1_000)]
+    """Where: `memory/imported/obsidian/Pears.md`."""
+    text: Annotated[str, Field(min_length=1, max_length=NOTE_MAX)]
+    """All of it."""
+
+
+class ImportRequest(Request):
+    """Memories that are to be stated on the days on which they were said, and notes that are to be written."""
+
+    memories: Annotated[list[ImportedMemory], Field(max_length=LISTED_MAX)] = Field(default_factory=list)
     """The memories, 1,000 at most."""
+    notes: Annotated[list[ImportedNote], Field(max_length=LISTED_MAX)] = Field(default_factory=list)
+    """The notes, 1,000 at most."""
     run: Annotated[str, Field(pattern=RUN.pattern)]
     """What all changes of one import are undone by: 32 hexadecimal digits, by chance."""
     dry_run: bool = False
@@ -118,15 +132,13 @@ async def export(
 
 
 async def take(request: ImportRequest, admitted: AdmittedByBody, memories: Memories) -> ImportReply:
-    """State memories in the logs of their days; the same again is not written twice."""
+    """State memories in the logs of their days, and write notes; the same again is not written twice."""
     lines = await asyncio.to_thread(lambda: list(map(imported, request.memories)))
-    return await memories.retained(admitted).transfer.take(
-        lines,
-        [memory.days for memory in request.memories],
-        run=request.run,
-        is_dry_run=request.dry_run,
-        takes_secrets=request.with_secrets,
-    )
+    transfer = memories.retained(admitted).transfer
+    options = TakeOptions(run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets)
+    taken = await transfer.take(lines, [memory.days for memory in request.memories], options)
+    notes = await transfer.take_notes([(RelativePath(one.path), one.text) for one in request.notes], options)
+    return ImportReply(memories=taken["memories"], notes=notes["notes"], changes=[*taken["changes"], *notes["changes"]])
 
 
 def exported(memory: Memory) -> TransferredMemoryReply:

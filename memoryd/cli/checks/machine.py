@@ -1,20 +1,24 @@
-"""What doctor checks of the machine: clock, disks, file events of Linux, and the rights on our files."""
+"""What doctor checks of the machine: clock, disks, file events of Linux, rights on our files, and other machines."""
 
 import os
 import shlex
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from memoryd.cli.checks.finding import Examination, Finding, FindingState, check, chmod
+from memoryd.cli.checks.finding import Examination, Finding, FindingState, check, chmod, with_part
 from memoryd.cli.terminal import count, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import cache_dir, lock_file, moved_away, state_dir
 from memoryd.domain.documents import printable_name
+from memoryd.domain.memories.machines import machine_key
+from memoryd.errors import ConfigError
+from memoryd.files.machine_journals import read_journals
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import Scan, scan
 from memoryd.store.index.schema import APPLICATION_ID
@@ -318,3 +322,30 @@ def _is_open(path: Path) -> bool:
         return False
     is_ours = found.st_uid == os.geteuid() and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
     return is_ours and bool(stat.S_IMODE(found.st_mode) & _OTHERS)
+
+
+@check(
+    "machines.journals",
+    "machines",
+    advice="give all machines on the folder the same `memory.machines.secret`; delete what no machine writes any more",
+)
+def machines(examination: Examination) -> Iterator[Finding]:
+    """Look at what travels between the machines on one folder beside its notes, and at what cannot be read of it."""
+    for agent in examination.agents:
+        yield from with_part(f"machines of {agent.id}", *_of_machines(agent))
+
+
+def _of_machines(agent: Agent) -> Iterator[Finding]:
+    if (secret := agent.memory.machines.secret) is None:
+        yield Finding("off", "nothing but notes travels: memory.machines.secret is unset")
+        return
+    try:
+        journals = read_journals(agent.workspace, machine_key(secret.reveal()), {})
+    except (OSError, ConfigError) as exc:
+        yield Finding("wrong", str(exc))
+        return
+    for one in journals:
+        yield from (Finding("look", f"{one.path.name}: {problem}") for problem in one.problems(time.time()))
+    heard = {entry.machine for one in journals for entry in one.entries}
+    stays = "proposals, undo, judgements of what was told and days of undated lines stay on each"
+    yield Finding("ok", f"{count(len(heard), 'machine')} told something; {stays}")

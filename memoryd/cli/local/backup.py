@@ -297,7 +297,7 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
         "state": str(plan.new_state),
         "oldStays": stays,
         "configWritten": written,
-        "config": [{"key": one.key, "line": one.line, "said": one.said, "instead": one.instead} for one in lines],
+        "config": to_builtins(lines),
     }
     moved = "would be moved" if dry_run else "moved"
     folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"

@@ -39,6 +39,7 @@ SECTIONS: Final[Mapping[str, str]] = {
     "ledger": "index",
     "replaced": "index",
     "memories": "index",
+    "machines": "machine",
     "queue": "daemon",
     "embedder": "models",
     "reranker": "models",

@@ -1,37 +1,51 @@
 """memoryctl init: from nothing to a configuration that memoryd starts with, and the commands that come next.
 
-Works without a daemon.
+Works without a daemon. What an option says is not asked for; where nobody can be asked, the safe choice is taken, or
+the option is named. The file is checked as a start would check it, and says as little as it can, so that the defaults
+of later versions hold.
 """
 
 import contextlib
 import io
 import json
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.cli.invocation import Invocation, argument, flag, verb
-from memoryd.cli.local.init_choices import (
-    FirstPlan,
-    InitOptions,
-    carry_out,
-    is_what_is_there,
-    notices_of,
-    planned,
-)
-from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal
+from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note
 from memoryd.client import Client
-from memoryd.config.loading.load import Loaded, checked
+from memoryd.config.agents import DEFAULT_AGENT
+from memoryd.config.loading.load import Loaded, checked, loaded_of
+from memoryd.config.loading.raw import ConfigText, read
 from memoryd.config.paths import config_file
-from memoryd.domain.embedding import LOCAL, MULTILINGUAL_STARTER, NONE, REMOTE, is_file_spec
+from memoryd.domain.embedding import (
+    BY_KEY,
+    LOCAL,
+    MULTILINGUAL_STARTER,
+    NONE,
+    REMOTE,
+    FirstModel,
+    ModelsHere,
+    is_file_spec,
+    local_model,
+    named_model,
+    proposed_model,
+)
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.hooks.hosts import HOSTS, is_here
 from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
+
+if TYPE_CHECKING:
+    from memoryd.cli.local.init_survey import NotesFolder
 
 _PROBE_SECONDS = 2.0
 MODELS = (LOCAL, NONE, *REMOTE)
@@ -48,12 +62,37 @@ class ModelChoice(click.Choice[str]):
         return value if ":" in value else str(Path(value).expanduser().absolute())
 
 
-class AgentSummary(TypedDict):
-    """An agent of the reply; `files` are those that its memory is made of now."""
+HEAD: Final = """\
+// memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
+// After a change: memoryctl config check, then memoryctl reload.
+"""
+ID_LENGTH: Final = 40
+WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
 
-    id: str
-    workspace: str
-    files: int
+
+class InitOptions(Struct, frozen=True):
+    """What was said on the command line; None: nothing was said about it."""
+
+    folders: tuple[Path, ...] = ()
+    is_whole: bool | None = None
+    model: str | None = None
+    is_asking: bool = False
+    is_agreed: bool = False
+    """`--yes`: take what is proposed."""
+
+
+class FirstPlan(Struct, frozen=True):
+    """A file of this text at `path`, or a link to OpenClaw's, and what it was made of.
+
+    `folders` are those of notes, each with whether all of it is meant; some may have to be made.
+    """
+
+    path: Path
+    loaded: Loaded
+    text: str = ""
+    linked: Path | None = None
+    folders: tuple[tuple["NotesFolder", bool], ...] = ()
+    model: FirstModel | None = None
 
 
 @click.command("init")
@@ -112,26 +151,29 @@ def init_command(
     if not is_dry and is_asking:
         click.echo(harmless(plan.text or f"a link to {plan.linked}\n"), nl=False, err=True)
         click.confirm(f"Write this to {harmless_line(str(path))}?", default=True, abort=True, err=True)
-    wants_service = is_service_wanted(has_service, is_asking=is_asking) and not is_dry
+    manager = manager_here().name if has_service is None and is_asking else "none"
+    if manager != "none":
+        has_service = click.confirm(f"Have {manager} start memoryd with your session?", default=True, err=True)
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
-    service = install_service(click.get_current_context(), invocation) if wants_service else None
+    service = install_service(click.get_current_context(), invocation) if has_service and not is_dry else None
     return _report_written(invocation, plan, kept, is_dry=is_dry, service=service)
 
 
 def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
     """Show the configuration that is there; raises InvalidRequest if the options want another."""
     found = checked()
-    if options.says_something and not is_what_is_there(options, path):
+    says_something = bool(options.folders) or options.is_whole is not None or options.model is not None
+    if says_something and not _is_what_is_there(options, path):
         raise InvalidRequest(
             f"there is another configuration already: {path}; nothing was changed",
             hint="memoryctl config show says what holds; --force replaces it, and keeps a copy",
         )
-    agents = _agents_json(found.loaded) if found.loaded else []
+    agents, lines = _agents(found.loaded)
     reply = {"path": str(path), "written": False, "problems": [one.message for one in found.problems], "agents": agents}
     notes = ["nothing was changed; --force replaces it, and keeps a copy"]
     if found.problems:
         notes.append(f"memoryd would refuse it, for {count(len(found.problems), 'problem')}: memoryctl config check")
-    lines = (f"there is a configuration: {harmless_line(str(path))}", *_agent_lines(agents))
+    lines = [f"there is a configuration: {harmless_line(str(path))}", *lines]
     return invocation.show(reply, lines, notes, code=Exit.DONE if found.loaded else Exit.ERROR)
 
 
@@ -140,7 +182,7 @@ def _report_written(
 ) -> Exit:
     """Say what was done, and what comes next; `service` is what `install_service` returned, None if there is none."""
     installed, why_not = service or (None, "")
-    agents, model = _agents_json(plan.loaded), plan.model
+    (agents, lines), model = _agents(plan.loaded), plan.model
     provider = plan.loaded.config.resolved_agents()[0].memory_search.provider
     steps = next_steps(is_started=service is not None and not why_not)
     notes = [*notices_of(plan), *plan.loaded.notices]
@@ -159,8 +201,7 @@ def _report_written(
         "notices": notes,
         "next": [step for step, _ in steps],
     }
-    done = f"{'would be written' if is_dry else 'written'}: {harmless_line(str(plan.path))}"
-    lines = [done, *_agent_lines(agents)]
+    lines = [f"{'would be written' if is_dry else 'written'}: {harmless_line(str(plan.path))}", *lines]
     if is_dry:
         lines += [f"  {line}" for line in harmless(plan.text or f"a link to {plan.linked}").splitlines()]
     lines.append(f"vectors: {provider}{f', {model.reason}' if model and model.reason else ''}")
@@ -170,18 +211,15 @@ def _report_written(
     return invocation.show(reply, lines, notes, code=Exit.ERROR if why_not else Exit.DONE)
 
 
-def _agents_json(loaded: Loaded) -> list[AgentSummary]:
+def _agents(loaded: Loaded | None) -> tuple[list[dict[str, object]], list[str]]:
+    """Return the agents for a program and for a person, with how many files their memory is made of now."""
     # here: it reaches rooms that no other command needs
     from memoryd.cli.local.init_survey import files_of
 
-    agents = loaded.config.resolved_agents()
-    return [AgentSummary(id=one.id, workspace=str(one.workspace), files=files_of(one)) for one in agents]
-
-
-def _agent_lines(agents: Sequence[AgentSummary]) -> Iterator[str]:
-    for one in agents:
-        files = count(one["files"], "Markdown file")
-        yield f"agent {one['id']}: {files} in {harmless_line(one['workspace'])}"
+    found = [(one, files_of(one)) for one in (loaded.config.resolved_agents() if loaded else ())]
+    rows = [{"id": one.id, "workspace": str(one.workspace), "files": files} for one, files in found]
+    told = ((one.id, count(files, "Markdown file"), harmless_line(str(one.workspace))) for one, files in found)
+    return rows, [f"agent {name}: {files} in {folder}" for name, files, folder in told]
 
 
 def next_steps(*, is_started: bool) -> list[tuple[str, str]]:
@@ -204,14 +242,6 @@ def _start() -> tuple[str, str]:
     return "memoryctl reload", "memoryd runs: have it take the new file"
 
 
-def is_service_wanted(said: bool | None, *, is_asking: bool) -> bool:
-    """Tell whether an option or an answer wants the service; without a service manager the question is not asked."""
-    if said is not None or not is_asking:
-        return bool(said)
-    name = manager_here().name
-    return name != "none" and click.confirm(f"Have {name} start memoryd with your session?", default=True, err=True)
-
-
 def install_service(context: click.Context, invocation: Invocation) -> tuple[object, str]:
     """Install the service as its own command does; return what `memoryctl service install --json` answers.
 
@@ -227,3 +257,204 @@ def install_service(context: click.Context, invocation: Invocation) -> tuple[obj
     except MemorydError as exc:
         return None, f"{exc}{f'; {exc.hint}' if exc.hint else ''}"
     return json.loads(output.getvalue() or "null"), ""
+
+
+def planned(options: InitOptions, path: Path) -> FirstPlan:
+    """Decide all, and read it as memoryd will; asks only at a terminal.
+
+    Raises ConfigError, InvalidRequest, ModelError, UsageError.
+    """
+    # here: it reaches rooms that no other command needs
+    from memoryd.cli.local import init_survey as here
+
+    if options.is_asking and not options.folders and not options.model:
+        openclaws = here.openclaw_file()
+        if openclaws is not None and _is_openclaw_meant(openclaws, here.hosts()):
+            return FirstPlan(path, loaded_of(read(openclaws), path), linked=openclaws)
+    folders = [here.folder_at(one) for one in options.folders] or _pick_folders(here.folders_found(), options)
+    once = {folder.path.resolve(): folder for folder in folders}.values()
+    for folder in once:
+        _require(folder, options)
+    chosen = tuple((one, _is_whole(one, options)) for one in once)
+    models = here.models_here(
+        [(folder.path, is_whole) for folder, is_whole in chosen], is_local=options.model in (None, LOCAL)
+    )
+    if options.model is not None:
+        if is_file_spec(options.model):
+            here.require_source(options.model)
+        model = named_model(options.model, models)
+    else:
+        model = _choose_model(models, here.hosts()) if options.is_asking else proposed_model(models)
+    text = file_text([(folder.path, is_whole) for folder, is_whole in chosen], model, Path.home())
+    return FirstPlan(path, loaded_of(ConfigText(text), path), text, folders=chosen, model=model)
+
+
+def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:
+    check = checked(path)
+    if check.loaded is None:
+        problems = count(len(check.problems), "problem")
+        note(f"OpenClaw's configuration cannot be used as it is, for {problems}: memoryctl config check {path}")
+        return False
+    resolved = check.loaded.config.resolved_agents()
+    providers = sorted({agent.memory_search.provider for agent in resolved})
+    agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in resolved)
+    question = f"OpenClaw's configuration {path} fits ({agents}; vectors by {', '.join(providers)})"
+    sent = ", ".join(hosts[name] for name in providers if name in BY_KEY)
+    warning = f" The text of your notes will leave this machine, for {sent}." if sent else ""
+    return _confirm(f"{question}: use it for memoryd, by a link?{warning}", default=not sent)
+
+
+def _pick_folders(found: Sequence["NotesFolder"], options: InitOptions) -> Sequence["NotesFolder"]:
+    """Return the folders that a person chooses or names; where no one can be asked, the only one that was found."""
+    # here, as above
+    from memoryd.cli.local.init_survey import folder_at
+
+    if not options.is_asking:
+        if len(found) == 1 or (found and found[0].kind == "openclaw"):
+            return found[:1]
+        which = "; ".join(str(one.path) for one in found)
+        reason = f"several folders with notes were found ({which})" if found else "no folder with notes was found"
+        raise click.UsageError(f"{reason}: name yours, memoryctl init DIR")
+    for number, one in enumerate(found, 1):
+        click.echo(f"  {number}  {harmless_line(one.told)}", err=True)
+    question = "Which folders (numbers such as 1,2, or a path)" if found else "The folder with your notes"
+    answer = click.prompt(question, default="1" if found else "~/notes", err=True)
+    numbers = [part.strip() for part in answer.split(",")]
+    if all(part.isdecimal() and 1 <= int(part) <= len(found) for part in numbers):
+        return [found[int(part) - 1] for part in numbers]
+    return [folder_at(Path(answer))]
+
+
+def _require(folder: "NotesFolder", options: InitOptions) -> None:
+    """See to it that a folder which is not there is meant to be made. Raises UsageError."""
+    if folder.is_there or options.is_agreed:
+        return
+    if not options.is_asking:
+        raise click.UsageError(f"there is no folder {folder.path}: make it, or add --yes")
+    if not _confirm(f"There is no folder {folder.path}: make it?", default=True):
+        raise click.Abort
+
+
+def _is_whole(folder: "NotesFolder", options: InitOptions) -> bool:
+    """Tell whether every Markdown file of a folder is meant: where no program has its layout, all are notes."""
+    is_proposed = not folder.files
+    if options.is_whole is not None:
+        return options.is_whole
+    if not folder.outside or folder.kind == "claude":
+        return is_proposed or bool(folder.outside)
+    if options.is_asking:
+        return _confirm(folder.question, default=is_proposed)
+    if folder.files or options.is_agreed:
+        return is_proposed
+    raise click.UsageError(f"{folder.question} Say --all, or --no-all for MEMORY.md, memory/ and bank/ alone.")
+
+
+def _choose_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
+    choices = {LOCAL: local_model(found).reason, NONE: "search by words only"}
+    choices |= {name: f"${key} is set; your notes would be sent to {hosts[name]}" for name, key in found.keys.items()}
+    click.echo("Search by meaning needs a model that makes vectors:", err=True)
+    for name, what in choices.items():
+        click.echo(f"  {name:<8} {what}", err=True)
+    proposed = proposed_model(found).provider
+    name = click.prompt("Which", type=click.Choice(list(choices)), default=proposed, show_choices=False, err=True)
+    model = named_model(name, found)
+    sends = f"The text of your notes will leave this machine, for {hosts.get(name)}. Is that meant?"
+    is_meant = not model.leaves_machine or _confirm(sends, default=False)
+    return model if is_meant else _choose_model(found, hosts)
+
+
+def _confirm(question: str, *, default: bool) -> bool:
+    return click.confirm(harmless_line(question), default=default, err=True)
+
+
+def notices_of(plan: FirstPlan) -> list[str]:
+    """Return remarks about the choices."""
+    remarks = [
+        f"{one.path}: {count(one.outside, 'Markdown file')} outside of MEMORY.md, memory/ and bank/ left out; "
+        "--all takes them in"
+        for one, is_whole in plan.folders
+        if one.outside and not is_whole
+    ]
+    if plan.model is not None and plan.model.leaves_machine:
+        remarks.append(
+            f"a service does not see the variables of your shell: put the key of {plan.model.provider} into a file "
+            'of mode 600, and name it: memorySearch.remote.apiKey: {file: "/absolute/path"}'
+        )
+    return remarks
+
+
+def _is_what_is_there(options: InitOptions, path: Path) -> bool:
+    """Tell whether the options describe the file at the path, without a question."""
+    text = planned(replace(options, is_asking=False, is_agreed=True), path).text
+    try:
+        return path.read_bytes() == text.encode()
+    except OSError:
+        return False
+
+
+def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
+    """Write it, whole or not at all; return the copy of what was there before. Raises NotNow, MemorydError."""
+    # here: nothing else of this module touches files
+    from memoryd.cli.written_file import link, make, make_folder, replace_with_backup
+
+    for folder, _ in plan.folders:
+        if not folder.is_there:
+            make_folder(folder.path)
+    is_new = not (plan.path.is_symlink() or plan.path.exists())
+    if plan.linked is not None:
+        return link(plan.path, plan.linked, None if is_new else now)
+    if is_new:
+        make(plan.path, plan.text)
+        return None
+    return replace_with_backup(plan.path, plan.text, now)
+
+
+def file_text(folders: Sequence[tuple[Path, bool]], model: FirstModel, home: Path) -> str:
+    """Return the JSON5 text; folders below the home folder are written with `~`.
+
+    Each folder has an agent; with True every Markdown file of it is indexed. The first agent is the default one, the
+    others are named after their folders.
+    """
+    lines = ["{", "  agents: {", "    defaults: {"]
+    search = []
+    if len(folders) == 1:
+        folder, is_whole = folders[0]
+        lines.append(f"      workspace: {_path(folder, home)},")
+        search = [WHOLE] * is_whole
+    purpose = {LOCAL: "a model on this machine", NONE: "search by words only"}
+    sent = "the text of your notes is sent there"
+    search.append(f'provider: "{model.provider}", // {purpose.get(model.provider, sent)}')
+    if model.spec:
+        search.append(f"local: {{ modelPath: {_quoted(model.spec)} }},")
+    lines += ["      memorySearch: {", *(f"        {line}" for line in search), "      },", "    },"]
+    if len(folders) > 1:
+        lines += ["    list: [", *_entries(folders, home), "    ],"]
+    return HEAD + "\n".join([*lines, "  },", "}"]) + "\n"
+
+
+def _entries(folders: Sequence[tuple[Path, bool]], home: Path) -> Iterator[str]:
+    taken = set[str]()
+    for folder, is_whole in folders:
+        base = _id_of(folder, home) if taken else DEFAULT_AGENT
+        names = (base, *(f"{base}-{number}" for number in range(2, 10_000)))
+        name = next(one for one in names if one not in taken)
+        taken.add(name)
+        search = ', memorySearch: { extraPaths: ["."] }' if is_whole else ""
+        yield f'      {{ id: "{name}", workspace: {_path(folder, home)}{search} }},'
+
+
+def _path(folder: Path, home: Path) -> str:
+    return _quoted(f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder))
+
+
+def _quoted(text: str) -> str:
+    """Write a text as JSON; a name in another encoding than UTF-8 by escapes."""
+    return json.dumps(text, ensure_ascii=any("\ud800" <= sign <= "\udfff" for sign in text))
+
+
+def _id_of(folder: Path, home: Path) -> str:
+    """Name an agent after a folder; after that above it where all are called alike, as Claude Code's are."""
+    named = folder.parent if folder.name == "memory" else folder
+    # Claude Code names the folder of a project after its path
+    plain = named.name.removeprefix(str(home).replace("/", "-"))
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[-ID_LENGTH:].strip("-") or "notes"

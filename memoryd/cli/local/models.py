@@ -372,6 +372,7 @@ def check(model: Path, local: LocalSection, *, is_timed: bool = False) -> Trial:
         threads=threads,
         idle_unload=timedelta(0),
         context=local.context_size,
+        gpu_layers=local.gpu_layers,
         query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
     )
     verification, speed = asyncio.run(_measure(worker, is_timed=is_timed))

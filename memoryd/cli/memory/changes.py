@@ -128,6 +128,8 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     """
     if (change is None) == (run is None):
         raise click.UsageError("give the number of a change, or --run")
+    # an import is many changes
+    invocation.memory.timeout = 150
     reply = invocation.memory.undo(change, run=run, dry_run=dry_run)
     lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize, taken_back=True))
     again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]

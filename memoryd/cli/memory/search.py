@@ -96,6 +96,12 @@ MISSES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
 """Lines before and after those of a citation, on a terminal."""
 INDENT = "   "
+context_option = partial(
+    click.option,
+    *("-C", "--context", "around"),
+    metavar="N",
+    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
+)
 
 
 @click.command("search")
@@ -187,14 +193,7 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 @click.option(
     "--column", type=click.IntRange(1, POSITION_MAX), metavar="N", help="First character of that line, counted from 1."
 )
-@click.option(
-    "-C",
-    "--context",
-    "around",
-    type=click.IntRange(0, LINES_MAX),
-    metavar="N",
-    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
-)
+@context_option(type=click.IntRange(0, LINES_MAX))
 @key_option
 @verb
 def get_command(
@@ -227,6 +226,8 @@ def get_command(
     else:
         _print_file(shown, cited if is_marked else None)
         _note_rest(reply, start or 1, lines)
+        if flags := reply.get("flags"):
+            note(f"flags: {', '.join(flags)}")
         _note_end(reply["totalLines"], start, cited.end_line)
     return found(start is None or start <= reply["totalLines"])
 
@@ -295,12 +296,12 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     """Yield a hit line by line: `mark`, citation, score and heading, then its snippet, and why it is there."""
     focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
     citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
-    heading = harmless_line(hit.get("heading") or "")
     score = styled(f"{hit['score']:.2f}", colour="green")
-    copies = f"  (+{hit['duplicates']} copies)" if hit.get("duplicates") else ""
-    worth = f"  {styled('(no answer)', dim=True)}" if hit.get("verdict") == "none" else ""
-    head = f"{mark} {styled(str(citation), bold=True)}  {score}{worth}{copies}"
-    yield f"{head}  {styled(heading, dim=True)}" if heading else head
+    told = [styled("(no answer)", dim=True)] if hit.get("verdict") == "none" else []
+    told += [f"(+{hit['duplicates']} copies)"] if hit.get("duplicates") else []
+    told += [f"({', '.join(hit['flags'])})"] if hit.get("flags") else []
+    told += [styled(harmless_line(hit["heading"]), dim=True)] if hit.get("heading") else []
+    yield "  ".join([f"{mark} {styled(str(citation), bold=True)}", score, *told])
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
         yield f"{INDENT}{styled(why, dim=True)}"

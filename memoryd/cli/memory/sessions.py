@@ -9,6 +9,7 @@ import click
 
 from memoryd.cli.invocation import Invocation, Note, argument, asks, flag, key_option, verb
 from memoryd.cli.memory.changes import done_if_sure, dry_option, receipt_lines, sure_option
+from memoryd.cli.memory.search import NEIGHBOURS, context_option
 from memoryd.cli.terminal import ago, behind_gutter, count, harmless, harmless_line, is_terminal, note, size
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
 from memoryd.client import Client
@@ -20,9 +21,6 @@ from memoryd.replies.conversations import (
     SessionSyncReply,
 )
 from memoryd.wire import NEIGHBOURS_MAX, SESSIONS_MAX, Exit
-
-NEIGHBOURS = 3
-"""Lines before and after those of a citation, on a terminal."""
 
 session_argument = argument(
     "session",
@@ -64,14 +62,7 @@ def list_sessions(reply: SessionsReply) -> Iterator[str]:
     "citation",
     help="What to read, as search cites it: sessions/main/a.jsonl#L120-L130, session:main-20261018#Q3, or a bare name.",
 )
-@click.option(
-    "-C",
-    "--context",
-    "around",
-    type=click.IntRange(0, NEIGHBOURS_MAX),
-    metavar="N",
-    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
-)
+@context_option(type=click.IntRange(0, NEIGHBOURS_MAX))
 @key_option
 @verb
 def show(invocation: Invocation, citation: str, around: int | None) -> Exit:

@@ -36,6 +36,8 @@ class MemorySource(Struct, frozen=True):
     event: DaySpan | None
     chunk: int
     """The id of its chunk in the index."""
+    flags: str = ""
+    """The marks of its document: whether that says that it holds."""
 
     @property
     def citation(self) -> Citation:

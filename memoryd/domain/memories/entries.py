@@ -21,7 +21,7 @@ from memoryd.domain.text.privacy import LAW_VERSION
 
 MEDIA_CHUNKER: Final = "media:1"
 """Stands for the cut of a picture or sound: one chunk, whose text names the file."""
-MEMORIES_VERSION: Final = 4
+MEMORIES_VERSION: Final = 5
 """Goes up whenever the same text would be read as other memories, or as under other scopes."""
 NOWHERE: Final = RelativePath("")
 """The path of a text that is no document: it states no memories."""

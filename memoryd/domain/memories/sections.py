@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath, home_path, original_of, person_of
+from memoryd.domain.documents import IMPORTED, RelativePath, home_path, original_of, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import Kind, kind_named
@@ -245,7 +245,8 @@ class MemorySections(Struct, frozen=True):
 
 def is_daily_log(path: str) -> bool:
     """Tell whether a document is a log of a day: its name under `memory/` begins with a date."""
-    return home_path(path).startswith(_LOGS) and date_in_name(path) is not None
+    home = home_path(path)
+    return home.startswith(_LOGS) and not home.startswith(IMPORTED) and date_in_name(path) is not None
 
 
 def holds_memories(path: str) -> bool:

@@ -113,6 +113,8 @@ class Usage(Struct, frozen=True):
     """None: nobody has, and `tier` says nothing."""
     is_earned: bool = True
     """Whether each touch was a use; before that was asked, all that was told counted."""
+    elsewhere: int = 0
+    """How many of the touches other machines counted."""
 
 
 class TierFacts(Struct, frozen=True):
@@ -302,7 +304,7 @@ def touched(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
     last = usage.touched_at
     # a touch that lies a day ahead was noted by a clock that was wrong
     is_later = last is None or last <= aged.now or last - aged.now > DAY_SECONDS
-    counted = Usage(usage.access_count + 1, aged.now if is_later else last)
+    counted = Usage(usage.access_count + 1, aged.now if is_later else last, elsewhere=usage.elsewhere)
     tier, _reason = transition(before, facts_of(counted, aged), settings)
     return replace(counted, tier=tier, judged=judged_now(aged))
 

@@ -39,6 +39,8 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
+from memoryd.domain.text.sanitizing import Flag
+from memoryd.domain.text.standing import weight_of
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
 EVERGREEN_FOLDER = "bank/"
@@ -65,10 +67,13 @@ class Decay(Struct, frozen=True):
     told: float = 1.0
     is_copy: bool = False
     """Whether its document is a copy of a conflict."""
+    standing: tuple[Flag, ...] = ()
+    """What its document says of whether it holds; nothing where it does."""
 
     @property
     def factor(self) -> float:
-        return self.by_age * (ECHO + (1 - ECHO) * self.told) * (COPY_WEIGHT if self.is_copy else 1.0)
+        rests = (COPY_WEIGHT if self.is_copy else 1.0) * weight_of(self.standing)
+        return self.by_age * (ECHO + (1 - ECHO) * self.told) * rests
 
 
 def decay_of(path: str, source: str, mtime_ns: int, *, half_life_days: float, now: datetime) -> Decay:

@@ -86,17 +86,21 @@ def snippet(
     *,
     focus: Room = FOCUS,
     language: str = "",
+    front: int = 0,
 ) -> Snippet:
     """Return at most `limit` characters of `text`, whole lines where they fit, around those that tell most.
 
     `weights` say how telling each term is. The lines are those that hold the most telling terms and what is near in
     meaning together; a line after and a line before are added in turn while they fit. What follows a heading comes
     first, in part if need be. `focus` is what its focus may hold. `language` is the code of the language by whose stems
-    a term is looked for that does not stand in the text itself; none for English and where there are none.
+    a term is looked for that does not stand in the text itself; none for English and where there are none. The first
+    `front` lines are shown only where nothing is behind them.
     """
     lines = split_lines(text)
     table = line_table(lines, weights, near, language)
-    shown = _run(table, range(len(table)), Room(limit, len(table)))
+    behind = range(front, len(table))
+    within = behind if any(not table[at].is_blank for at in behind) else range(len(table))
+    shown = _run(table, within, Room(limit, len(table)))
     body = "".join(lines[shown.start : shown.stop]).rstrip("\r\n")
     if len(body) > limit:
         is_below_heading = len(shown) > 1

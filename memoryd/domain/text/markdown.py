@@ -55,6 +55,17 @@ class _PlainLoader(yaml.SafeLoader):
             self.depth -= 1
 
 
+def _timestamp(loader: _PlainLoader, node: yaml.ScalarNode) -> object:
+    """Return the date that a value is, or the text where no calendar has it: one slip must not cost all keys."""
+    try:
+        return loader.construct_yaml_timestamp(node)
+    except (ValueError, OverflowError):
+        return node.value
+
+
+_PlainLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+
+
 def front_matter(text: str) -> FrontMatter:
     """Read the `---` … `---` block at the very start of a text; never raises.
 

@@ -43,6 +43,14 @@ class Flag(StrEnum):
     CONFLICT = "conflict-copy"
     """By its name a synchronising program made the file of two changes at once, or git left both between its marks:
     another version says it otherwise."""
+    DEPRECATED = "deprecated"
+    """Its front matter says `status: deprecated`: it is kept, and holds no longer."""
+    SUPERSEDED = "superseded"
+    """Its front matter says `status: superseded`: something else took its place."""
+    DRAFT = "draft"
+    """Its front matter says `status: draft`: nobody has looked over it."""
+    STALE = "stale"
+    """The day of its `stale_after` has come: it may not hold any more."""
 
 
 def text_flags(text: str) -> tuple[Flag, ...]:

@@ -34,12 +34,16 @@ class _Message(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 class Load(_Message, frozen=True):
-    """To the worker, first: which model and how. `context` bounds one text, or one pair, in tokens."""
+    """To the worker, first: which model and how. `context` bounds one text, or one pair, in tokens.
+
+    `gpu_layers` None leaves to llama.cpp how many layers a graphics card computes.
+    """
 
     model: str
     pooling: str
     context: int
     threads: int
+    gpu_layers: int | None = None
 
 
 class _Numbered(_Message, frozen=True):
@@ -81,10 +85,14 @@ class Cancel(_Numbered, frozen=True):
 
 
 class Ready(_Message, frozen=True):
-    """From the worker: the model is loaded. It gives as many numbers as `dimensions` for a text, or for a pair."""
+    """From the worker: the model is loaded. It gives as many numbers as `dimensions` for a text, or for a pair.
+
+    `offloads`: this build of llama.cpp can use a graphics card.
+    """
 
     dimensions: int
     context: int
+    offloads: bool = False
 
 
 class Failed(_Message, frozen=True):

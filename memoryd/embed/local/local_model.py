@@ -237,13 +237,14 @@ class LlamaWorker(WorkerKeeper[Vector]):
         threads: int,
         idle_unload: timedelta,
         context: int | None = None,
+        gpu_layers: int | None = None,
         query_timeout: timedelta = QUERY_TIMEOUT,
         document_timeout: timedelta = timedelta(seconds=120),
         load_timeout: timedelta = timedelta(seconds=120),
         command: Command = EMBEDDING_COMMAND,
         retry: Retry | None = None,
     ) -> None:
-        order = Load(str(model), family.pooling, min(family.context, context or family.context), threads)
+        order = Load(str(model), family.pooling, min(family.context, context or family.context), threads, gpu_layers)
         run = WorkerRun(
             order=order,
             job=_job(identity.dimensions),
@@ -265,6 +266,7 @@ class LlamaWorker(WorkerKeeper[Vector]):
         threads: int = 1,
         idle_unload: timedelta,
         context: int | None = None,
+        gpu_layers: int | None = None,
         query_timeout: timedelta = QUERY_TIMEOUT,
     ) -> Self:
         """Run a model as its own header says. Blocks to hash it; raises ModelError if it is none."""
@@ -278,6 +280,7 @@ class LlamaWorker(WorkerKeeper[Vector]):
             threads=threads,
             idle_unload=idle_unload,
             context=context,
+            gpu_layers=gpu_layers,
             query_timeout=query_timeout,
         )
 
@@ -331,7 +334,8 @@ def _job(dimensions: int) -> WorkerJob[Vector]:
 
 
 class LocalSettings(Struct, frozen=True):
-    """Which model, and how the worker runs it. `threads` and `context` are numbers of threads and tokens.
+    """Which model, and how the worker runs it. `threads`, `context` and `gpu_layers` are numbers of threads, tokens and
+    layers.
 
     An instruction stands before the text, or around it if it holds `{text}`; None means the model's own.
     """
@@ -340,6 +344,7 @@ class LocalSettings(Struct, frozen=True):
     threads: int
     idle_unload: timedelta
     context: int | None = None
+    gpu_layers: int | None = None
     query_instruction: str | None = None
     document_instruction: str | None = None
 
@@ -379,4 +384,5 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
             threads=settings.threads,
             idle_unload=settings.idle_unload,
             context=settings.context,
+            gpu_layers=settings.gpu_layers,
         )

@@ -63,6 +63,8 @@ class WorkerConnection(Generic[Reply]):
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, job: WorkerJob[Reply]) -> None:
         self.has_answered = False
+        self.offloads = False
+        """Whether this build of llama.cpp can use a graphics card; known once the model is loaded."""
         self._reader = reader
         self._writer = writer
         self._job = job
@@ -88,6 +90,7 @@ class WorkerConnection(Generic[Reply]):
             raise ValueError(f"{type(message).__name__} instead of Ready")
         if wrong := self._job.misfit(message):
             raise ModelError(f"cannot load model {order.model}: {wrong}")
+        self.offloads = message.offloads
 
     async def ask(
         self, requests: Sequence[WorkerRequest], on_reply: OnReply[Reply] | None = None

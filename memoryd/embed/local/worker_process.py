@@ -209,6 +209,10 @@ class WorkerState(Struct, frozen=True):
     last_error: str | None
     is_given_up: bool = False
     """Whether it failed so often that only a probe now and then is tried."""
+    gpu_layers: int | None = None
+    """How many layers a graphics card was asked to compute; None: as many as fit."""
+    offloads: bool | None = None
+    """Whether this build of llama.cpp can use one; None: no model was loaded yet."""
 
 
 class WorkerKeeper(Generic[Reply]):
@@ -226,6 +230,7 @@ class WorkerKeeper(Generic[Reply]):
         self._has_ended = False
         self._failure: MemorydError | None = None
         self._tried_file: tuple[int, ...] | None = None
+        self._offloads: bool | None = None
 
     def state(self) -> WorkerState:
         """Return what status shows; cheap."""
@@ -237,6 +242,8 @@ class WorkerKeeper(Generic[Reply]):
             restarts=max(0, self._lives - 1),
             last_error=str(self._failure) if self._failure else None,
             is_given_up=self.is_given_up,
+            gpu_layers=self._kept.order.gpu_layers,
+            offloads=self._offloads,
         )
 
     @property
@@ -310,6 +317,9 @@ class WorkerKeeper(Generic[Reply]):
     def _note_loaded(self, connection: WorkerConnection[Reply]) -> None:
         self._step(WorkerEvent.LOADED)
         log.info("model loaded", job=self._name, model=self._kept.model.name, pid=self._life and self._life.pid)
+        if self._offloads is None and self._kept.order.gpu_layers and not connection.offloads:
+            log.warning("no graphics card is used: llama-cpp-python is built without one", job=self._name)
+        self._offloads = connection.offloads
         # nobody waits for it if who asked was refused because of the back-off
         if self._start is not None:
             self._start.set_result(connection)

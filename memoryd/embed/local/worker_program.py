@@ -118,7 +118,8 @@ def serve(descriptor: int, load: Callable[[Load, Callable[[], bool]], LoadedMode
         send(connection, Failed(str(exc)))
         return
     Thread(target=_listen, args=(connection, lanes), daemon=True).start()
-    send(connection, Ready(model.dimensions, model.context))
+    offloads = bool(library().llama_supports_gpu_offload())
+    send(connection, Ready(model.dimensions, model.context, offloads))
     while True:
         request, is_cancelled = lanes.take()
         send(connection, NoResult(request.id, "cancelled") if is_cancelled else model.answer(request))
@@ -262,6 +263,8 @@ class LlamaModel:
             raise LoadError("no such file")
         self.library.llama_backend_init()
         parameters = self.library.llama_model_default_params()
+        if order.gpu_layers is not None:
+            parameters.n_gpu_layers = order.gpu_layers
         model = self.library.llama_model_load_from_file(os.fsencode(order.model), parameters)
         if not model:
             raise LoadError(self._errors.reason())
@@ -276,6 +279,9 @@ class LlamaModel:
         parameters.pooling_type = pooling
         parameters.embeddings = True
         parameters.no_perf = True
+        if order.gpu_layers == 0:
+            # else a card computes what is large, and needs memory for it
+            parameters.offload_kqv = parameters.op_offload = False
         if may_end:
             parameters.abort_callback = self._abort
         context = self.library.llama_init_from_model(self.model, parameters)

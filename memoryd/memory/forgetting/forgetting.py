@@ -31,7 +31,7 @@ from memoryd.domain.memories.changes.forgetting import (
 )
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import ENTITY_PAGES
-from memoryd.domain.memories.kinds import WrittenBy
+from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
@@ -276,6 +276,21 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         if unfinished:
             raise StoreUnavailable(unfinished[0])
         await self._finished(hashes)
+
+    async def take_out_again(self, memories: Mapping[MemoryId, str], fresh: Set[MemoryId]) -> None:
+        """Take memories (id and text, if one is known) out that were forgotten on another machine, or came back since.
+
+        Those that are not `fresh` go where a note states them; raises what `forget` does.
+        """
+        async with self.planner.journal.alone():
+            # what is just being forgotten here, perhaps so that it can be undone, is gone now
+            if why := await self.planner.indexes.follow():
+                raise StoreUnavailable(why)
+            standing = (await self.planner.book.now()).own.memories
+            due = [(one, text) for one, text in memories.items() if one in fresh or one in standing]
+            if due:
+                await self.tombstones.begin(due, tells=False)
+        await self.finish()
 
     async def _finished(self, hashes: Set[bytes]) -> None:
         await self.tombstones.finish(hashes)

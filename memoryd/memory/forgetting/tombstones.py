@@ -9,15 +9,17 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Awaitable, Callable, Iterable, Set
 from pathlib import Path
 from typing import Final
 
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parsed, rendered
-from memoryd.errors import StoreUnavailable
+from memoryd.domain.memories.machines import MIN_SECRET, machine_key
+from memoryd.errors import ConfigError, StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.store.ledger.forgotten import TombstoneRows
+from memoryd.store.ledger.machines import MachineRows, TombstoneState
 
 FOLDER: Final = ".memory"
 MIRROR: Final = "forgotten"
@@ -28,11 +30,21 @@ _TRIES: Final = 20
 
 
 class TombstoneStore:
-    """The tombstones of one workspace. `key_file` names the key of its ledger, which is made with the first of them."""
+    """The tombstones of one workspace. `key_file` names the key of its ledger, which is made with the first of them.
+
+    `machines` tells those of other machines on the same folder, and knows theirs.
+    """
 
     def __init__(
-        self, *, rows: TombstoneRows, workspace: Path, key_file: Path, clock: Callable[[], float] = time.time
+        self,
+        *,
+        rows: TombstoneRows,
+        workspace: Path,
+        key_file: Path,
+        machines: "MachineTombstones | None" = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        self.machines = machines
         self._rows = rows
         self._mirror = workspace / FOLDER / MIRROR
         self._key_file = key_file
@@ -43,21 +55,26 @@ class TombstoneStore:
     async def all(self) -> Tombstones:
         """Return what is forgotten; none where nothing ever was. Raises StoreError."""
         key = await asyncio.to_thread(self._key)
+        told = Tombstones() if self.machines is None else await self.machines.all()
         if not key:
-            return Tombstones()
-        return Tombstones(key, frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes))
+            return told
+        own = frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes)
+        return Tombstones(key, own | told.hashes, (told.key,) if told.key else ())
 
     async def pending(self) -> Set[bytes]:
         """Return the hashes of what may still stand somewhere, for a kill came in between; raises StoreError."""
         return frozenset(one for one, is_pending in (await self._rows.all()).items() if is_pending)
 
-    async def begin(self, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
+    async def begin(self, memories: Iterable[tuple[str, str]], *, tells: bool = True) -> frozenset[bytes]:
         """Note that these memories (id and text) are being forgotten, and return their hashes.
 
-        Raises StoreError, Denied: then nothing may be taken out yet, for nothing would finish it.
+        Of one without a text it is the id alone. The other machines are told, unless they said so. Raises StoreError,
+        Denied: then nothing may be taken out yet, for nothing would finish it.
         """
-        stones = Tombstones(await asyncio.to_thread(self._create_key))
-        hashes = frozenset(one for memory in memories for one in stones.of(*memory))
+        stones, named = Tombstones(await asyncio.to_thread(self._create_key)), list(memories)
+        hashes = _hashes_of(stones, named)
+        if self.machines is not None and tells:
+            await self.machines.tell(named, self._clock(), is_forgotten=True)
         await self._rows.put(hashes, self._clock(), is_pending=True)
         return hashes
 
@@ -73,6 +90,8 @@ class TombstoneStore:
         if not stones.hold(memory, text):
             return False
         hashes = stones.of(memory, text)
+        if self.machines is not None:
+            await self.machines.tell([(memory, text)], self._clock(), is_forgotten=False)
         await self._rows.drop(hashes)
         await asyncio.to_thread(self._write, lambda known: known - frozenset(hashes))
         return True
@@ -129,3 +148,52 @@ class TombstoneStore:
             replace_file(self._mirror, rendered(change(frozenset())).encode(), expected="absent", is_durable=True)
             return
         replace_file(self._mirror, rendered(change(known)).encode(), expected=before, is_durable=True)
+
+
+def _hashes_of(stones: Tombstones, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
+    return frozenset(one for id_, text in memories for one in (stones.of(id_, text) if text else (stones.name(id_),)))
+
+
+class MachineTombstones:
+    """What is forgotten on any of the machines on one folder, by hashes that their common secret keys.
+
+    `secret` gives it; raises ConfigError.
+    """
+
+    def __init__(self, rows: MachineRows, secret: Callable[[], str]) -> None:
+        self.rows = rows
+        self.on_told: Callable[[], Awaitable[None]] | None = None
+        """Has the others know, before anything is written into a note."""
+        self._secret = secret
+        self._key = b""
+
+    async def key(self) -> bytes:
+        """Return what hashes and lines are keyed with; raises StoreUnavailable where the secret cannot be read."""
+        if not self._key:
+            try:
+                secret = await asyncio.to_thread(self._secret)
+            except ConfigError as exc:
+                raise StoreUnavailable(f"memory.machines.secret: {exc}") from exc
+            if len(secret) < MIN_SECRET:
+                raise StoreUnavailable(f"memory.machines.secret has less than {MIN_SECRET} characters")
+            self._key = await asyncio.to_thread(machine_key, secret)
+        return self._key
+
+    async def all(self) -> Tombstones:
+        """Return what is forgotten; without the secret nothing, for its hashes say nothing then. Raises StoreError."""
+        states = await self.rows.tombstones()
+        with contextlib.suppress(StoreUnavailable):
+            if states:
+                return Tombstones(await self.key(), frozenset(one for one in states if states[one].is_forgotten))
+        return Tombstones()
+
+    async def tell(self, memories: Iterable[tuple[str, str]], now: float, *, is_forgotten: bool) -> None:
+        """Note for all machines that memories are forgotten, or remembered again; raises StoreError."""
+        hashes, known = _hashes_of(Tombstones(await self.key()), memories), await self.rows.tombstones()
+        # behind whatever a clock that was ahead has said of it
+        fresh = {one: max(now, known[one].at + 1e-3 if one in known else now) for one in hashes}
+        states = {one: TombstoneState(at, is_forgotten) for one, at in fresh.items()}
+        news = {one for one in states if one not in known or known[one].is_forgotten != is_forgotten}
+        await self.rows.put({one: states[one] for one in news})
+        if news and self.on_told is not None:
+            await self.on_told()

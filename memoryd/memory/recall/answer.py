@@ -17,6 +17,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
+from memoryd.domain.text.standing import STANDINGS
 from memoryd.memory.recall.query import (
     Recalled,
     RecalledEntity,
@@ -169,6 +170,7 @@ def because_of(item: RecalledItem, draft: RecallDraft) -> str:
         reasons.append("its words and meaning answer nothing: it stands behind what does")
     if is_conflict_copy(item.citation.path):
         reasons.append(COPY_BEHIND)
+    reasons += [STANDINGS[flag].because for flag in item.standing]
     if isinstance(item, RecalledMemory):
         reasons += _version_reasons(item)
     return "; ".join(reasons)

@@ -19,6 +19,7 @@ from memoryd.domain.memories.tiers import Tier
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import reciprocal, relative
+from memoryd.domain.text.sanitizing import Flag
 from memoryd.domain.text.words import query_terms
 from memoryd.memory.opinions import OpinionWithEvidence
 from memoryd.search.answer import Answer
@@ -104,6 +105,8 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     """The citation of what it was moved up to stand before; empty where it stands by its own worth."""
     because: str = ""
     tier: Tier = Tier.WORKING
+    standing: tuple[Flag, ...] = ()
+    """What the document of the line that is cited says of whether it holds."""
 
     @property
     def lead(self) -> CheckedSource:
@@ -133,6 +136,11 @@ class RecalledPassage(Struct, frozen=True):
     hit: Hit
     placed: RankedCandidate
     because: str = ""
+
+    @property
+    def standing(self) -> tuple[Flag, ...]:
+        """What its document says of whether it holds."""
+        return self.hit.decay.standing
 
     @property
     def evidence(self) -> Hit:

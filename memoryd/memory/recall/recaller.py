@@ -47,7 +47,7 @@ from memoryd.memory.usage import UsageCache
 from memoryd.search.arms import RECALL
 from memoryd.search.builtin import BuiltinSearch, Candidates
 from memoryd.search.file_check import CheckedRows, FileCheck
-from memoryd.search.hits import Hit, folded
+from memoryd.search.hits import Hit, folded, rested
 from memoryd.search.protocol import (
     BUILTIN,
     LEXICAL,
@@ -187,7 +187,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         # what is used now says nothing of what was known then
         turns_back = query.memory_filters.turns_back
         relevance = (lambda _memory: 1.0) if turns_back else self.usage.relevance(book, now)
-        made = CandidateMemories(eligible, ranking, asking, relevance)
+        made = CandidateMemories(eligible, ranking, asking, relevance, today=query.now.date())
         meant = reading.newest_about(book, ARM_DEPTH * query.limit) if reading else ()
         memories = made.all(query, meant)
         hits = await self._hits(query, eligible, ranking) if others is None else others.hits
@@ -230,7 +230,10 @@ class Recaller(Struct, frozen=True, kw_only=True):
             return []
         told = [rows[chunk] for chunk in wanted if chunk in rows]
         withdrawn, exclusions = self.index.withdrawn, query.exclusions
-        hits = [ranking.hit(row) for row in told if row.path not in withdrawn and not exclusions.holds(row)]
+        today = query.now.date()
+        hits = [
+            rested(ranking.hit(row), today) for row in told if row.path not in withdrawn and not exclusions.holds(row)
+        ]
         return folded(hits, query.now.tzinfo or query.filters.zone)
 
     async def _found_here(

@@ -16,6 +16,7 @@ from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import path_flags
+from memoryd.domain.text.standing import without_standing
 from memoryd.store.database_file import file_stat_of, reads, stored_stat, writes
 from memoryd.store.index.memories import put_memories
 from memoryd.store.index.passages import ChunkRow, Counts, PassageRow
@@ -124,7 +125,7 @@ DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE
 """
 _SELECT_ROWS = """
 SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
-       f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker
+       f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker, f.flags
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _SELECT_CHUNKS = "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?"
@@ -247,11 +248,11 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
 
 def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
     number, path, source, start, end, heading, text = chunk
-    *stat, read_at_ns, sha256, chunker = file
+    *stat, read_at_ns, sha256, chunker, flags = file
     known = Known(file_stat_of(*stat), read_at_ns, sha256)
     mtime_ns = known.stat.mtime_ns
     return ChunkRow(
-        number, conversation_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker
+        number, conversation_path(path), Source(source), start, end, heading, text, mtime_ns, known, chunker, flags
     )
 
 
@@ -292,7 +293,10 @@ class Documents(IndexTable):
     def flagged(self, db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
         """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
         rows = db.execute(_SELECT_FLAGGED, (CONFLICT_MARK,))
-        named = ((path, ", ".join(dict.fromkeys(filter(None, (flags, *path_flags(path)))))) for path, flags in rows)
+        named = (
+            (path, ", ".join(dict.fromkeys(filter(None, (without_standing(flags), *path_flags(path))))))
+            for path, flags in rows
+        )
         return list(islice((one for one in named if one[1]), limit))
 
     @reads

@@ -23,6 +23,7 @@ class FileVersion(NamedTuple):
     chunker: str
     read_at_ns: int
     mtime_ns: int
+    flags: str
 
 
 class MemoryLine(NamedTuple):
@@ -57,7 +58,7 @@ _SCOPED = "SELECT chunk_id, scope FROM scoped_chunks"
 _COUNT_OF_FILE = "UPDATE files SET memories = ?1 WHERE id = ?2 AND memories <> ?1"
 _DROP_PAGE = "DELETE FROM entity_pages WHERE file_id = ?"
 _PUT_PAGE = "INSERT INTO entity_pages (file_id, name, aliases) VALUES (?, ?, ?)"
-_VERSIONS = "SELECT id, path, sha256, chunker, read_at_ns, mtime_ns FROM files WHERE memories > 0 ORDER BY id"
+_VERSIONS = "SELECT id, path, sha256, chunker, read_at_ns, mtime_ns, flags FROM files WHERE memories > 0 ORDER BY id"
 _LINES = """
 SELECT c.id, m.memory, c.start_line, c.end_line, c.text
 FROM chunks c JOIN memory_chunks m ON m.chunk_id = c.id WHERE c.file_id = ? ORDER BY c.ordinal

@@ -26,6 +26,8 @@ class ChunkRow(Struct, frozen=True):
     """What its document was when this was read of it; None: nobody kept that."""
     chunker: str | None = None
     """By which rules that was cut, and found to be public; None: by those of today."""
+    flags: str = ""
+    """The marks of its document: how it was read, and whether it says that it holds."""
 
 
 class PassageRow(NamedTuple):

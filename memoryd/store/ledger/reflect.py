@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
+from memoryd.domain.memories.machines import TimedStep
 from memoryd.domain.memories.reflect.opinions import Label, Step, chained
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
 from memoryd.store.database_file import reads, writes
@@ -21,6 +22,7 @@ from memoryd.store.ledger.ledger import WorkspaceRows, erases
 _EPOCH: Final = date(1970, 1, 1)
 _STEP_COLUMNS: Final = "opinion, evidence, label, labelled_by, evidence_day, run, base, before, after"
 _ALL_STEPS: Final = f"SELECT {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
+_TIMED_STEPS: Final = f"SELECT at, {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
 _OF: Final = f"""
 SELECT {_STEP_COLUMNS} FROM opinion_steps
 WHERE workspace = ? AND opinion IN (SELECT value FROM json_each(?)) ORDER BY id
@@ -67,11 +69,27 @@ class OpinionSteps(WorkspaceRows):
     def _add(self, db: apsw.Connection, steps: Iterable[Step], at: float) -> int:
         added = 0
         for step in steps:
-            day = (step.day - _EPOCH).days
-            values = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
-            db.execute(_ADD, (self._workspace, at, *values, step.base, step.before, step.after))
-            added += db.changes()
+            added += self._insert(db, step, at)
         return added
+
+    def _insert(self, db: apsw.Connection, step: Step, at: float) -> int:
+        day = (step.day - _EPOCH).days
+        values = (step.opinion, step.evidence, step.label, step.labelled_by, day, step.run)
+        db.execute(_ADD, (self._workspace, at, *values, step.base, step.before, step.after))
+        return db.changes()
+
+    @reads
+    def timed(self, db: apsw.Connection) -> Sequence[TimedStep]:
+        """Return all steps with the times at which they were made, in that order."""
+        rows = db.execute(_TIMED_STEPS, (self._workspace,))
+        return [TimedStep(_step(values), at) for at, *values in rows]
+
+    @writes
+    def put_joined(self, db: apsw.Connection, opinion: MemoryId, steps: Sequence[TimedStep]) -> None:
+        """Put the steps that all machines made of an opinion in the place of those of this one."""
+        db.execute("DELETE FROM opinion_steps WHERE workspace = ? AND opinion = ?", (self._workspace, opinion))
+        for one in steps:
+            self._insert(db, one.step, one.at)
 
     @erases
     def forget(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:

@@ -90,22 +90,23 @@ MAX_USAGE_ROWS: Final = 200_000
 """Memories of one workspace."""
 
 _ALL: Final = """
-SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned FROM usage
+SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere FROM usage
 WHERE workspace = ? ORDER BY memory LIMIT ?
 """
 _PUT_USAGE: Final = """
 INSERT INTO usage
-(workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, missing_since)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
+(workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere,
+missing_since)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
 ON CONFLICT (workspace, memory) DO UPDATE SET access_count = excluded.access_count, touched_at = excluded.touched_at,
 tier = excluded.tier, judged_at = excluded.judged_at, importance = excluded.importance, is_pinned = excluded.is_pinned,
-is_earned = excluded.is_earned, missing_since = NULL
+is_earned = excluded.is_earned, elsewhere = excluded.elsewhere, missing_since = NULL
 """
 _NAMES: Final = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
 _MARK: Final = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
 _DROP_USAGE: Final = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
 
-UsageValues = tuple[str, int, float | None, str, float, float, int, int]
+UsageValues = tuple[str, int, float | None, str, float, float, int, int, int]
 
 
 class UsageRows(WorkspaceRows):
@@ -161,14 +162,14 @@ class UsageRows(WorkspaceRows):
 
 
 def _usage(values: UsageValues) -> tuple[MemoryId, Usage]:
-    memory, count, touched_at, tier, judged_at, importance, is_pinned, is_earned = values
+    memory, count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere = values
     judged = Judged(judged_at, importance, bool(is_pinned))
-    return MemoryId(memory), Usage(count, touched_at, Tier(tier), judged, bool(is_earned))
+    return MemoryId(memory), Usage(count, touched_at, Tier(tier), judged, bool(is_earned), elsewhere)
 
 
 def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | int | None, ...]:
     judged = usage.judged
     if judged is None:
         return ()
-    judgement = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned))
+    judgement = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned), usage.elsewhere)
     return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *judgement)

@@ -23,7 +23,7 @@ def keys_in(raw: object, prefix: str = "") -> Iterator[str]:
     if isinstance(raw, list):
         for item in raw:
             yield from keys_in(item, prefix)
-    elif isinstance(raw, dict) and not prefix.endswith(("headers.", "apiKey.")):
+    elif isinstance(raw, dict) and not prefix.endswith(("headers.", "apiKey.", "secret.")):
         for key, value in raw.items():
             path = f"{prefix}{'*' if prefix == 'models.providers.' else key}"
             if not path.endswith("*"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.cli.local.init_choices import file_text
+from memoryd.cli.local.init import file_text
 from memoryd.config.loading.load import Loaded, loaded_of
 from memoryd.config.loading.raw import ConfigText, parse
 from memoryd.domain.embedding import (

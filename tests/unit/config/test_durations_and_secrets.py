@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from memoryd.config.providers import LocalSection, RemoteSection
 from memoryd.config.section import format_duration, parse_duration, parse_secret
@@ -83,3 +84,10 @@ def test_anything_else_is_no_secret(value: object) -> None:
 def test_automatic_context_size_means_the_models_own() -> None:
     assert LocalSection.model_validate({"contextSize": "auto"}).context_size is None
     assert LocalSection.model_validate({"contextSize": 2048}).context_size == 2048
+
+
+def test_layers_on_a_graphics_card_are_a_number_or_automatic() -> None:
+    assert LocalSection.model_validate({"gpuLayers": "auto"}) == LocalSection()
+    assert LocalSection.model_validate({"gpuLayers": 0}).gpu_layers == 0
+    with pytest.raises(ValidationError):
+        LocalSection.model_validate({"gpuLayers": -1})

@@ -63,6 +63,11 @@ def test_copy_of_a_conflict_is_known_by_its_name(mark: str) -> None:
         assert path_flags(copy) == (Flag.CONFLICT,)
 
 
+def test_copy_of_a_copy_has_the_same_original() -> None:
+    copy = "memory/x (conflicted copy 2026-01-01 120000).sync-conflict-20260102-080000-ABCDEFG.md"
+    assert original_of(copy) == "memory/x.md"
+
+
 @pytest.mark.parametrize(
     "name", ["memory/conflict.md", "memory/x 2.md", "memory/x-laptop.md", "memory/of conflicted copy.md", "x (1).md"]
 )

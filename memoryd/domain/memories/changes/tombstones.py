@@ -42,30 +42,34 @@ _CHINESE_BEFORE: Final = expression(r"\A(?:你好|您好|大家好|嗨|哈喽|�
 
 
 class Tombstones(Struct, frozen=True):
-    """The hashes of what is forgotten, and the key (32 bytes) that they are made with."""
+    """The hashes of what is forgotten, and the key (32 bytes) that they are made with, or one of the `others`."""
 
     key: bytes = b""
     hashes: Set[bytes] = frozenset()
+    others: tuple[bytes, ...] = ()
 
     def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
         """Return the hashes of a memory, by its id, by its text, and by the words of that."""
-        return *self._exact(memory, text), self._hash("words", _run(bare_words(text)))
+        said = self._hash("text", normalized_statement(text))
+        return self.name(memory), said, self._hash("words", _run(bare_words(text)))
+
+    def name(self, memory: str) -> bytes:
+        """Return the hash of a memory by its id alone."""
+        return self._hash("id", memory)
 
     def hold(self, memory: str, text: str) -> bool:
         """Tell whether this memory, or one that says the same, is forgotten."""
-        return bool(self.hashes) and not self.hashes.isdisjoint(self._exact(memory, text))
+        return self.hold_id(memory) or self._has("text", normalized_statement(text))
 
     def hold_part_of(self, text: str) -> bool:
         """Tell whether something forgotten is all that a text says, or one or several clauses of it in a row."""
         if not self.hashes:
             return False
-        if self._hash("text", normalized_statement(text)) in self.hashes:
+        if self._has("text", normalized_statement(text)):
             return True
         parts = filter(None, map(bare_words, parts_of(text)))
         # of what was forgotten before there was one of the words, the other hash may be of the same
-        return any(
-            self._hash("words", _run(one)) in self.hashes or self._hash("text", one) in self.hashes for one in parts
-        )
+        return any(self._has("words", _run(one)) or self._has("text", one) for one in parts)
 
     def cut_from(self, text: str) -> str:
         """Return a text with `[forgotten]` where something forgotten stands in it as whole words in a row."""
@@ -74,16 +78,17 @@ class Tombstones(Struct, frozen=True):
         words = list(_SIGN_OR_WORD.finditer(text))
         pieces, at, first = list[str](), 0, 0
         while first < len(words):
-            behind = self._end_of_forgotten(words[first : first + _ROW_WORDS])
+            row = words[first : first + _ROW_WORDS]
+            behind = max(self._end_of_forgotten(key, row) for key in (self.key, *self.others))
             if behind:
                 pieces += [text[at : words[first].start()], FORGOTTEN]
                 at = words[first + behind - 1].end()
             first += behind or 1
         return "".join([*pieces, text[at:]])
 
-    def _end_of_forgotten(self, words: Sequence[re.Match[str]]) -> int:
+    def _end_of_forgotten(self, key: bytes, words: Sequence[re.Match[str]]) -> int:
         """Return how many of the words, from the first, are something forgotten: the most that are; 0 for none."""
-        made, chars, length = hmac.new(self.key, b"words\0", sha256), 0, 0
+        made, chars, length = hmac.new(key, b"words\0", sha256), 0, 0
         for count, word in enumerate(words, start=1):
             run = word[0].casefold()
             made.update(run.encode("utf-8", "surrogatepass"))
@@ -94,14 +99,18 @@ class Tombstones(Struct, frozen=True):
 
     def hold_id(self, memory: str) -> bool:
         """Tell whether this very memory is forgotten."""
-        return bool(self.hashes) and self._hash("id", memory) in self.hashes
+        return self._has("id", memory)
 
-    def _exact(self, memory: str, text: str) -> tuple[bytes, bytes]:
-        return self._hash("id", memory), self._hash("text", normalized_statement(text))
+    def _has(self, kind: str, value: str) -> bool:
+        keys = (self.key, *self.others) if self.hashes else ()
+        return any(_hash(key, kind, value) in self.hashes for key in keys)
 
     def _hash(self, kind: str, value: str) -> bytes:
-        message = f"{kind}\0{value}".encode("utf-8", "surrogatepass")
-        return hmac.new(self.key, message, sha256).digest()[:HASH_BYTES]
+        return _hash(self.key, kind, value)
+
+
+def _hash(key: bytes, kind: str, value: str) -> bytes:
+    return hmac.new(key, f"{kind}\0{value}".encode("utf-8", "surrogatepass"), sha256).digest()[:HASH_BYTES]
 
 
 def parsed(text: str) -> frozenset[bytes]:

@@ -1,0 +1,1 @@
+"""Reads what other programs keep, for an import: a table of sources, and what all of them become."""

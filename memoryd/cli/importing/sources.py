@@ -1,0 +1,235 @@
+"""What other programs keep: one row for each of them, and what it becomes here.
+
+The shapes are those of mem0's `get_all`, of claude-mem's database and its export, of the exports of ChatGPT and Claude,
+and of folders of Markdown: https://github.com/mem0ai/mem0, https://github.com/thedotmack/claude-mem,
+https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memoryd.cli.importing.json_files import Object, first_of, json_entries, list_of, named, object_of
+from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
+from memoryd.cli.importing.members import UnreadableExportError, opened_members
+from memoryd.domain.expressions import expression
+from memoryd.errors import InvalidRequest
+
+_LISTED: Final = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
+"""How ChatGPT shows a memory to its model."""
+_OF_PROJECTS: Final = expression(r"(?:^|/)projects(?:/[^/]*|[^/]*)\.json$")
+_NO_NAME: Final = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
+
+
+class ImportSource(Struct, frozen=True):
+    """A program, what of it is read, what that becomes, and what is left there."""
+
+    takes: str
+    becomes: str
+    leaves: str
+    read: Callable[[Path], Iterator[ImportLine]]
+
+
+def entries(path: Path, *, of: str) -> Iterator[ImportLine]:
+    """Yield what a program keeps, each once; raises InvalidRequest where there is nothing of it, or it is damaged."""
+    seen: dict[object, str] = {}
+    number = 0
+    for number, line in enumerate(SOURCES[of].read(path), start=1):
+        said = _said(line)
+        yield replace(line, number=number, same_as=seen.get(said, ""))
+        if said:
+            seen.setdefault(said, line.where)
+    if not number:
+        raise InvalidRequest(f"there is nothing of {of} in {path}", hint=f"give {SOURCES[of].takes}")
+
+
+def _said(line: ImportLine) -> object:
+    """Return by what two lines say the same, None for one that says nothing."""
+    if line.memory is not None:
+        return line.memory["text"].strip(), line.memory["kind"], *line.memory["entities"]
+    return None if line.note is None else line.note["text"]
+
+
+def _mem0(path: Path) -> Iterator[ImportLine]:
+    ids = dict[object, str]()
+    with opened_members(path) as files:
+        for one in json_entries(named(files), Object, "results", "memories"):
+            yield one if isinstance(one, ImportLine) else _mem0_entry(*one, ids)
+
+
+def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
+    text, key = first_of(one, "memory", "data", "text"), str(one.get("id"))
+    if one.get("id") and ids.setdefault(key, str(text)) != str(text):
+        return ImportLine(0, trouble=f"another memory has its id, {key[:40]}", where=where)
+    user = one.get("user_id")
+    is_name = isinstance(user, str) and user.replace(" ", "").isalpha() and user not in ("user", "default")
+    when = first_of(one, "created_at", "updated_at")
+    return memory_line(where, text, when, source="mem0", about=user if is_name else None)
+
+
+def _claude_mem(path: Path) -> Iterator[ImportLine]:
+    # here: only this one needs the room of databases
+    from memoryd.cli.importing.claude_mem import observations
+
+    return observations(path)
+
+
+class _Content(Struct):
+    parts: list[Any] = []
+    model_set_context: str | None = None
+
+
+class _Message(Struct):
+    recipient: str | None = None
+    create_time: Any = None
+    content: _Content | None = None
+
+
+class _Node(Struct):
+    message: _Message | None = None
+
+
+class _Chat(Struct):
+    mapping: dict[str, _Node] = {}
+
+    def messages(self) -> Iterator[tuple[_Message, _Content]]:
+        """Yield what was said, in no order of the tree, which may lead in a circle: each message has its time."""
+        for message in (node.message for node in self.mapping.values()):
+            if message is not None and message.content is not None:
+                yield message, message.content
+
+
+def _chatgpt(path: Path) -> Iterator[ImportLine]:
+    with opened_members(path) as files:
+        for saved in json_entries(named(files, "memor"), Object, "memories", "results"):
+            yield saved if isinstance(saved, ImportLine) else _chatgpt_entry(*saved)
+        shown: tuple[float, str, str] = (0.0, "", "")
+        for chat in json_entries(named(files, "conversations"), _Chat):
+            if isinstance(chat, ImportLine):
+                yield chat
+                continue
+            where, said = chat
+            for message, content in said.messages():
+                when = message.create_time
+                if message.recipient == "bio":
+                    text = "\n".join(part for part in content.parts if isinstance(part, str))
+                    yield memory_line(where, text, when, source="chatgpt")
+                elif listed := content.model_set_context:
+                    shown = max(shown, (when if isinstance(when, float) else 0.0, where, listed))
+        rows = (_LISTED.fullmatch(line.strip()) for line in shown[2].splitlines())
+        yield from (memory_line(shown[1], row["text"], row["day"], source="chatgpt") for row in rows if row)
+
+
+def _chatgpt_entry(where: str, one: Object) -> ImportLine:
+    if one.get("enabled") is False:
+        return ImportLine(0, trouble="it is switched off there", where=where)
+    when = first_of(one, "created_at", "create_time", "created_timestamp", "updated_at")
+    return memory_line(where, first_of(one, "content", "memory", "text"), when, source="chatgpt")
+
+
+def _claude(path: Path) -> Iterator[ImportLine]:
+    with opened_members(path) as files:
+        names: dict[str, str] = {}
+        # all of them in one file, or one file for each
+        for project in json_entries((one for one in files if _OF_PROJECTS.search(one.name)), Object):
+            yield from [project] if isinstance(project, ImportLine) else _of_project(*project, names)
+        for held in json_entries(named(files, "memories"), Object):
+            yield from [held] if isinstance(held, ImportLine) else _of_memory(*held, names)
+
+
+def _of_project(where: str, project: Object, names: dict[str, str]) -> Iterator[ImportLine]:
+    name = names[str(project.get("uuid"))] = str(project.get("name") or project.get("uuid") or "project")
+    folder, given = f"projects/{safe_name(name)}", [project.get("description"), project.get("prompt_template")]
+    if text := "\n\n".join(one for one in given if isinstance(one, str) and one.strip()):
+        yield _page(where, f"{folder}/instructions.md", name, text, project.get("created_at"))
+    for number, document in enumerate(map(object_of, list_of(project.get("docs"))), start=1):
+        title = str(document.get("filename") or f"document {number}")
+        held, at = document.get("content"), f"{where}, document {number}"
+        yield _page(at, f"{folder}/{safe_name(title)}.md", title, held, document.get("created_at"))
+
+
+def _of_memory(where: str, held: Object, names: dict[str, str]) -> Iterator[ImportLine]:
+    if text := held.get("conversations_memory"):
+        yield _page(where, "memory.md", "What Claude remembers", text, None)
+    for key, text in object_of(held.get("project_memories")).items():
+        name = names.get(key, key)
+        yield _page(f"{where}, project {key}", f"projects/{safe_name(name)}/memory.md", name, text, None)
+
+
+def _page(where: str, path: str, title: str, text: object, when: object) -> ImportLine:
+    """Return a page that an export holds as text, under a front matter that says whence it is."""
+    if not isinstance(text, str) or not text.strip():
+        return ImportLine(0, trouble="it says nothing", where=where)
+    at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
+    source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
+    head = f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"
+    return note_line(where, path, (head + text.strip() + "\n").encode("utf-8", "replace"), source="claude")
+
+
+def safe_name(name: str) -> str:
+    """Return a name as a file may have it, on every system."""
+    return _NO_NAME.sub("-", name).strip("-. ")[:80] or "untitled"
+
+
+def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[ImportLine]:
+    """Yield the Markdown of a folder; `only` says below which names, where others are no memory."""
+    with opened_members(path) as members:
+        for member in members:
+            parts = member.name.replace("\\", "/").split("/")
+            if not parts[-1].lower().endswith(".md") or any(part.startswith(".") and part != ".." for part in parts):
+                continue
+            if only and parts[0] not in only and parts[1:2] not in [[name] for name in only]:
+                continue
+            if ".." in parts or "" in parts:
+                yield ImportLine(0, trouble="its path leads out of the folder", where=member.name)
+                continue
+            try:
+                yield note_line(member.name, "/".join(parts), member.read(LINE_BYTES_MAX), source=source)
+            except UnreadableExportError as exc:
+                yield ImportLine(0, trouble=str(exc), where=member.name)
+
+
+_LINKS: Final = "pictures and other files; links stay as they are written"
+SOURCES: Final = {
+    "mem0": ImportSource("a JSON file of what get_all or an export of mem0 gave", "memories", "its vectors", _mem0),
+    "claude-mem": ImportSource(
+        "~/.claude-mem, its claude-mem.db, or the JSON file of its export",
+        "memories, of observations and summaries of sessions",
+        "prompts and its vectors",
+        _claude_mem,
+    ),
+    "basic-memory": ImportSource(
+        "the folder of a project, or a zip archive of it",
+        "notes",
+        "its database, which it makes of the notes",
+        partial(_notes, source="basic-memory"),
+    ),
+    "chatgpt": ImportSource(
+        "the zip archive of the data export, or its folder",
+        "memories: saved ones, and what a chat gave to be remembered",
+        "conversations: what was said is no memory",
+        _chatgpt,
+    ),
+    "claude": ImportSource(
+        "the zip archive of the data export, or its folder",
+        "notes: what Claude remembers, and instructions and documents of projects",
+        "conversations: what was said is no memory",
+        _claude,
+    ),
+    "obsidian": ImportSource(
+        "the folder of a vault, or a zip archive", "notes", _LINKS, partial(_notes, source="obsidian")
+    ),
+    "openclaw": ImportSource(
+        "a workspace; better still, name it as the workspace of an agent",
+        "notes, of MEMORY.md, USER.md and memory/",
+        "its SQLite index, which it makes of them",
+        partial(_notes, source="openclaw", only=("MEMORY.md", "memory.md", "USER.md", "memory")),
+    ),
+}
+"""By the name of --from; without one, lines of JSON are read, as `memoryctl export` writes them."""
+JSONL: Final = "jsonl"

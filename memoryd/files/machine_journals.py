@@ -1,0 +1,89 @@
+"""The journals of the machines on one folder, as files: read with bounds, and written for their owner alone."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from memoryd.domain.documents import is_conflict_copy
+from memoryd.domain.memories.machines import MACHINES, MachineEntry, entry_of, is_machine_journal
+from memoryd.files.writing import replace_file
+
+MAX_JOURNALS: Final = 64
+MAX_BYTES: Final = 8 * 2**20
+"""Of one journal; what is larger was not written by us."""
+AHEAD_SECONDS: Final = 86_400.0
+
+
+class MachineJournalFile(Struct, frozen=True):
+    """A journal as it was read: how many lines are no entries with our secret, and why it could not be read."""
+
+    path: Path
+    stamp: tuple[int, ...] = ()
+    entries: Sequence[MachineEntry] = ()
+    broken: int = 0
+    last: bytes = b""
+    """The last line that is an entry."""
+    refusal: str = ""
+
+    @property
+    def size(self) -> int:
+        return self.stamp[1] if self.stamp else 0
+
+    def problems(self, now: float) -> Iterator[str]:
+        """Say what its owner should look at, one sentence each."""
+        if self.refusal:
+            yield self.refusal
+        elif self.broken:
+            yield f"passed over, for they are cut or written with another secret: {self.broken:,} of its lines"
+        if any(one.at > now + AHEAD_SECONDS for one in self.entries):
+            yield "its machine's clock was more than a day ahead"
+        if is_conflict_copy(self.path.name):
+            yield "it is the copy of a conflict: two machines had one id; what it says counts, and it may be deleted"
+
+
+def read_journals(workspace: Path, key: bytes, known: Mapping[Path, MachineJournalFile]) -> list[MachineJournalFile]:
+    """Read the journals of all machines on a workspace, those that are as they were from `known`; raises OSError."""
+    folder = workspace / MACHINES
+    if folder.is_symlink() or folder.parent.is_symlink():
+        raise OSError(f"{folder} is a link")
+    try:
+        paths = sorted(one for one in folder.iterdir() if is_machine_journal(f"{MACHINES}/{one.name}"))
+    except FileNotFoundError:
+        return []
+    return [_read(one, key, known.get(one)) for one in paths[:MAX_JOURNALS]]
+
+
+def _read(path: Path, key: bytes, known: MachineJournalFile | None) -> MachineJournalFile:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            info = os.fstat(descriptor)
+            stamp = (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+            if known is not None and known.stamp == stamp:
+                return known
+            if not stat.S_ISREG(info.st_mode) or info.st_size > MAX_BYTES:
+                return MachineJournalFile(path, stamp, refusal="it is no file, or too large to be a journal of ours")
+            lines = file.read(MAX_BYTES).splitlines(keepends=True)
+    except OSError as exc:
+        return MachineJournalFile(path, refusal=f"it cannot be read: {exc.strerror}")
+    found = [(entry_of(line, key), line) for line in lines]
+    entries = [entry for entry, _line in found if entry is not None]
+    last = next((line for entry, line in reversed(found) if entry is not None), b"")
+    return MachineJournalFile(path, stamp, entries, len(lines) - len(entries), last)
+
+
+def write_journal(path: Path, data: bytes, *, is_anew: bool) -> None:
+    """Write a journal whole, or add to it, durably; raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if is_anew:
+        replace_file(path, data, is_durable=True)
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "ab") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)

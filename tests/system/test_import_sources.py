@@ -1,0 +1,210 @@
+"""`memoryctl import --from` under the real daemon: what other programs keep, taken in, refused by name, taken back."""
+
+import json
+import os
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+import pytest
+
+from memoryd.cli.importing.sources import JSONL, SOURCES
+from memoryd.domain.documents import IMPORTED
+from memoryd.domain.text.markdown import front_matter
+from memoryd.wire import Exit
+from tests.daemon import RunningDaemon
+from tests.imports_written import INJECTION, WRITERS, Written, said
+from tests.warm.programs import ran
+
+MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("sources")
+    (home / "one" / "memory").mkdir(parents=True)
+    (home / "one" / "memory" / "2025-09-01.md").write_text("# Monday\n\n## Retain\n- W @Peter: likes pears\n")
+    config = home / "config.json5"
+    section = {"memorySearch": {"provider": "none"}}
+    config.write_text(
+        json.dumps({"agents": {"defaults": section, "list": [{"id": "one", "workspace": str(home / "one")}]}})
+    )
+    with RunningDaemon(home, config, home / "one") as running:
+        running.client().sync()
+        yield running
+
+
+def typed(daemon: RunningDaemon, *arguments: str | Path, code: Exit = Exit.DONE) -> Any:
+    words = [*MEMORYCTL, *map(str, arguments), "--json"]
+    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    assert done.returncode == code, (arguments, done.stdout[-3000:], done.stderr[-3000:])
+    return json.loads(done.stdout)
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Return what lies below a folder, folders among it."""
+    return {str(one.relative_to(folder)): one.read_bytes() if one.is_file() else None for one in folder.rglob("*")}
+
+
+def check_told(done: Any, sample: Written) -> None:
+    told = {one["where"]: one["reason"] for one in done["lines"] if one["outcome"] == "refused"}
+    for place, reason in sample.refused.items():
+        given = [why for where, why in told.items() if where.endswith(place)]
+        assert len(given) == 1, (place, told)
+        assert reason in given[0], (place, given)
+    assert (done["added"], done["known"], done["refused"]) == (sample.added, sample.known, len(sample.refused))
+
+
+@pytest.mark.parametrize("source", [JSONL, *SOURCES])
+def test_what_another_program_keeps_is_taken_in_and_taken_back(
+    daemon: RunningDaemon, tmp_path: Path, source: str
+) -> None:
+    sample, workspace = WRITERS[source](tmp_path), daemon.home / "one"
+    given, before = tree(tmp_path), tree(workspace)
+    words = ("import", sample.path, "--from", source)
+    looked = typed(daemon, *words, "--dry-run", code=Exit.ERROR)
+    check_told(looked, sample)
+    assert looked["samples"]
+    assert tree(workspace) == before
+    done = typed(daemon, *words, code=Exit.ERROR)
+    check_told(done, sample)
+    again = typed(daemon, *words, code=Exit.ERROR)
+    assert (again["added"], again["changes"]) == (0, 0)
+    text = b"".join(value or b"" for value in tree(workspace).values())
+    assert b"sk-proj" not in text
+    assert b"never a memory" not in text
+    daemon.client().sync()
+    if looked["notes"]:
+        assert looked["notes"] == looked["added"]
+        assert all(path.startswith(IMPORTED) for path in tree(workspace).keys() - before.keys() - {IMPORTED[:-1]})
+    else:
+        found = daemon.client().recall(said(60), agent="one")["results"]
+        assert any(said(60) in one["content"] for one in found)
+        if source != JSONL:
+            assert f"tags={source}".encode() in text
+            assert b"from=import" in text
+    # nothing that is brought here pins itself, or is taken for what a person said
+    memories = daemon.client().export_memories(limit=1_000)["memories"]
+    assert not any(one["pinned"] for one in memories)
+    assert not any(one["text"] == "obey me" for one in memories)
+    undone = typed(daemon, "undo", "--run", done["run"])
+    assert len(undone["undone"]) == done["changes"]
+    assert tree(workspace) == before
+    assert {path: value for path, value in tree(tmp_path).items() if not path.endswith(("-shm", "-wal"))} == {
+        path: value for path, value in given.items() if not path.endswith(("-shm", "-wal"))
+    }
+    daemon.client().sync()
+
+
+def test_time_of_a_memory_is_the_day_on_which_it_was_said(daemon: RunningDaemon, tmp_path: Path) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_text(
+        json.dumps([{"id": "1", "memory": "likes sorrel", "created_at": "2024-02-29T12:00:00Z", "user_id": "bob"}])
+    )
+    done = typed(daemon, "import", file, "--from", "mem0")
+    assert "- note(from=import, tags=mem0) @bob: likes sorrel" in (daemon.home / "one/memory/2024-02-29.md").read_text()
+    typed(daemon, "undo", "--run", done["run"])
+
+
+def test_export_of_claude_mem_says_what_its_database_says(daemon: RunningDaemon, tmp_path: Path) -> None:
+    file = tmp_path / "export.json"
+    seen = {
+        "id": 9,
+        "project": "shop",
+        "type": "bugfix",
+        "title": "Pears rot",
+        "facts": ["cold helps"],
+        "created_at_epoch": 1.7e12,
+    }
+    file.write_text(
+        json.dumps({"observations": [seen], "summaries": [7], "prompts": [{"prompt_text": "never a memory"}]})
+    )
+    done = typed(daemon, "import", file, "--from", "claude-mem", "--dry-run", code=Exit.ERROR)
+    assert done["samples"] == ["2023-11-14 lesson Pears rot cold helps"]
+    assert done["refused"] == 1
+
+
+def test_what_is_nothing_of_a_program_is_told(daemon: RunningDaemon, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "no.zip").write_bytes(b"PK\x05\x06" + b"\0" * 18 + b"PK")
+    (tmp_path / "text.db").write_text("no database" * 200)
+    (tmp_path / "empty").mkdir()
+    for source in SOURCES:
+        for name in ("pipe", "no.zip", "text.db", "empty", "none"):
+            told = typed(daemon, "import", tmp_path / name, "--from", source, code=Exit.ERROR)["error"]["message"]
+            assert str(tmp_path / name) in told, (source, name, told)
+
+
+def test_bomb_and_encrypted_member_are_told(daemon: RunningDaemon, tmp_path: Path) -> None:
+    path = tmp_path / "vault.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.md", b"0" * (64 << 20))
+        archive.writestr("locked.md", "locked")
+        archive.writestr("good.md", "a good note")
+    data = bytearray(path.read_bytes())
+    for at in (data.index(b"locked.md") - 30 + 6, data.rindex(b"locked.md") - 46 + 8):
+        data[at] |= 1
+    path.write_bytes(data)
+    done = typed(daemon, "import", path, "--from", "obsidian", "--dry-run", code=Exit.ERROR)
+    reasons = {one["where"]: one["reason"] for one in done["lines"]}
+    assert done["added"] == 1
+    assert "longer than" in reasons["bomb.md"]
+    assert "encrypted" in reasons["locked.md"]
+
+
+def test_note_of_another_text_is_left_and_so_is_one_elsewhere(daemon: RunningDaemon) -> None:
+    client, run = daemon.client(), "d" * 32
+    notes = [
+        {"path": f"{IMPORTED}x/a.md", "text": "one\r\ntwo"},
+        {"path": f"{IMPORTED}x/a.md", "text": "another"},
+        {"path": "MEMORY.md", "text": "mine"},
+        {"path": f"{IMPORTED}../../MEMORY.md", "text": "mine"},
+        {"path": f"{IMPORTED}x/.hidden.md", "text": "mine"},
+        {"path": f"{IMPORTED}x/program.sh", "text": "mine"},
+        {"path": f"{IMPORTED}{'long' * 80}.md", "text": "mine"},
+    ]
+    reply = client.import_memories([], notes=notes, run=run)
+    assert [one["outcome"] for one in reply["notes"]] == ["added"] + ["refused"] * 6
+    assert (daemon.home / "one" / IMPORTED / "x" / "a.md").read_bytes() == b"one\ntwo"
+    client.undo(run=run)
+    assert not (daemon.home / "one" / IMPORTED).exists()
+
+
+def test_undo_takes_back_an_import_of_more_changes_than_a_page_has(daemon: RunningDaemon) -> None:
+    client, run = daemon.client(), "e" * 32
+    for part in range(2):
+        notes = [{"path": f"{IMPORTED}many/{part}-{one}.md", "text": f"note {part} {one}"} for one in range(600)]
+        assert len(client.import_memories([], notes=notes, run=run)["changes"]) == 600
+    client.timeout = 120
+    assert len(client.undo(run=run)["undone"]) == 1_200
+    assert not (daemon.home / "one" / IMPORTED).exists()
+
+
+def test_export_is_written_as_markdown_and_as_a_bundle(daemon: RunningDaemon, tmp_path: Path) -> None:
+    client, run = daemon.client(), "f" * 32
+    memory = {
+        "text": "hates plums\nand: [wears] clogs",
+        "kind": "preference",
+        "entities": ["Anna"],
+        "days": ["2025-09-02"],
+    }
+    client.import_memories([memory, {**memory, "text": INJECTION}], run=run)
+    typed(daemon, "export", tmp_path / "all.md", "--format", "markdown")
+    assert "\n## 2025-09-02\n\n- preference @Anna: hates plums\n" in (tmp_path / "all.md").read_text()
+    typed(daemon, "export", tmp_path / "all.zip", "--format", "okf")
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        names = [name for name in archive.namelist() if name != "index.md"]
+        assert archive.read("index.md").startswith(b'---\nokf_version: "0.2"\n---\n')
+        concepts = [archive.read(name).decode() for name in names]
+    assert len(concepts) == 3
+    wanted = next(one for one in concepts if "clogs" in one)
+    # every concept begins with a front matter that has a type, and no text gets out of it
+    values = front_matter(wanted).values
+    assert (values["type"], values["tags"]) == ("preference", ["Anna"])
+    assert values["title"] == "hates plums and:  wears  clogs"
+    assert values["sources"] == [{"resource": "memory/2025-09-02.md#L2-L3"}]
+    assert all(front_matter(one).values["type"] for one in concepts)
+    client.undo(run=run)

@@ -1,0 +1,297 @@
+"""One folder on two machines: use, pins, steps of opinions and what is forgotten come to agree, whatever carries it."""
+
+import json
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from memoryd.client import Client
+from memoryd.domain.memories.machines import MACHINES
+from tests.daemon import RunningDaemon
+from tests.machines import Carrier, machine
+from tests.system.test_memoryctl import memoryctl
+from tests.waiting import eventually
+
+LOG = "memory/2026-11-02.md"
+NOTE = """# Monday
+
+## Retain
+- W @Ada: The gauge at the weir reads 41
+- W @Ada: The herons nest on the island
+- O(c=0.6) @Ada: Prefers paper maps
+"""
+CANARY = "gauge at the weir"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[RunningDaemon, RunningDaemon, Carrier]]:
+    both = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
+    (both[0].workspace / LOG).write_text(NOTE)
+    carrier = Carrier(both[0].workspace, both[1].workspace)
+    carrier.carry()
+    for one in both:
+        one.start()
+        one.client().sync()
+    yield (*both, carrier)
+    for one in both:
+        one.stop()
+
+
+def settled(carrier: Carrier, *conditions: Callable[[], object]) -> None:
+    """Carry files until all of it holds and both folders are alike."""
+
+    def holds() -> bool:
+        carrier.carry()
+        return all(condition() for condition in conditions) and carrier.is_level
+
+    eventually(holds, step=0.5)
+
+
+def uses(daemon: RunningDaemon, words: str = "herons") -> int:
+    with Client(daemon.socket) as client:
+        return next(one["access_count"] for one in client.memories()["memories"] if words in one["text"])
+
+
+def texts(daemon: RunningDaemon) -> list[str]:
+    with Client(daemon.socket) as client:
+        client.sync()
+        return sorted(one["text"] for one in client.memories()["memories"])
+
+
+def use(daemon: RunningDaemon, times: int, words: str = "herons nest island") -> None:
+    for _ in range(times):
+        assert daemon.client().recall(words)["results"]
+
+
+def journals(daemon: RunningDaemon) -> list[Path]:
+    return sorted((daemon.workspace / MACHINES).glob("*.jsonl"))
+
+
+def test_use_is_counted_once_by_both_and_pins_travel_with_the_note(
+    pair: tuple[RunningDaemon, RunningDaemon, Carrier],
+) -> None:
+    desk, laptop, carrier = pair
+    use(desk, 3)
+    use(laptop, 2)
+    settled(carrier, lambda: uses(desk) == 5, lambda: uses(laptop) == 5)
+    memory = next(one for one in laptop.client().memories()["memories"] if "herons" in one["text"])
+    laptop.client().pin_memory(memory["id"])
+    use(laptop, 1)
+    settled(carrier, lambda: uses(desk) == 6, lambda: uses(laptop) == 6)
+    eventually(
+        lambda: [one["pinned"] for one in desk.client().memories()["memories"] if "herons" in one["text"]] == [True]
+    )
+    assert len(journals(desk)) == 2
+    assert carrier.conflicts == 0
+    for one in journals(desk):
+        assert CANARY.encode() not in one.read_bytes()
+    for path in (one for daemon in (desk, laptop) for one in journals(daemon)):
+        if path.stat().st_uid == desk.workspace.stat().st_uid:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    # once more, and after a start, nothing is counted again
+    desk.stop()
+    desk.start()
+    desk.client().sync()
+    use(desk, 1)
+    settled(carrier, lambda: uses(desk) == 7, lambda: uses(laptop) == 7)
+
+
+def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
+    pair: tuple[RunningDaemon, RunningDaemon, Carrier],
+) -> None:
+    desk, laptop, carrier = pair
+    use(laptop, 1, "gauge weir reads")
+    desk.client().forget(CANARY)
+    # meanwhile somebody writes into the same note on the other machine
+    (laptop.workspace / LOG).write_text(NOTE.replace("# Monday", "# Monday\n\nRain until noon."))
+    settled(
+        carrier,
+        lambda: not any(CANARY in one for one in texts(desk) + texts(laptop)),
+        lambda: not any(CANARY in path.read_text() for side in (desk, laptop) for path in side.workspace.rglob("*.md")),
+    )
+    for side in (desk, laptop):
+        assert "gauge" not in json.dumps(side.client().changes())
+        assert "was forgotten" in memoryctl(side, "import", "--dry-run", str(_exported(side))).stderr
+    # an old version of the note comes back
+    (desk.workspace / LOG).write_text(NOTE)
+    desk.client().sync()
+    eventually(lambda: CANARY not in json.dumps(desk.client().recall("what does the gauge read", touch=False)))
+    assert CANARY not in json.dumps(desk.client().search("gauge weir"))
+    assert CANARY in (desk.workspace / LOG).read_text()
+    settled(carrier, lambda: not any(CANARY in path.read_text() for path in desk.workspace.rglob("*.md")))
+    # who states it again is heard on both
+    laptop.client().retain("W @Ada: The gauge at the weir reads 41")
+    settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+    again = ("import", "--dry-run", str(_exported(desk)))
+    settled(carrier, lambda: "was forgotten" not in memoryctl(desk, *again).stderr)
+
+
+def _exported(side: RunningDaemon) -> Path:
+    path = side.home / "export.jsonl"
+    path.write_text(json.dumps({"text": "The gauge at the weir reads 41", "kind": "W", "entities": ["Ada"]}) + "\n")
+    return path
+
+
+def test_what_is_undone_stands_again_on_both(pair: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
+    desk, laptop, carrier = pair
+    change = desk.client().forget(CANARY, undoable=True)["changes"][0]
+    settled(carrier, *(lambda side=side: not any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+    desk.client().undo(change)
+    settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+
+
+def test_confidence_agrees_by_the_steps_of_both(pair: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
+    desk, laptop, carrier = pair
+    opinion = next(one["id"] for one in desk.client().memories()["memories"] if "paper maps" in one["text"])
+    desk.client().retain(f"O(c=0.6, supports={opinion[:8]}) @Ada: Bought another paper map of the river")
+    desk.client().reflect()
+    laptop.client().retain(f"W(contradicts={opinion[:8]}) @Ada: Navigated by the phone all day")
+    laptop.client().reflect()
+
+    def steps(side: RunningDaemon) -> list[tuple[str, float]]:
+        with Client(side.socket) as client:
+            client.sync()
+            return [(one["label"], one["after"]) for one in client.why_opinion(opinion)["steps"]]
+
+    settled(carrier, lambda: steps(desk) == steps(laptop), lambda: len(steps(desk)) == 2)
+    assert steps(desk) == [("reinforce", 0.65), ("contradict", 0.55)]
+    assert desk.client().replay_opinions()["equal"]
+
+
+def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) -> None:
+    desk, laptop = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
+    (desk.workspace / LOG).write_text(NOTE)
+    carrier = Carrier(desk.workspace, laptop.workspace)
+    with desk:
+        desk.client().sync()
+        use(desk, 4)
+        eventually(lambda: any(b"used" in one.read_bytes() for one in journals(desk)))
+    shutil.copytree(desk.state, laptop.state, dirs_exist_ok=True)
+    carrier.carry()
+    moved = memoryctl(laptop, "workspace", "move", str(desk.workspace), str(laptop.workspace))
+    assert moved.returncode == 0, moved.stderr + moved.stdout
+    with desk, laptop:
+        for side in (desk, laptop):
+            side.client().sync()
+            use(side, 1)
+        for side in (desk, laptop):
+            eventually(partial(has_told, side))
+        # both have written into a journal of one name: what each counted since the copy counts once for both
+        settled(carrier, lambda: carrier.conflicts == 1, lambda: uses(desk) == uses(laptop) == 5)
+        eventually(lambda: any("which took a new one" in side.log.read_text() for side in (desk, laptop)))
+        for side in (desk, laptop):
+            use(side, 1)
+        settled(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)
+        assert carrier.conflicts == 1
+        told = memoryctl(desk, "doctor", "--section", "machines").stdout
+        assert "two machines had one id" in " ".join(told.split())
+
+
+def has_told(side: RunningDaemon) -> bool:
+    return uses(side) == 5 and journals(side)[0].read_bytes().count(b"used") > 1
+
+
+HOSTILE = {
+    "foreign.jsonl": b'{"machine":"x","number":1,"at":1.0,"verb":"forgotten","name":"00","sign":"00"}\n' * 3,
+    "binary.jsonl": bytes(range(256)) * 64,
+    "empty.jsonl": b"",
+    "marks.jsonl": b"<<<<<<< HEAD\n=======\n>>>>>>> laptop\n",
+}
+
+
+def test_broken_foreign_and_huge_journals_cost_themselves_alone(
+    pair: tuple[RunningDaemon, RunningDaemon, Carrier], tmp_path: Path
+) -> None:
+    desk, laptop, carrier = pair
+    use(laptop, 2)
+    settled(carrier, lambda: uses(desk) == 2)
+    folder = desk.workspace / MACHINES
+    for name, content in HOSTILE.items():
+        (folder / name).write_bytes(content)
+    with (folder / "huge.jsonl").open("wb") as file:
+        file.truncate(2**33)
+    (folder / "link.jsonl").symlink_to("/etc/passwd")
+    theirs = next(one for one in journals(laptop) if b"used" in one.read_bytes())
+    (folder / theirs.name).write_bytes(theirs.read_bytes() + theirs.read_bytes()[:40])
+    use(desk, 1)
+    eventually(lambda: uses(desk) == 3)
+    told = " ".join(memoryctl(desk, "doctor", "--section", "machines").stdout.split())
+    for name in (*HOSTILE, "huge.jsonl", "link.jsonl"):
+        assert (name in told) == (name != "empty.jsonl")
+    assert not desk.client().status()["agents"][0]["degraded"]
+
+
+def test_without_the_right_secret_nothing_is_taken(tmp_path: Path) -> None:
+    desk, stranger = machine(tmp_path / "desk"), machine(tmp_path / "stranger", "another secret of theirs")
+    (desk.workspace / LOG).write_text(NOTE)
+    carrier = Carrier(desk.workspace, stranger.workspace)
+    carrier.carry()
+    with desk, stranger:
+        stranger.client().sync()
+        desk.client().sync()
+        use(desk, 2)
+        use(stranger, 1)
+        settled(carrier, lambda: len(journals(desk)) == 2)
+        told = " ".join(memoryctl(stranger, "doctor", "--section", "machines").stdout.split())
+        assert "another secret" in told
+        assert (uses(desk), uses(stranger)) == (2, 1)
+
+
+def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main")
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_git_carries_it_and_its_conflict_is_settled(tmp_path: Path) -> None:
+    desk, laptop = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
+    (desk.workspace / LOG).write_text(NOTE)
+    (desk.workspace / ".gitignore").write_text("/.memory/*\n!/.memory/machines/\n.memoryd-*\n")
+    git(tmp_path, "init", "--bare", "-q", "hub")
+    for side in (desk, laptop):
+        git(side.workspace, "init", "-q")
+        git(side.workspace, "remote", "add", "origin", str(tmp_path / "hub"))
+
+    def exchange(side: RunningDaemon) -> str:
+        git(side.workspace, "add", "-A")
+        git(side.workspace, "commit", "-qm", "notes")
+        pulled = git(side.workspace, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+        git(side.workspace, "push", "-q", "origin", "HEAD:main")
+        return pulled.stdout + pulled.stderr
+
+    exchange(desk)
+    git(laptop.workspace, "pull", "-q", "origin", "main")
+    git(laptop.workspace, "checkout", "-q", "main")
+    with desk, laptop:
+        for side in (desk, laptop):
+            side.client().sync()
+        use(desk, 2)
+        use(laptop, 3)
+        laptop.client().forget(CANARY)
+
+        def holds(*conditions: Callable[[], object]) -> bool:
+            for side in (desk, laptop, desk):
+                exchange(side)
+            return all(condition() for condition in conditions)
+
+        eventually(lambda: holds(lambda: uses(desk) == 5, lambda: uses(laptop) == 5), step=1)
+        eventually(lambda: holds(lambda: not any(CANARY in one for one in texts(desk))), step=1)
+        for side, hour in ((desk, "nine"), (laptop, "ten")):
+            path = side.workspace / LOG
+            path.write_text(path.read_text().replace("# Monday", f"# Monday\n\nThe ferry leaves at {hour}."))
+            exchange(side)
+        assert "<<<<<<<" in (laptop.workspace / LOG).read_text()
+        assert LOG in memoryctl(laptop, "conflicts").stdout
+        assert memoryctl(laptop, "conflicts", "keep", LOG, "both").returncode == 0
+        exchange(laptop)
+        exchange(desk)
+        assert (desk.workspace / LOG).read_text() == (laptop.workspace / LOG).read_text()
+        assert "nine" in (desk.workspace / LOG).read_text()
+        assert "ten" in (desk.workspace / LOG).read_text()
+        assert not any(".memory/forgotten" in name for name in git(desk.workspace, "ls-files").stdout.splitlines())

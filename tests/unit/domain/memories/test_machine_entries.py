@@ -1,0 +1,137 @@
+"""What machines tell each other: whatever the order, and however often it comes, all machines come to the same."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.machines import (
+    MachineEntry,
+    TimedStep,
+    counts_elsewhere,
+    entry_of,
+    is_machine_journal,
+    joined_steps,
+    machine_key,
+    merged,
+    owed,
+    signed_line,
+)
+from memoryd.domain.memories.reflect.opinions import Label, Step
+
+KEY = bytes(range(32))
+NAMES = ("0" * 32, "1" * 32)
+DAY = date(2026, 11, 2)
+entries = st.builds(
+    MachineEntry,
+    machine=st.sampled_from(["a", "b"]),
+    number=st.integers(1, 4),
+    at=st.sampled_from([1.0, 2.0, 3.0, 1e12]),
+    verb=st.sampled_from(["used", "forgotten", "remembered", "step"]),
+    name=st.sampled_from(NAMES),
+    count=st.integers(0, 3),
+    evidence=st.sampled_from(NAMES),
+    label=st.sampled_from(list(Label)),
+    day=st.just(DAY),
+    run=st.sampled_from(["r", "s"]),
+)
+
+
+def used(machine: str, number: int, count: int, at: float = 1.0) -> MachineEntry:
+    return MachineEntry(machine=machine, number=number, at=at, verb="used", name=NAMES[0], count=count)
+
+
+def stone(verb: str, at: float, machine: str = "a") -> MachineEntry:
+    return MachineEntry(machine=machine, number=1, at=at, verb=verb, name=NAMES[0])  # type: ignore[arg-type]
+
+
+@given(st.lists(entries, max_size=12), st.randoms())
+def test_merging_knows_no_order_and_no_repetition(told: list[MachineEntry], chance: st.DrawFn) -> None:
+    whole = merged(told)
+    shuffled = [*told, *told]
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert merged(shuffled) == whole
+    assert merged([*merged(told[:5]).values(), *merged(told[5:]).values()]) == whole
+
+
+@given(st.lists(entries, max_size=12))
+def test_a_journal_that_is_brought_up_owes_nothing(told: list[MachineEntry]) -> None:
+    state = [one.told for one in merged(one for one in told if one.machine == "a").values()]
+    stated = merged(replace(one, machine="a", number=at) for at, one in enumerate(state, 1))
+    assert owed(state, stated) == owed([], {})
+    missing = owed(state, {})
+    assert (list(missing.entries), missing.is_anew) == (state, False)
+
+
+def test_what_may_not_be_told_any_more_is_written_out() -> None:
+    stated = merged([used("a", 1, 3), stone("forgotten", 2.0)])
+    state = [stone("forgotten", 2.0).told]
+    assert owed(state, stated).is_anew
+    assert list(owed(state, stated).entries) == state
+
+
+def test_the_last_count_of_each_machine_holds_and_those_of_others_are_added() -> None:
+    held = merged([used("a", 1, 3), used("a", 2, 5), used("b", 9, 2, at=7.0), used("c", 1, 4)])
+    counts = counts_elsewhere(held, "c", {NAMES[0]: "id"}.get)  # type: ignore[arg-type]
+    assert (counts["id"].count, counts["id"].at) == (7, 7.0)
+    assert counts_elsewhere(held, "c", lambda _name: "") == {}
+
+
+@pytest.mark.parametrize(
+    ("told", "verb"),
+    [
+        ([stone("forgotten", 1.0), stone("remembered", 2.0, "b")], "remembered"),
+        ([stone("remembered", 1.0), stone("forgotten", 2.0, "b")], "forgotten"),
+        ([stone("remembered", 2.0, "b"), stone("forgotten", 2.0)], "forgotten"),
+    ],
+)
+def test_the_latest_word_holds_and_of_two_at_once_what_forgets(told: Sequence[MachineEntry], verb: str) -> None:
+    (held,) = merged(told).values()
+    assert held.verb == verb
+
+
+def test_signed_lines_come_back_and_no_others() -> None:
+    entry = used("a", 7, 3, at=0.1 + 0.2)
+    line = signed_line(entry, KEY)
+    assert entry_of(line, KEY) == entry
+    assert entry_of(line.rstrip(b"\n") + b"\r\n", KEY) == entry
+    assert entry_of(line, bytes(32)) is None
+    for at in range(len(line) - 1):
+        assert entry_of(line[:at], KEY) is None
+        assert entry_of(line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :], KEY) is None
+    newer = b'{"at":1.0,"verb":"dreamt","name":""}'
+    assert entry_of(newer, KEY) is None
+
+
+def test_a_secret_makes_one_key() -> None:
+    assert machine_key("three herons over the weir") == machine_key("three herons over the weir")
+    assert machine_key("three herons over the weir") != machine_key("three herons over the weir.")
+
+
+def test_names_of_journals() -> None:
+    assert is_machine_journal(".memory/machines/0a.jsonl")
+    assert is_machine_journal(".memory/machines/0a.sync-conflict-20261128-080001-ABCDEFG.jsonl")
+    assert not any(
+        map(is_machine_journal, (".memory/eval.jsonl", ".memory/machines/0a.jsonl.part", ".memory/machines/x/0a.jsonl"))
+    )
+
+
+def step(evidence: str, label: Label, at: float, run: str) -> TimedStep:
+    made = Step(MemoryId("o"), MemoryId(evidence), label, "supports", DAY, run=run, base=0.6, before=0.6, after=0.6)
+    return TimedStep(made, at)
+
+
+def test_steps_of_two_machines_are_each_counted_once_in_one_order() -> None:
+    here = [step("e1", Label.REINFORCE, 1.0, "r"), step("e2", Label.CONTRADICT, 1.0, "r")]
+    there = [step("e1", Label.REINFORCE, 2.0, "s"), step("e3", Label.WEAKEN, 2.0, "s")]
+    joined = joined_steps([*here, *there])
+    assert joined == joined_steps([*there, *here, *joined])
+    assert [(one.step.evidence, one.at, one.step.after) for one in joined] == [
+        ("e1", 1.0, 0.65),
+        ("e2", 1.0, 0.55),
+        ("e3", 2.0, 0.5),
+    ]

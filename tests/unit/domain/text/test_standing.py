@@ -1,0 +1,67 @@
+"""The marks of a note that may hold no longer: read from its front matter, kept as text, told by the day."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.ranking.selection import Decay
+from memoryd.domain.ranking.snippets import snippet
+from memoryd.domain.text.lines import padded
+from memoryd.domain.text.sanitizing import Flag
+from memoryd.domain.text.standing import STANDINGS, standing_marks, standing_of, weight_of, without_standing
+
+DAY = date(2026, 9, 23)
+
+
+@pytest.mark.parametrize(
+    ("head", "marks"),
+    [
+        ("status: deprecated", "deprecated"),
+        ("status: DRAFT", "draft"),
+        ("status: in review", ""),
+        ("status: [deprecated]", ""),
+        ("status: stale", ""),
+        ("stale_after: 2026-09-23", "stale after 2026-09-23"),
+        ("stale_after: 0999-01-02", "stale after 0999-01-02"),
+        ("stale_after: 2026-09-23T23:59:00-11:00", "stale after 2026-09-23"),
+        ("stale_after: '2026-09-23'", "stale after 2026-09-23"),
+        ("stale_after: 20260923", "stale_after is no date"),
+        ("stale_after: 2026-02-31", "stale_after is no date"),
+        ("stale_after: soon, I think", "stale_after is no date"),
+        ("stale_after: 2026-02-31\nstatus: deprecated", "deprecated, stale_after is no date"),
+        ("stale_after:", ""),
+        ("status: superseded\nstale_after: 2026-01-01", "superseded, stale after 2026-01-01"),
+        ("title: 'status: deprecated'", ""),
+        ("status: deprecated: no: yaml", ""),
+    ],
+)
+def test_marks_are_read(head: str, marks: str) -> None:
+    assert standing_marks(padded(f"---\n{head}\n---\nbody")) == marks
+    assert standing_marks(padded(f"\ufeff---\n{head}\n---\nbody")) == marks
+    assert not standing_marks(padded(f"text\n---\n{head}\n---\n"))
+
+
+def test_note_is_stale_from_the_day_on() -> None:
+    marks = "not valid utf-8, draft, stale after 2026-09-23"
+    assert standing_of(marks, date(2026, 9, 22)) == (Flag.DRAFT,)
+    assert standing_of(marks, DAY) == (Flag.STALE, Flag.DRAFT)
+    assert without_standing(marks) == "not valid utf-8"
+    assert standing_of("", DAY) == ()
+    assert standing_of("image/png, hard-link", DAY) == ()
+
+
+def test_factor_of_a_score_is_that_of_the_worst() -> None:
+    assert all(0 < row.weight < 1 for row in STANDINGS.values())
+    assert weight_of(()) == 1
+    assert Decay(standing=(Flag.DRAFT, Flag.STALE)).factor == STANDINGS[Flag.STALE].weight
+
+
+def test_front_matter_is_shown_only_where_nothing_is_behind_it() -> None:
+    text = "---\nkeeper: zeppelin\n---\n\n# Head\n\nOne line.\nAnother line."
+    part = snippet(text, {"zeppelin": 1.0}, front=3)
+    assert part.text.startswith("# Head")
+    assert (part.first_line, part.focus.first_line) == (4, 4)
+    alone = snippet("---\nkeeper: zeppelin\n---\n", {"zeppelin": 1.0}, front=3)
+    assert "zeppelin" in alone.text
+    short = snippet(text, {"zeppelin": 1.0}, 12, front=3)
+    assert "zeppelin" not in short.text
