@@ -354,21 +354,26 @@ def prepare(daemon: RunningDaemon, path: str) -> None:
         be_shared(daemon)
 
 
+FITTING: dict[str, dict[str, Any]] = {
+    "/v1/conflicts/settle": CONFLICT,
+    "/v1/team/promote": {"target": OPINION.id},
+    "/v1/team/revoke": {"target": OPINION.id},
+    # a time has a form that no schema tells, and something must be said
+    "/v1/turns": {"at": None, "text": "Where does the weir key hang?"},
+    # no other call takes the citation of a note
+    "/v1/verify": {"citation": KNOWN["target"]},
+    "/v1/lines/replace": {"citation": "memory/2026-11-18.md#L1", "old": "# Wednesday"},
+}
+"""Of calls whose fields are of use only with values of their own."""
+
+
 def name_what_there_is(case: Case[Any]) -> None:
     for part in (case.path_parameters, case.query, case.body):
         if isinstance(part, dict):
             part.update({name: KNOWN[name] for name in KNOWN.keys() & part.keys()})
             if (case.method, case.path) == ("POST", "/v1/told"):
                 part.update({name: TOLD[name] for name in TOLD.keys() & part.keys()})
-            if case.path == "/v1/conflicts/settle":
-                part.update(CONFLICT)
-            if case.path in ("/v1/team/promote", "/v1/team/revoke"):
-                part["target"] = OPINION.id
-            if case.path == "/v1/verify":
-                # no other call takes the citation of a note
-                part["citation"] = KNOWN["target"]
-            if case.path == "/v1/lines/replace":
-                part.update({"citation": "memory/2026-11-18.md#L1", "old": "# Wednesday"})
+            part.update(FITTING.get(case.path, {}))
             if "id" in part:
                 # what is to be taken back is named in one way
                 part.pop("run", None)
