@@ -18,6 +18,7 @@ from memoryd.errors import Denied, Disabled, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import driven
+from tests.sweeps import some
 from tests.teams import git, objects_of
 from tests.warm.programs import ran
 
@@ -248,7 +249,8 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     assert int(git(pair.bare, "rev-list", "--count", "main")) <= before + 3
 
 
-@pytest.mark.parametrize("delay", [0.05, 0.2, 0.4, 0.7, 1.1])
+@pytest.mark.sweep
+@pytest.mark.parametrize("delay", some([0.05, 0.2, 0.4, 0.7, 1.1], 2))
 def test_daemon_that_is_killed_while_it_shares_loses_and_doubles_nothing(pair: Pair, delay: float) -> None:
     ana = pair.ana
 
