@@ -146,14 +146,14 @@ CASES = whole_or(8, 100)
 LONG = 4096
 """Characters; longer limits are tried in the whole sweep alone: a text above one is made character by character."""
 SETTINGS = settings(
-    max_examples=whole_or(20, 150),
+    max_examples=whole_or(12, 150),
     deadline=None,
     database=None,
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-SHORT = settings(SETTINGS, max_examples=whole_or(9, 150))
+SHORT = settings(SETTINGS, max_examples=whole_or(8, 150))
 """To refuse takes no luck."""
 KEPT = [
     "not_a_server_error",
