@@ -152,7 +152,7 @@ faults: .venv/.test
 
 .venv/.test: .venv/.installed
 	@echo 'Installing the test packages'
-	@$(PIP) install -c constraints.txt --group test
+	@$(PIP) install --no-compile -c constraints.txt --group test
 	@touch $@
 
 .venv/.model: .venv/.installed

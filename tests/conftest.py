@@ -32,7 +32,7 @@ from tests.sweeps import whole_or
 from tests.waiting import eventually
 from tests.warm.programs import NURSERY
 
-settings.register_profile("shared machine", deadline=None, max_examples=whole_or(15, 100))
+settings.register_profile("shared machine", deadline=None, max_examples=whole_or(8, 100))
 settings.load_profile("shared machine")
 
 # a shell starts the background jobs of a script with these signals ignored, and every child would inherit that

@@ -1,8 +1,12 @@
 """Teams for tests: a bare repository on disk, and people who share by it, with the real git."""
 
 import asyncio
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -118,15 +122,34 @@ def bare_repository(folder: Path) -> Path:
     return bare
 
 
-async def team(folder: Path, *people: str, remote: Path | str | None = None) -> list[Member]:
-    """Begin a team in a bare repository, `team.git` in the folder, and have all of them in it."""
-    bare = bare_repository(folder)
-    members = [await Member(folder / one, remote or bare, one).open() for one in people]
-    begun = TeamPeople("acme", {one: (f"{one}@example.org",) for one in people})
-    await members[0].git.found(begun, "begin")
+_BEGUN: dict[tuple[str, ...], Path] = {}
+"""Folders with a team that is begun, by its people and what was said: dozens of tests begin with the same one."""
+
+
+async def team(folder: Path, *people: str, said: str = "") -> list[Member]:
+    """Begin a team in a bare repository, `team.git` in the folder, and have all of them in it.
+
+    What is `said` the first of them has shared, and all have seen.
+    """
+    if (key := (*people, said)) not in _BEGUN:
+        begun = Path(tempfile.mkdtemp(prefix="team-"))
+        atexit.register(shutil.rmtree, begun, ignore_errors=True)
+        await _begin(begun, people, said)
+        _BEGUN[key] = begun
+    # no repository knows where it lies
+    shutil.copytree(_BEGUN[key], folder, symlinks=True, dirs_exist_ok=True)
+    return [Member(folder / one, bare_repository(folder), one) for one in people]
+
+
+async def _begin(folder: Path, people: Sequence[str], said: str) -> None:
+    members = [await Member(folder / one, bare_repository(folder), one).open() for one in people]
+    await members[0].git.found(TeamPeople("acme", {one: (f"{one}@example.org",) for one in people}), "begin")
     for one in members:
         await one.exchange()
-    return members
+    if said:
+        await members[0].promote(said)
+        for one in members:
+            await one.exchange()
 
 
 def team_of(state: Path, folder: Path, person: str, **more: object) -> dict[str, object]:

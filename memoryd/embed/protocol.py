@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
-from typing import NewType, Protocol
+from typing import TYPE_CHECKING, NewType, Protocol
 
 from msgspec import Struct
 
-from memoryd.domain.vector import Vector
+if TYPE_CHECKING:
+    # a worker reads this module, and has no use for numpy, which takes as long to import as its model to load
+    from memoryd.domain.vector import Vector
 
 
 class Purpose(StrEnum):
@@ -79,6 +81,6 @@ class Embedder(Protocol):
     @property
     def identity(self) -> EmbedderIdentity: ...
 
-    async def embed_query(self, text: str) -> Vector: ...
+    async def embed_query(self, text: str) -> "Vector": ...
 
-    async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]: ...
+    async def embed_documents(self, passages: Sequence[Passage]) -> "list[Vector | Unembeddable]": ...

@@ -195,7 +195,7 @@ def load(order: Load, is_unwanted: Callable[[], bool]) -> WritingModel:
         raise LoadError(f"pooling {order.pooling!r} is not {WRITE_POOLING}")
     if not Path(order.model).is_file():
         raise LoadError("no such file")
-    llama_cpp = library()
+    llama_cpp = library(is_whole=True)
     errors = ErrorLog(llama_cpp)
     try:
         llama = llama_cpp.Llama(

@@ -7,17 +7,18 @@ to the *thread* that forked: only the thread that runs the event loop may start 
 import ctypes
 import os
 import resource
-import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
+# a number, as the module `signal` takes longer to import than all of this
+_SIGKILL = 9
 
 
 def main(parent: int, command: list[str]) -> None:
     """Set the death signal, forbid core dumps (they hold memory text) and execute `command`."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, _SIGKILL)
         # a parent that died before the call above sends no signal
         if os.getppid() != parent:
             sys.exit("parent is gone")

@@ -238,7 +238,7 @@ WORDS = [*itertools.chain(*MARKERS.values()), "lantern", "boat", "sea", "wet day
 FOREIGN = {"alpha": MARKERS["beta"], "beta": MARKERS["alpha"]}
 
 
-@settings(max_examples=whole_or(12, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(6, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
     agent=st.sampled_from(sorted(SECRETS)),

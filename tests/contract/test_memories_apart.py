@@ -147,7 +147,7 @@ def of_scope(who: tuple[str, str], scope: str) -> set[str]:
     return wanted & REACH[who]
 
 
-@settings(max_examples=whole_or(40, 120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(15, 120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(who=WHO, query=QUERIES, scope=st.sampled_from(SCOPES))
 def test_f145_no_word_beyond_reach_is_told_or_counted(
     apart: RunningDaemon, who: tuple[str, str], query: list[str], scope: str
@@ -176,7 +176,7 @@ def test_f145_no_word_beyond_reach_is_told_or_counted(
         assert told(decay) <= REACH[who]
 
 
-@settings(max_examples=whole_or(25, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(10, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(who=WHO.filter(lambda who: who[1] != "owner"), query=st.sampled_from(["lantern door", "what hangs", "hi"]))
 def test_f145_turn_tells_no_word_beyond_reach(apart: RunningDaemon, who: tuple[str, str], query: str) -> None:
     """The reply to a message holds what is within reach of its session; nothing of others is in its bundle."""

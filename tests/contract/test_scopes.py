@@ -77,7 +77,7 @@ def _backends(running: RunningDaemon) -> list[str]:
         return [client.search("lantern", agent=agent)["backend"] for agent in AGENTS]
 
 
-@settings(max_examples=whole_or(12, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(6, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
     socket=st.sampled_from(["owner", *AGENTS, *(f"{agent}-fixed" for agent in AGENTS)]),

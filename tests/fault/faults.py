@@ -141,10 +141,15 @@ def ran_traced(
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     with started(command, cwd=ROOT, stdin=quiet, stdout=pipe, stderr=quiet) as child:
         process = psutil.Process(child.pid)
-        eventually(lambda: process.status() == psutil.STATUS_STOPPED, step=0.002)
-        with injected(child.pid, log, inject, calls=calls, paths=paths):
-            child.send_signal(signal.SIGCONT)
-            told, _ = child.communicate()
+        try:
+            eventually(lambda: process.status() == psutil.STATUS_STOPPED, step=0.002)
+            with injected(child.pid, log, inject, calls=calls, paths=paths):
+                child.send_signal(signal.SIGCONT)
+                told, _ = child.communicate()
+        except BaseException:
+            # it would stand still for ever, and be waited for
+            child.kill()
+            raise
     return child.returncode, told
 
 

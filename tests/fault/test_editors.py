@@ -394,7 +394,7 @@ def test_f040_branches_switched_again_and_again_converge(stage: Stage, repositor
     with Endpoint(stage.home) as endpoint:
         access = {"baseUrl": endpoint.url, "apiKey": "sk-of-the-test"}
         stage.start(search={"provider": "openai", "model": "test-model", "remote": access})
-        for turn in range(whole_or(10, 20)):
+        for turn in range(whole_or(6, 20)):
             _git(repository, "checkout", "-q", "one" if turn % 2 == 0 else "two")
             seen = len(endpoint.texts())
             # so that most branches are embedded in part, and some not at all

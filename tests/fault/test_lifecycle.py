@@ -256,7 +256,7 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("at", some(range(1, 9), 3))
+@pytest.mark.parametrize("at", some(range(1, 9), 2))
 def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
     """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
     log = stage.home / "strace.log"

@@ -83,7 +83,7 @@ FTS = ["AND", "OR", "NOT", "NEAR", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "
        "it's", "multi-agent", "20.04", "C++", "gateway", "alder", ";", "--", "\\", "%", "_", "col : x"]  # fmt: skip
 
 
-@settings(max_examples=whole_or(30, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(15, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.sampled_from(FTS), st.text(max_size=8)), min_size=1, max_size=20).map(" ".join))
 def test_f112_no_question_is_read_as_syntax(daemon: RunningDaemon, query: str) -> None:
     """Every odd question is answered with the word arm at work, or is invalid by the closed list."""

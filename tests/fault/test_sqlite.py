@@ -60,7 +60,7 @@ def test_f045_killed_at_any_time_the_index_is_sound(stage: Stage) -> None:
     """After each of some kills the index is sound inside, and in the end it equals a rebuild."""
     rnd = random.Random(45)
     stage.start()
-    for round_number in range(whole_or(2, 8)):
+    for round_number in range(whole_or(1, 8)):
         fill(stage, 30, seed=round_number)
         time.sleep(rnd.uniform(0, 0.3))
         stage.daemon.kill()
@@ -578,7 +578,7 @@ def test_f056_flipped_byte_is_found_wherever_it_is(tmp_path: Path) -> None:
     whole = path.read_bytes()
     expected = check.dump(path)
     found = 0
-    for _ in range(flips := whole_or(40, 150)):
+    for _ in range(flips := whole_or(20, 150)):
         damaged = bytearray(whole)
         at = rnd.randrange(len(damaged))
         damaged[at] ^= 1 << rnd.randrange(8)
@@ -761,7 +761,7 @@ def test_f067_index_does_not_grow_with_rewrites(stage: Stage) -> None:
     fill(stage, 40)
     stage.sync()
     fresh = stage.status()["database"]["bytes"]
-    for seed in range(2, whole_or(5, 22)):
+    for seed in range(2, whole_or(4, 22)):
         fill(stage, 40, seed)
         stage.sync()
     assert stage.status()["database"]["bytes"] < 2 * fresh + 2**20

@@ -29,11 +29,7 @@ SHOWN = "ana/memory/2026-11-02.md"
 
 @pytest.fixture
 async def members(tmp_path: Path) -> list[Member]:
-    ana, ben = await team(tmp_path, "ana", "ben")
-    await ana.promote("- W @Peter: the key is under the mat")
-    await ana.exchange()
-    await ben.exchange()
-    return [ana, ben]
+    return await team(tmp_path, "ana", "ben", said="- W @Peter: the key is under the mat")
 
 
 class Clone:

@@ -135,7 +135,7 @@ def test_decoder_that_says_how_to_pool_embeds(tmp_path: Path) -> None:
     assert inspect(written(tmp_path, gguf(values))).pooling == "last"
 
 
-@settings(max_examples=whole_or(40, 200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(20, 200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 400), noise=st.binary(min_size=1, max_size=16))
 def test_spoilt_bytes_give_an_answer_or_a_model_error(tmp_path: Path, place: int, noise: bytes) -> None:
     content = bytearray(gguf())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memoryd.domain.patterns import Patterns
 from tests.sweeps import whole_or
 
-EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(10, 60)))
+EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(5, 60)))
 PIECES = [
     *("a", "b", "ab", "a.md", "B", "-", "!", "#", " ", ".", "é"),
     *("*", "**", "***", "?", "/", "/", "**/", "/**", "/**/", "\\", "\\*", "\\ ", "\\/"),

@@ -18,7 +18,7 @@ from tests.integration.indexing import QUICK, Stage, staged
 from tests.private_world import PrivateWorld, Restart, Step, all_bytes, held, programs
 from tests.sweeps import whole_or
 
-EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(6, 15)))
+EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(3, 15)))
 HASTY = replace(QUICK, settle=0.005, grace=Grace(file=0.03, root=30))
 
 

@@ -129,7 +129,7 @@ def replaced(path: Path, data: bytes) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("change", [overwritten, replaced])
-@pytest.mark.parametrize("later", some([1, 2, 3], 2))
+@pytest.mark.parametrize("later", some([1, 2, 3], 1))
 def test_change_at_any_moment_of_a_look_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path, bytes], None], later: int
 ) -> None:

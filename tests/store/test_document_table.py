@@ -59,7 +59,7 @@ def new_index() -> apsw.Connection:
     return db
 
 
-@settings(max_examples=whole_or(12, 60), deadline=None)
+@settings(max_examples=whole_or(6, 60), deadline=None)
 @given(st.lists(EDITS, max_size=12))
 def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, str, object]]) -> None:
     db, disk = new_index(), dict[str, str]()

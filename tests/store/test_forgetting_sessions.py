@@ -145,7 +145,7 @@ def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("fatal", some(range(1, 96), 6))
+@pytest.mark.parametrize("fatal", some(range(1, 96), 4))
 def test_what_a_kill_ended_is_finished(tmp_path: Path, fatal: int) -> None:
     write_everywhere(tmp_path)
     with child("forget_and_die", tmp_path, fatal) as killed:

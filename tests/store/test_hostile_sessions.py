@@ -88,7 +88,7 @@ def store_with(data: bytes) -> Iterator[QaStore]:
         yield store
 
 
-@settings(max_examples=whole_or(25, 60), deadline=None)
+@settings(max_examples=whole_or(12, 60), deadline=None)
 @given(edited())
 def test_store_tells_of_it_and_goes_on(data: bytes) -> None:
     with store_with(data) as store:

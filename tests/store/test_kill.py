@@ -50,7 +50,7 @@ def write_for_ever(path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("seed", some(range(ROUNDS), 3))
+@pytest.mark.parametrize("seed", some(range(ROUNDS), 2))
 def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
     path, chance = tmp_path / "index.sqlite", random.Random(seed)
     code = "import pathlib, sys, tests.store.test_kill as it; it.write_for_ever(pathlib.Path(sys.argv[1]))"

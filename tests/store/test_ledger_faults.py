@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,12 +21,12 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, Migration
 from memoryd.store.opening import log_of, read_header
 from tests.fakes import FakeClock
-from tests.fault.faults import has_strace, most_calls, mounted, remount, strace_prefix
+from tests.fault.faults import has_strace, most_calls, mounted, ran_traced, remount
+from tests.store.dying import SECRET
 from tests.sweeps import some
 
 ROOT = Path(__file__).parents[2]
 DAY = 86_400.0
-SECRET = "the honey stands behind the third door"
 Make = Callable[..., Ledger]
 
 
@@ -450,28 +450,10 @@ async def test_where_nothing_may_be_written_what_takes_writing_is_not_read(tmp_p
     assert bytes_of(path.parent) == damaged, "it is not set aside"
 
 
-def hold_and_die(path: Path) -> None:
-    """Begin a ledger and hold an answer in it, without ever closing it. Runs in the child."""
-
-    async def hold() -> None:
-        with ThreadPoolExecutor(1) as pool:
-            await Ledger(path, pool, is_private=False).hold("main", "s", 1, SECRET)
-            os.write(1, b"held")
-            os._exit(0)
-
-    asyncio.run(hold())
-
-
-def run_child(path: Path, prefix: tuple[str, ...]) -> tuple[int, bytes]:
-    code = "import pathlib, sys; from tests.store.test_ledger_faults import hold_and_die as it;"
-    command = [*prefix, sys.executable, "-c", f"{code} it(pathlib.Path(sys.argv[1]))", str(path)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
-    return done.returncode, done.stdout
-
-
-def narrowed(path: Path) -> tuple[str, ...]:
-    """Return the arguments that narrow strace to a ledger, its log and its folder."""
-    return tuple(part for one in (path, log_of(path), path.parent) for part in ("-P", str(one)))
+def run_child(path: Path, log: Path, inject: str = "", calls: Sequence[str] = ()) -> tuple[int, bytes]:
+    """Begin a ledger in a child; of its calls count those on the ledger, its log and its folder."""
+    code = "import sys, tests.store.dying as it; it.hold_and_die(sys.argv[1])"
+    return ran_traced(code, path, log=log, inject=inject, calls=calls, paths=(path, log_of(path), path.parent))
 
 
 @pytest.mark.sweep
@@ -480,15 +462,13 @@ def narrowed(path: Path) -> tuple[str, ...]:
 async def test_kill_while_a_ledger_is_begun_leaves_none_or_a_whole_one(tmp_path: Path, make: Make, call: str) -> None:
     (tmp_path / "counted").mkdir()
     counted = tmp_path / "counted" / "ledger.sqlite"
-    narrow = narrowed(counted)
-    assert run_child(counted, (*strace_prefix(tmp_path / "calls", calls=(call,)), *narrow))[1] == b"held"
+    assert run_child(counted, tmp_path / "calls", calls=(call,))[1] == b"held"
     total = most_calls(tmp_path / "calls", call)
     assert total
     for at in some(range(1, total + 1), 2):
         path = tmp_path / str(at) / "ledger.sqlite"
         path.parent.mkdir()
-        narrow = narrowed(path)
-        code, printed = run_child(path, (*strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"), *narrow))
+        code, printed = run_child(path, tmp_path / "log", f"{call}:signal=KILL:when={at}")
         assert code == -signal.SIGKILL
         header = read_header(path) if path.exists() else None
         assert header is None or (header.application, header.version) == (LEDGER.application, LEDGER.version)
@@ -499,4 +479,4 @@ async def test_kill_while_a_ledger_is_begun_leaves_none_or_a_whole_one(tmp_path:
         await ledger.hold("main", "s", 2, "new")
         assert await ledger.held("main", "s", 2) == "new"
         assert ledger.trouble is None
-    assert run_child(counted, ())[1] == b"held"
+    assert run_child(counted, tmp_path / "again", calls=(call,))[1] == b"held"

@@ -16,48 +16,25 @@ import pytest
 
 from memoryd.errors import DamagedDatabase
 from memoryd.store.index.database import Database
-from tests.fault.faults import flip_byte, has_strace, most_calls, strace_prefix
+from tests.fault.faults import flip_byte, has_strace, most_calls, ran_traced
 from tests.store.consistency import check_consistency
-from tests.store.rows import note, put_note
+from tests.store.dying import FILES, ROUNDS, path_of, text_of
+from tests.store.rows import put_note
 from tests.sweeps import some
+from tests.warm.programs import ran
 
-FILES = 7
-ROUNDS = 40
 ROOT = Path(__file__).parents[2]
-TOPICS = ("rent", "boiler", "attic", "garden")
 
 
-def path_of(number: int) -> str:
-    return f"memory/{number % FILES}.md"
-
-
-def text_of(number: int) -> str:
-    return f"# Round {number}\n\n" + note(*TOPICS[: 1 + number % 4])
-
-
-def work(path: Path) -> None:
-    """Put and replace notes, with a checkpoint now and then. Runs in the child, which ends without closing."""
-    import asyncio
-
-    async def rounds() -> None:
-        with ThreadPoolExecutor(1) as pool:
-            database = Database(path=path, executor=pool)
-            await database.open()
-            for number in range(ROUNDS):
-                await put_note(database, path_of(number), text_of(number))
-                os.write(1, f"{number}\n".encode())
-                if number % 9 == 8:
-                    await database.checkpoint()
-            os._exit(0)
-
-    asyncio.run(rounds())
-
-
-def run(path: Path, prefix: tuple[str, ...]) -> tuple[int, int]:
-    """Run the child behind a tracer; return its exit code and the last commit that it reported, -1 if none."""
-    code = "import pathlib, sys, tests.store.test_lost_log as it; it.work(pathlib.Path(sys.argv[1]))"
-    done = subprocess.run([*prefix, sys.executable, "-c", code, path], stdout=subprocess.PIPE, cwd=ROOT, check=False)
-    return done.returncode, max((int(line) for line in done.stdout.split()), default=-1)
+def run(path: Path, log: Path | None = None, inject: str = "", calls: str = "", *paths: Path) -> tuple[int, int]:
+    """Run the child, with a tracer if it has a log; return its exit code and the last commit it told of, -1 if none."""
+    code = "import sys, tests.store.dying as it; it.work(sys.argv[1])"
+    if log is not None:
+        ended, told = ran_traced(code, path, log=log, inject=inject, calls=(calls,) if calls else (), paths=paths)
+    else:
+        done = ran([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, cwd=ROOT, check=False)
+        ended, told = done.returncode, done.stdout
+    return ended, max(map(int, told.split()), default=-1)
 
 
 def log_of(path: Path) -> Path:
@@ -123,12 +100,12 @@ async def test_f055_file_is_a_committed_state_or_refused(
     tmp_path: Path, executor: ThreadPoolExecutor, call: str, times: int
 ) -> None:
     """With its log harmed after a kill, the file is a committed state or refused."""
-    run(_made(tmp_path / "counted"), strace_prefix(tmp_path / "calls", calls=(call,)))
+    run(_made(tmp_path / "counted"), tmp_path / "calls", calls=call)
     total = most_calls(tmp_path / "calls", call)
     assert total > times
     for at in some(sorted(random.Random(call).sample(range(total // 8, total + 1), times)), times // 4):
         origin = _made(tmp_path / f"{at}")
-        code, committed = run(origin, strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"))
+        code, committed = run(origin, tmp_path / "log", f"{call}:signal=KILL:when={at}")
         assert code == -signal.SIGKILL
         states = {harm: await state_of(_harmed(origin, harm), executor) for harm in HARMS}
         # the one after the last that was reported may be there, too
@@ -156,12 +133,10 @@ async def test_f055_log_lost_while_it_was_moved_is_told(
 ) -> None:
     """Killed while the log was moved, the file is whole with its log and refused without."""
     counted, origin = _made(tmp_path / "counted"), _made(tmp_path / "origin")
-    run(counted, (*strace_prefix(tmp_path / "calls", calls=("pwrite64",)), "-P", str(counted)))
+    run(counted, tmp_path / "calls", "", "pwrite64", counted)
     # the last page of the last move is the header with its even seal
     at = most_calls(tmp_path / "calls", "pwrite64") - before_last
-    code, committed = run(
-        origin, (*strace_prefix(tmp_path / "log", f"pwrite64:signal=KILL:when={at}"), "-P", str(origin))
-    )
+    code, committed = run(origin, tmp_path / "log", f"pwrite64:signal=KILL:when={at}", "", origin)
     assert code == -signal.SIGKILL
     assert await state_of(_harmed(origin, leave), executor) == committed
     if before_last > 1:
@@ -172,7 +147,7 @@ async def test_f055_log_lost_while_it_was_moved_is_told(
 async def test_f055_log_removed_between_moves_costs_what_it_held(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
     """Without its log the file is the state of the last move."""
     path = _made(tmp_path / "origin")
-    assert run(path, ())[1] == ROUNDS - 1
+    assert run(path)[1] == ROUNDS - 1
     assert await state_of(_harmed(path, remove), executor) == ROUNDS - 1 - ROUNDS % 9
 
 
@@ -184,7 +159,7 @@ async def test_f055_older_copy_beside_a_younger_log_is_told(tmp_path: Path, exec
     await put_note(database, path_of(0), text_of(0))
     await database.close()
     older = path.read_bytes()
-    assert run(path, ())[1] == ROUNDS - 1
+    assert run(path)[1] == ROUNDS - 1
     assert await state_of(_harmed(path, leave), executor) == ROUNDS - 1
     path.write_bytes(older)
     assert await state_of(path, executor) is None

@@ -16,30 +16,13 @@ from memoryd.store.connection import PAGE_BYTES, Connector
 from memoryd.store.ledger.file import LEDGER, copies, keep_copy
 from memoryd.store.migrations import History, Migration, migrate, new_database, read_migrations
 from memoryd.store.opening import FileHeader, log_of, read_header, version_of
-from tests.fault.faults import has_strace, most_calls, strace_prefix
+from tests.fault.faults import has_strace, most_calls, ran_traced
+from tests.store.dying import NEWEST, bring_up, history
 from tests.sweeps import some
 from tests.warm.programs import ran
 
 ROOT = Path(__file__).parents[2]
-FUTURE = (
-    "CREATE TABLE accesses (id INTEGER PRIMARY KEY, at REAL NOT NULL) STRICT;"
-    " INSERT INTO accesses (at) SELECT held_at FROM held_answers;",
-    "ALTER TABLE held_answers ADD COLUMN topic TEXT NOT NULL DEFAULT 'none';"
-    " UPDATE held_answers SET topic = 'honey' WHERE seq = 2; DROP INDEX held_answers_by_expiry;",
-    "CREATE TABLE renamed (id INTEGER PRIMARY KEY, answer TEXT NOT NULL, topic TEXT NOT NULL) STRICT;"
-    " INSERT INTO renamed SELECT id, answer, topic FROM held_answers; DROP TABLE held_answers;"
-    " ALTER TABLE renamed RENAME TO answers; CREATE INDEX answers_by_topic ON answers (topic);",
-)
-"""What later versions may do: a table, a column with data moved about, a table that is made anew."""
 ROWS = [(f"answer {seq} " * 400, "honey" if seq == 2 else "none") for seq in range(1, 40)]
-
-
-def history(version: int) -> History:
-    later = tuple(Migration(LEDGER.version + n, sql) for n, sql in enumerate(FUTURE, 1))
-    return History("the ledger", LEDGER.application, (*LEDGER.migrations, *later)[:version])
-
-
-NEWEST = LEDGER.version + len(FUTURE)
 
 
 def make(path: Path, version: int) -> None:
@@ -54,15 +37,6 @@ def make(path: Path, version: int) -> None:
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.close()
     assert log_of(path).stat().st_size
-
-
-def bring_up(path: Path, to: History) -> int:
-    """Migrate as the ledger does, in a connection of its own."""
-    db = Connector(path, is_history=True).writer()
-    try:
-        return migrate(db, to, lambda version: keep_copy(db, path, version))
-    finally:
-        db.close()
 
 
 def contents(path: Path) -> tuple[int, list[tuple[object, ...]], dict[str, list[tuple[object, ...]]]]:
@@ -173,27 +147,13 @@ def test_numbers_with_a_gap_are_a_mistake(tmp_path: Path, monkeypatch: pytest.Mo
         read_migrations("odd")
 
 
-def migrate_and_die(path: Path, at: int) -> None:
-    """Migrate, and kill this process before its statement number `at`, counted from 1. Runs in the child."""
-    count = 0
-
-    def on_statement(_cursor: object, _sql: str, _values: object) -> bool:
-        nonlocal count
-        count += 1
-        if count == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return True
-
-    apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", on_statement))
-    bring_up(path, history(NEWEST))
-    os.write(1, str(count).encode())
-
-
-def run_child(path: Path, at: int, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
-    code = "import pathlib, sys; from tests.store.test_migrations import migrate_and_die as it;"
-    code += "it(pathlib.Path(sys.argv[1]), int(sys.argv[2]))"
-    command = [*prefix, sys.executable, "-c", code, str(path), str(at)]
-    done = ran(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+def run_child(path: Path, at: int, log: Path | None = None, inject: str = "", calls: str = "") -> tuple[int, str]:
+    """Migrate in a child, with a tracer if it has a log; return how it ended and what it wrote."""
+    code = "import sys, tests.store.dying as it; it.migrate_and_die(sys.argv[1], int(sys.argv[2]))"
+    if log is not None:
+        ended, told = ran_traced(code, path, str(at), log=log, inject=inject, calls=(calls,) if calls else ())
+        return ended, told.decode()
+    done = ran([sys.executable, "-c", code, str(path), str(at)], stdout=subprocess.PIPE, cwd=ROOT, check=False)
     return done.returncode, done.stdout.decode()
 
 
@@ -251,12 +211,12 @@ def test_killed_at_a_system_call_it_is_one_version_or_the_next(
     tmp_path: Path, versions: dict[int, object], call: str
 ) -> None:
     make(tmp_path / "counted", 1)
-    run_child(tmp_path / "counted", 0, strace_prefix(tmp_path / "calls", calls=(call,)))
+    run_child(tmp_path / "counted", 0, tmp_path / "calls", calls=call)
     total = most_calls(tmp_path / "calls", call)
     for at in calls(total):
         path = tmp_path / f"{at}.sqlite"
         make(path, 1)
-        code, _ = run_child(path, 0, strace_prefix(tmp_path / "log", f"{call}:signal=KILL:when={at}"))
+        code, _ = run_child(path, 0, tmp_path / "log", f"{call}:signal=KILL:when={at}")
         assert code == -signal.SIGKILL
         found = contents(path)
         assert found == versions[found[0]], at

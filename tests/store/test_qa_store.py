@@ -221,7 +221,7 @@ def die_at(workspace: str, fatal: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("fatal", some(range(1, 155), 6))
+@pytest.mark.parametrize("fatal", some(range(1, 155), 4))
 def test_killed_writer_leaves_before_or_after(tmp_path: Path, fatal: int) -> None:
     store = opened(tmp_path)
     say(store, "old", "first question", "second question")

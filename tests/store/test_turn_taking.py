@@ -145,7 +145,7 @@ def test_answer_that_somebody_keeps_outlasts_a_late_addition(tmp_path: Path) -> 
     assert taking.turns()[0] == (1, "One?", "It is kept.")
 
 
-@settings(max_examples=whole_or(10, 25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(5, 25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_each_turn_is_taken_once_however_it_comes_and_whoever_is_killed(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

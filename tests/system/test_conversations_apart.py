@@ -182,7 +182,7 @@ def without_time(reply: str) -> str:
 
 
 @settings(
-    max_examples=whole_or(4, 40),
+    max_examples=whole_or(2, 40),
     deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

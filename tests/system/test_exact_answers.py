@@ -84,7 +84,7 @@ def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield running
 
 
-@settings(max_examples=whole_or(12, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(6, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from([*WORDS, *(word for word in FILLER if word != "🦞")]), min_size=1, max_size=5),
     excluded=st.sampled_from(["", "gateway", "boiler", "rope", "price"]),

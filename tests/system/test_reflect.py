@@ -172,7 +172,7 @@ def test_pages_do_not_hang_on_the_ledger_but_for_confidences(tmp_path: Path) -> 
         assert notes_in(daemon.workspace / "bank") == before
 
 
-@settings(max_examples=whole_or(4, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=whole_or(2, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(st.sampled_from(LINES), max_size=12), page=st.sampled_from(PAGES))
 def test_any_notes_reflected_twice_are_as_reflected_once(daemon: RunningDaemon, lines: list[str], page: str) -> None:
     client = daemon.client()

@@ -43,7 +43,7 @@ def tried(ask: object, *arguments: object) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("delay", some(DELAYS, 2))
+@pytest.mark.parametrize("delay", some(DELAYS, 1))
 def test_next_run_finishes_what_a_kill_left(tmp_path: Path, finished: dict[str, str], delay: float) -> None:
     daemon = begun(tmp_path, MANY)
     with daemon:
@@ -63,7 +63,7 @@ def test_next_run_finishes_what_a_kill_left(tmp_path: Path, finished: dict[str, 
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("delay", some([number / 1000 for number in range(1, 40, 3)], 2))
+@pytest.mark.parametrize("delay", some([number / 1000 for number in range(1, 40, 3)], 1))
 def test_accepted_proposal_is_written_once(tmp_path: Path, delay: float) -> None:
     daemon = begun(tmp_path)
     with daemon:

@@ -139,19 +139,21 @@ KNOWN: dict[str, str | int] = {
     "old": "runs on alder",
 }
 """Names that chance does not find, and without which there are no good answers."""
+ALONE = {"id": ["run"], "citation": ["session", "seq"], "old": ["sessionKey"]}
+"""What is named in one way, and without what: the core file, in which something `old` stands, has no session."""
 CASES = whole_or(8, 100)
 """Fewest cases of a call with parameters."""
 LONG = 4096
 """Characters; longer limits are tried in the whole sweep alone: a text above one is made character by character."""
 SETTINGS = settings(
-    max_examples=whole_or(30, 150),
+    max_examples=whole_or(12, 150),
     deadline=None,
     database=None,
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-SHORT = settings(SETTINGS, max_examples=whole_or(12, 150))
+SHORT = settings(SETTINGS, max_examples=whole_or(8, 150))
 """To refuse takes no luck."""
 KEPT = [
     "not_a_server_error",
@@ -374,12 +376,9 @@ def name_what_there_is(case: Case[Any]) -> None:
             if (case.method, case.path) == ("POST", "/v1/told"):
                 part.update({name: TOLD[name] for name in TOLD.keys() & part.keys()})
             part.update(FITTING.get(case.path, {}))
-            if "id" in part:
-                # what is to be taken back is named in one way
-                part.pop("run", None)
-            if "old" in part:
-                # the core file is its owner's, who has no session
-                part.pop("sessionKey", None)
+            for name in part.keys() & ALONE.keys():
+                for other in ALONE[name]:
+                    part.pop(other, None)
 
 
 @pytest.mark.sweep

@@ -1,5 +1,6 @@
 """Two people with a daemon each and a git repository between them: shared, recalled, taken back, forgotten."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -18,7 +19,8 @@ from memoryd.errors import Denied, Disabled, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import driven
-from tests.teams import git, objects_of
+from tests.sweeps import some
+from tests.teams import git, objects_of, team
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
@@ -97,6 +99,18 @@ class Pair:
         told = self.ben.typed("team", "join", "--git", str(self.bare), "--person", "ben")
         assert "ana, ben" in told
 
+    def be_begun(self) -> None:
+        """Have what `begin` makes, without a command."""
+        begun = self.bare.with_name("begun")
+        asyncio.run(team(begun, "ana", "ben"))
+        (begun / "team.git").rename(self.bare)
+        for one in (self.ana, self.ben):
+            one.notes.parent.parent.mkdir(parents=True)
+            (begun / one.person).rename(one.notes.parent)
+            written = json.loads(one.daemon.config.read_text())
+            written["team"] = {"remote": str(self.bare), "name": "acme", "person": one.person}
+            one.daemon.config.write_text(json.dumps(written))
+
     def both(self) -> None:
         self.ana.sync()
         self.ben.sync()
@@ -105,13 +119,22 @@ class Pair:
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[Pair]:
     pair = Pair(tmp_path)
+    pair.be_begun()
+    with pair.ana.daemon, pair.ben.daemon:
+        yield pair
+
+
+@pytest.fixture
+def typed_pair(tmp_path: Path) -> Iterator[Pair]:
+    """A team that its people typed."""
+    pair = Pair(tmp_path)
     with pair.ana.daemon, pair.ben.daemon:
         pair.begin()
         yield pair
 
 
-def test_memory_is_shared_recalled_with_its_author_and_taken_back(pair: Pair) -> None:
-    ana, ben = pair.ana, pair.ben
+def test_memory_is_shared_recalled_with_its_author_and_taken_back(typed_pair: Pair) -> None:
+    ana, ben = typed_pair.ana, typed_pair.ben
     preview = ana.typed("team", "promote", f"{LOG}#L4", "--dry-run")
     assert "would be shared" in preview
     assert "The castle key hangs behind the green door." in preview
@@ -275,7 +298,8 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     assert int(git(pair.bare, "rev-list", "--count", "main")) <= before + 3
 
 
-@pytest.mark.parametrize("delay", [0.05, 0.2, 0.4, 0.7, 1.1])
+@pytest.mark.sweep
+@pytest.mark.parametrize("delay", some([0.05, 0.2, 0.4, 0.7, 1.1], 2))
 def test_daemon_that_is_killed_while_it_shares_loses_and_doubles_nothing(pair: Pair, delay: float) -> None:
     ana = pair.ana
 
@@ -324,9 +348,9 @@ def test_agent_shows_the_line_before_it_shares(pair: Pair) -> None:
     assert list(ana.notes.rglob("*.md"))
 
 
-def test_who_leaves_keeps_nothing_and_is_told_what_stays(pair: Pair) -> None:
-    ben = pair.ben
-    pair.ana.daemon.client().promote_memory(f"{LOG}#L4")
+def test_who_leaves_keeps_nothing_and_is_told_what_stays(typed_pair: Pair) -> None:
+    ben = typed_pair.ben
+    typed_pair.ana.daemon.client().promote_memory(f"{LOG}#L4")
     ben.sync()
     assert [one for one in ben.recalled("castle key") if one.get("person")]
     told = ben.typed("team", "leave")
@@ -373,8 +397,8 @@ def test_exchange_goes_by_itself(pair: Pair) -> None:
     assert [one["person"] for one in pair.ben.recalled("castle key") if one.get("person")] == ["ana"]
 
 
-def test_doctor_says_what_a_team_lacks(pair: Pair) -> None:
-    ana = pair.ana
+def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
+    ana = typed_pair.ana
 
     def found(expected: Exit = Exit.DONE) -> dict[str, str]:
         done = ran(
@@ -386,12 +410,12 @@ def test_doctor_says_what_a_team_lacks(pair: Pair) -> None:
 
     ana.sync()
     assert found() == {"team.git git": "ok", "team.exchange team": "ok"}
-    pair.bare.rename(pair.bare.with_name("away.git"))
+    typed_pair.bare.rename(typed_pair.bare.with_name("away.git"))
     ana.daemon.client().sync_team()
     assert found()["team.exchange team"] == "look"
     ana.daemon.stop()
     assert found(Exit.ERROR)["team.exchange repository of the team"] == "wrong"
-    pair.bare.with_name("away.git").rename(pair.bare)
+    typed_pair.bare.with_name("away.git").rename(typed_pair.bare)
     assert found()["team.exchange repository of the team"] == "ok"
     (ana.daemon.home / "home" / ".gitconfig").unlink()
     assert found(Exit.ERROR)["team.git author"] == "wrong"

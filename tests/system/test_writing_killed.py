@@ -44,7 +44,7 @@ def drafts(workspace: Path) -> list[Path]:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(("delay", "what"), some(list(product(DELAYS, ACTS)), 3))
+@pytest.mark.parametrize(("delay", "what"), some(list(product(DELAYS, ACTS)), 2))
 def test_what_was_written_is_listed_and_taken_back_after_a_kill(
     tmp_path: Path, finished: dict[str, dict[str, str]], what: str, delay: float
 ) -> None:

@@ -4,15 +4,18 @@ A frame is a big-endian 32-bit length and a message as MessagePack (a vector as 
 Both sides check sizes before they allocate. Malformed input raises ValueError: the connection is then unusable.
 """
 
-import asyncio
 import socket
 import struct
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec import Struct, msgpack
 from msgspec.structs import asdict, replace
 
 from memoryd.embed.protocol import Purpose
+
+if TYPE_CHECKING:
+    # of the daemon's side alone
+    import asyncio
 
 FRAME_BYTES: Final = 2 * 1024 * 1024
 """The largest message that either side accepts; a vector of 65,536 dimensions has an eighth of it."""
@@ -157,7 +160,7 @@ def _size(length: bytes) -> int:
     return int(size)
 
 
-async def read(reader: asyncio.StreamReader) -> Message:
+async def read(reader: "asyncio.StreamReader") -> Message:
     """Read one message; raises IncompleteReadError at the end of the stream, ValueError for garbage.
 
     After a cancellation in the middle of a frame the stream is unusable.

@@ -3,12 +3,11 @@
 Run as `python -m memoryd.embed.local.llama FD`, FD being one end of a socket pair; it ends when the other end does.
 """
 
+import math
 import sys
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from memoryd.embed.local.frames import Embed, Embedded, Load, Message, NoResult, WorkerRequest
 from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, library, serve
@@ -35,18 +34,17 @@ class EmbeddingModel:
         result = self.embed(request.text)
         if isinstance(result, str):
             return NoResult(request.id, result)
-        return Embedded(request.id, result.tobytes())
+        return Embedded(request.id, result)
 
-    def embed(self, text: str) -> NDArray[np.float32] | str:
-        """Return the vector of `text`, cut to the context, of length 1; or why there is none."""
+    def embed(self, text: str) -> bytes | str:
+        """Return the vector of `text`, cut to the context, of length 1, as float32; or why there is none."""
         count = self._fit(self._model.tokenize(text[: self.context * CHARACTERS_PER_TOKEN], has_ends=True))
         if count <= self._specials:
             return "no token of the model's vocabulary in it"
         if failure := self._model.decode(count):
             return failure
         pointer = self._model.pooled()
-        shape = (self.dimensions,)
-        return _normalised(np.ctypeslib.as_array(pointer, shape) if pointer else np.zeros(shape, np.float32))
+        return _normalised(pointer[: self.dimensions] if pointer else ())
 
     def _fit(self, count: int) -> int:
         if count <= self.context:
@@ -57,13 +55,13 @@ class EmbeddingModel:
         return self.context
 
 
-def _normalised(vector: NDArray[np.float32]) -> NDArray[np.float32] | str:
-    if not np.isfinite(vector).all():
+def _normalised(vector: Sequence[float]) -> bytes | str:
+    if not all(map(math.isfinite, vector)):
         return "the model gives a vector that is not finite"
-    length = float(np.linalg.norm(vector.astype(np.float64)))
+    length = math.hypot(*vector)
     if length == 0:
         return "the model gives a zero vector"
-    return (vector / length).astype(np.float32)
+    return array("f", [number / length for number in vector]).tobytes()
 
 
 def load(order: Load, _is_unwanted: Callable[[], bool]) -> EmbeddingModel:

@@ -17,8 +17,11 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Condition, Thread
+from types import ModuleType
 from typing import Any, Final, Protocol
 
 from memoryd.embed.local.frames import (
@@ -299,11 +302,16 @@ class LlamaModel:
         return batch
 
 
-def library() -> Any:
-    """Return llama-cpp-python; raises LoadError."""
+def library(*, is_whole: bool = False) -> Any:
+    """Return the C functions of llama-cpp-python, or the whole package, which imports for longer than a model loads.
+
+    Raises LoadError.
+    """
     try:
-        # heavy, and missing in a plain install
-        import llama_cpp
+        if not is_whole and "llama_cpp" not in sys.modules and (found := find_spec("llama_cpp")):
+            package = sys.modules["llama_cpp"] = ModuleType("llama_cpp")
+            package.__path__ = found.submodule_search_locations or []
+        # missing in a plain install
+        return import_module("llama_cpp" if is_whole else "llama_cpp.llama_cpp")
     except (ImportError, OSError, RuntimeError) as exc:
         raise LoadError(f"llama-cpp-python cannot be used ({exc}); install memoryd[local]") from exc
-    return llama_cpp
