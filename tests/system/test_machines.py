@@ -143,6 +143,7 @@ def test_what_is_undone_stands_again_on_both(pair: tuple[RunningDaemon, RunningD
     settled(carrier, *(lambda side=side: not any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
     desk.client().undo(change)
     settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
+    assert sorted(texts(desk)) == sorted(texts(laptop))
 
 
 def test_confidence_agrees_by_the_steps_of_both(pair: tuple[RunningDaemon, RunningDaemon, Carrier]) -> None:
