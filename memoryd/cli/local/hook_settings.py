@@ -84,16 +84,7 @@ def installed(host: Host, project: Path | None, commands: Mapping[str, str], par
     texts = _Texts(places(host, project), parts)
     for part, file, text in texts:
         with _Refusal(file):
-            if part == "hooks" and host.layout == "plugin":
-                texts.set_own(file, _plugin(host, commands)[file.path.name])
-            elif part == "hooks":
-                texts.set(file, with_hooks(text, host, commands))
-            elif part == "server":
-                texts.set(file, _with_server(text, host, file.path))
-            elif part == "skill":
-                texts.set_own(file, skill_text())
-            else:
-                texts.set(file, with_block(text, skill_block()))
+            texts.set(file, _with(text, part, host, file.path, commands))
     ours = {change.before.path for change in removed(host, project, parts)}
     return [SettingsChange(one.before, one.text, one.before.path not in ours) for one in texts.changes()]
 
@@ -101,10 +92,14 @@ def installed(host: Host, project: Path | None, commands: Mapping[str, str], par
 def removed(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
     """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
     texts = _Texts(places(host, project), parts)
+    found: dict[Path, list[Part]] = {}
     for part, file, text in texts:
         with _Refusal(file):
-            texts.set(file, _without(text, part, host, file.path))
-    return [SettingsChange(one.before, _before(one, host)) for one in texts.changes()]
+            rest = _without(text, part, host, file.path)
+            if rest != text:
+                found.setdefault(file.path, []).append(part)
+            texts.set(file, rest)
+    return [SettingsChange(one.before, _before(one, host, found[one.before.path])) for one in texts.changes()]
 
 
 def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]:
@@ -209,11 +204,6 @@ class _Texts:
 
     def set(self, file: SettingsFile, text: str) -> None:
         self._texts[file.path] = text
-
-    def set_own(self, file: SettingsFile, text: str) -> None:
-        if file.text and _MARK not in file.text:
-            raise ValueError("somebody else wrote it")
-        self.set(file, text)
 
     def changes(self) -> list[SettingsChange]:
         return [
@@ -321,6 +311,17 @@ def _toml_block(key: str, program: str, arguments: list[str]) -> str:
     return "\n".join((f"# memoryd: begin; {_MARK} install wrote this", *lines, "# memoryd: end\n"))
 
 
+def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, str]) -> str:
+    """Return a text with a part of ours, the same where it is there; raises ValueError where that cannot be."""
+    if part == "skill" or (part == "hooks" and host.layout == "plugin"):
+        if text and _MARK not in text:
+            raise ValueError("somebody else wrote it")
+        return skill_text() if part == "skill" else _plugin(host, commands)[path.name]
+    if part == "instructions":
+        return with_block(text, skill_block())
+    return with_hooks(text, host, commands) if part == "hooks" else _with_server(text, host, path)
+
+
 def _without(text: str, part: Part, host: Host, path: Path) -> str:
     """Return a text without a part of ours."""
     if part == "skill" or (part == "hooks" and host.layout == "plugin"):
@@ -338,24 +339,19 @@ def _without(text: str, part: Part, host: Host, path: Path) -> str:
     return cut(text, (key, _SERVER), has_comments=True) if is_ours else text
 
 
-def _before(change: SettingsChange, host: Host) -> str | None:
-    """Return the text for a file that lost all of ours: the one from before, unless others have changed it since."""
+def _before(change: SettingsChange, host: Host, parts: list[Part]) -> str | None:
+    """Return the text for a file that lost these parts: the one from before, unless others have changed it since.
+
+    They have not where the one from before is the same, but for blanks, when it got these parts and lost them.
+    """
     text, backup = change.text or "", read_settings(change.before.backup)
-    if backup.stat is not None:
-        return backup.text if _same(text, backup.text) else text
-    is_empty = not text.strip() or _same(text, "{}") or _same(text, json.dumps(host.made_with))
-    return None if is_empty else text
-
-
-def _same(text: str, other: str) -> bool:
+    own = dict.fromkeys(host.events, "-m memoryd.hooks")
+    kept = backup.text
     try:
-        return bool(_filled(parsed(text, has_comments=True)) == _filled(parsed(other, has_comments=True)))
+        for part in parts:
+            kept = _without(_with(kept, part, host, change.before.path, own), part, host, change.before.path)
     except ValueError:
-        return text.strip("\n") == other.strip("\n")
-
-
-def _filled(value: Any) -> Any:
-    """Return a value without its empty lists and objects: ours may have stood in one, and took it along."""
-    if not isinstance(value, dict):
-        return value
-    return {key: inner for key, one in value.items() if (inner := _filled(one)) not in ({}, [])}
+        return text
+    if kept.split() != text.split():
+        return text
+    return backup.text if backup.stat is not None else None
