@@ -63,6 +63,8 @@ class MemoryCache:
         self._withdrawn = withdrawn
         self._executor = executor
         self.hidden = HiddenChunks(database)
+        self._came_back: frozenset[MemoryId] = frozenset()
+        self._shown = self._whole_shown = Book()
         self._lock = asyncio.Lock()
         self._has_news = asyncio.Event()
         self._has_news.set()
@@ -74,10 +76,25 @@ class MemoryCache:
         """What the first question would wait for: done with the first book that has memories."""
 
     async def now(self) -> Book:
-        """Return all memories that the index holds now; it costs next to nothing where nothing was written since.
+        """Return all memories that the index holds now, but those that are forgotten and came back with a note.
 
-        Its memories stand in the order of their ids.
+        They stand in the order of their ids. It costs next to nothing where nothing was written since.
         """
+        whole = await self.whole()
+        if whole is not self._whole_shown:
+            back = [one for key in self._came_back if key in whole.memories for one in whole.memories[key].sources]
+            shown = changed_book(whole, back, (), whole.pages.values()) if back else whole
+            self.hidden.forget(frozenset(one.chunk for one in back))
+            self._shown, self._whole_shown = shown, whole
+        return self._shown
+
+    def forget(self, came_back: Set[MemoryId]) -> None:
+        """Tell nobody of these memories, in place of those before: they are forgotten, and came back with a note."""
+        if came_back != self._came_back:
+            self._came_back, self._whole_shown = frozenset(came_back), Book()
+
+    async def whole(self) -> Book:
+        """Return all memories that the index holds now, for who takes them out."""
         async with self._lock:
             # taken before the index is read: what is written meanwhile is read by the next call
             moment = _Moment(self._database.epoch, self._database.writes, frozenset(self._withdrawn()))
@@ -197,12 +214,12 @@ class HiddenChunks:
         self._moment: tuple[int, int] = (-1, -1)
         self._book: Book | None = None
         self._known: dict[Visibility, Hidden] = {}
-        self._forgotten: frozenset[MemoryId] = frozenset()
+        self._forgotten: frozenset[int] = frozenset()
 
-    def forget(self, memories: Set[MemoryId]) -> None:
-        """Hide memories from everybody, in place of those before: they are forgotten, and came back with a note."""
-        if memories != self._forgotten:
-            self._forgotten, self._known = frozenset(memories), {}
+    def forget(self, chunks: frozenset[int]) -> None:
+        """Hide chunks of no memory of a book from everybody, in place of those before."""
+        if chunks != self._forgotten:
+            self._forgotten, self._known = chunks, {}
 
     async def of(self, book: Book, visibility: Visibility) -> Hidden:
         """Return what is hidden from an asker; raises StoreError."""
@@ -216,7 +233,7 @@ class HiddenChunks:
         return known[visibility]
 
     async def _hidden(self, book: Book, visibility: Visibility) -> Hidden:
-        beyond = invisible_memories(book, visibility) | (self._forgotten & book.memories.keys())
+        beyond, forgotten = invisible_memories(book, visibility), self._forgotten
         chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
         scoped = await self._database.memories.scoped()
-        return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not visibility.admits(scoped[one]))]))
+        return Hidden(beyond, forgotten.union(chunks, (one for one in scoped if not visibility.admits(scoped[one]))))

@@ -63,6 +63,11 @@ def texts(daemon: RunningDaemon) -> list[str]:
         return sorted(one["text"] for one in client.memories()["memories"])
 
 
+def recalled(daemon: RunningDaemon, question: str) -> list[str]:
+    with Client(daemon.socket) as client:
+        return [json.dumps(one) for one in client.recall(question, touch=False)["results"]]
+
+
 def use(daemon: RunningDaemon, times: int, words: str = "herons nest island") -> None:
     for _ in range(times):
         assert daemon.client().recall(words)["results"]
@@ -120,7 +125,10 @@ def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
     # an old version of the note comes back
     (desk.workspace / LOG).write_text(NOTE)
     desk.client().sync()
-    eventually(lambda: CANARY not in json.dumps(desk.client().recall("what does the gauge read", touch=False)))
+    # by its words, and by whom it names
+    eventually(lambda: not any(CANARY in one for one in recalled(desk, "what does the gauge read")))
+    assert not any(CANARY in one for one in recalled(desk, "what is known of Ada"))
+    assert not any(CANARY in one for one in texts(desk))
     assert CANARY not in json.dumps(desk.client().search("gauge weir"))
     assert CANARY in (desk.workspace / LOG).read_text()
     settled(carrier, lambda: not any(CANARY in path.read_text() for path in desk.workspace.rglob("*.md")))
