@@ -116,6 +116,7 @@ CONFLICT_MARK = "conflict"
 _OF_CONFLICT = expression(
     r"(?:\.sync-conflict-[0-9A-Za-z-]+"
     r"| ?\([^()/]*conflicted copy[^()/]*(?:\([^()/]*\)[^()/]*)?\)"
+    r"| \((?:Case|Selective Sync|Unicode Encoding|White Space) Conflict(?: \d+)?\)"
     r"| \(SFConflict [^()/]+\)"
     r"|_conflict-\d{8}-\d{6})+(?=\.[^./]+$)",
     re.IGNORECASE,

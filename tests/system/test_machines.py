@@ -252,7 +252,7 @@ def test_without_the_right_secret_nothing_is_taken(tmp_path: Path) -> None:
 
 
 def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main")
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     return subprocess.run(
         ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60
     )
@@ -262,9 +262,9 @@ def test_git_carries_it_and_its_conflict_is_settled(tmp_path: Path) -> None:
     desk, laptop = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
     (desk.workspace / LOG).write_text(NOTE)
     (desk.workspace / ".gitignore").write_text("/.memory/*\n!/.memory/machines/\n.memoryd-*\n")
-    git(tmp_path, "init", "--bare", "-q", "hub")
+    git(tmp_path, "init", "--bare", "-q", "-b", "main", "hub")
     for side in (desk, laptop):
-        git(side.workspace, "init", "-q")
+        git(side.workspace, "init", "-q", "-b", "main")
         git(side.workspace, "remote", "add", "origin", str(tmp_path / "hub"))
 
     def exchange(side: RunningDaemon) -> str:
