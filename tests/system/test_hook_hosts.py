@@ -190,6 +190,20 @@ def test_project_has_settings_of_its_own(remembering: RunningDaemon, home: Path,
     assert tree(tmp_path) == before
 
 
+def test_instructions_stay_while_another_program_reads_them(
+    remembering: RunningDaemon, home: Path, tmp_path: Path
+) -> None:
+    for host in ("cursor", "codex"):
+        done = memoryctl(remembering, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
+        assert done.returncode == Exit.DONE, done.stderr
+        named = next(line for line in done.stderr.splitlines() if "out of what you commit" in line)
+        assert all(name in named for name in (HOSTS[host].project, *(HOSTS[host].mcp or ())[1:2]))
+        assert "AGENTS.md" not in named
+    for host, is_left in (("cursor", True), ("codex", False)):
+        memoryctl(remembering, "uninstall", host, "--project", str(tmp_path))
+        assert (tmp_path / "AGENTS.md").exists() == is_left
+
+
 def test_host_without_settings_of_a_project_says_so(remembering: RunningDaemon, tmp_path: Path) -> None:
     done = memoryctl(remembering, "install", "openclaw", "--project", str(tmp_path))
     assert (done.returncode, list(tmp_path.iterdir())) == (Exit.ERROR, [])
@@ -212,7 +226,7 @@ def test_file_of_somebody_else_at_the_place_of_ours_is_left_alone(remembering: R
 def test_server_that_is_there_stays(remembering: RunningDaemon, home: Path) -> None:
     mine = '{"mcpServers": {"memoryd": {"command": "memoryctl", "args": ["mcp", "--write"]}}}'
     (home / ".claude.json").write_text(mine)
-    memoryctl(remembering, "install", "claude-code", "--mcp")
+    assert "not ours stays as it is" in memoryctl(remembering, "install", "claude-code", "--mcp").stderr
     memoryctl(remembering, "uninstall", "claude-code")
     assert (home / ".claude.json").read_text() == mine
 

@@ -23,7 +23,7 @@ from memoryd.domain.settings_text import cut, parsed, put, with_block, without_b
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
-from memoryd.hooks.hosts import Host
+from memoryd.hooks.hosts import HOSTS, Host
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 _BACKUP: Final = ".before-memoryd"
@@ -94,12 +94,20 @@ def removed(host: Host, project: Path | None, parts: set[Part] | None = None) ->
     texts = _Texts(places(host, project), parts)
     found: dict[Path, list[Part]] = {}
     for part, file, text in texts:
+        if part == "instructions" and project is not None and _is_shared(host, project):
+            continue
         with _Refusal(file):
             rest = _without(text, part, host, file.path)
             if rest != text:
                 found.setdefault(file.path, []).append(part)
             texts.set(file, rest)
     return [SettingsChange(one.before, _before(one, host, found[one.before.path])) for one in texts.changes()]
+
+
+def _is_shared(host: Host, project: Path) -> bool:
+    """Tell whether another program that runs our hooks in a project reads the same instructions."""
+    others = [one for one in HOSTS.values() if one.project and one.instructions == host.instructions and one != host]
+    return any(commands_in(one, project)[1] for one in others)
 
 
 def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]:
@@ -125,6 +133,15 @@ def parts_in(host: Host, project: Path | None) -> dict[Part, str]:
             if part != "hooks" and _without(file.text, part, host, file.path) != file.text:
                 found[part] = str(file.path)
     return found
+
+
+def others_server(host: Host, project: Path | None) -> str:
+    """Return the file that declares an MCP server of our name that is not ours, empty if none does."""
+    if host.mcp is None or not (paths := places(host, project).get("server")):
+        return ""
+    file = read_settings(paths[0])
+    is_there = _SERVER in _servers(file.text, file.path, host.mcp[2])
+    return str(file.path) if is_there and "server" not in parts_in(host, project) else ""
 
 
 def write(change: SettingsChange, *, is_removal: bool = False) -> None:
