@@ -214,11 +214,12 @@ def _set_values_aside(raw: Raw, result: SeparatedKeys) -> None:
         result.ineffective.append(_unknown_value(("memory", "backend"), memory.pop("backend"), lost, _BACKENDS))
     for location, search in _searches(raw):
         sources = search.get("sources")
-        for name in [one for one in sources if _is_of_others(one, _SOURCES)] if isinstance(sources, list) else ():
-            sources.remove(name)
-            lost = "so that it is not searched"
-            result.ineffective.append(_unknown_value((*location, "sources"), name, lost, _SOURCES))
-            if not sources:
+        others = [one for one in sources if _is_of_others(one, _SOURCES)] if isinstance(sources, list) else []
+        if isinstance(sources, list) and others:
+            where, lost = (*location, "sources"), "so that it is not searched"
+            result.ineffective += [_unknown_value(where, one, lost, _SOURCES) for one in others]
+            search["sources"] = [one for one in sources if one not in others]
+            if not search["sources"]:
                 del search["sources"]
 
 
