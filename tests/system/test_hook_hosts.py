@@ -1,6 +1,7 @@
 """Each agent program: installed, played by its recorded exchange against the real daemon, and all as before again."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from memoryd.hooks.hosts import HOSTS
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
-from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play
+from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play, plugin_program
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -162,6 +163,33 @@ def test_group_and_sub_agent_are_told_nothing(remembering: RunningDaemon, home: 
     session, told = played(remembering, "opencode", home)
     assert [bool(row.text) for row in told if row.event == "chat.message"] == [True, False]
     assert turns(remembering, "opencode", f"{session}-child") == []
+
+
+@pytest.mark.skipif(not HAS_NODE, reason="a plugin is played by node, which is not here")
+def test_plugin_tells_no_more_what_is_gone(remembering: RunningDaemon, home: Path) -> None:
+    core = remembering.workspace / "MEMORY.md"
+    text, line = core.read_text(), "The gateway runs on the Mac Studio called alder."
+    assert memoryctl(remembering, "install", "openclaw").returncode == Exit.DONE
+    row = json.dumps(exchange("openclaw", f"gone{next(SESSIONS)}")[0])
+    env = {**environment(remembering), "PATH": os.environ["PATH"]}
+    program, pipe = plugin_program("openclaw", home), subprocess.PIPE
+    with subprocess.Popen(program, env=env, stdin=pipe, stdout=pipe, text=True) as playing:
+        written, read = playing.stdin, playing.stdout
+        assert written is not None
+        assert read is not None
+
+        def is_told() -> bool:
+            print(row, file=written, flush=True)
+            return line in json.loads(read.readline())[0]
+
+        try:
+            eventually(is_told)
+            core.write_text(text.replace(line, ""))
+            remembering.client().sync()
+            assert not is_told()
+        finally:
+            core.write_text(text)
+            written.close()
 
 
 def test_start_tells_what_was_said_in_its_own_session_alone(remembering: RunningDaemon, home: Path) -> None:
