@@ -101,3 +101,20 @@ def test_page_of_a_copy_is_no_entity(daemon: RunningDaemon) -> None:
 
 def test_copy_of_what_is_private_is_private(daemon: RunningDaemon) -> None:
     assert daemon.client().search("dogwood")["results"] == []
+
+
+def test_copy_of_a_note_that_says_it_is_private_is_private_from_then_on(daemon: RunningDaemon) -> None:
+    note = daemon.workspace / "memory" / "salary.md"
+    copy = note.with_name("salary (conflicted copy 2026-11-03 080000).md")
+    for path, earned in ((note, "ninety"), (copy, "eighty")):
+        path.write_text(f"# Salary\n\nThe pangolin earns {earned}.\n")
+    daemon.client().sync()
+    assert {hit["path"] for hit in daemon.client().search("pangolin")["results"]} == {
+        f"memory/{path.name}" for path in (note, copy)
+    }
+    note.write_text(f"---\nmemory: false\n---\n{note.read_text()}")
+    daemon.client().sync()
+    assert daemon.client().search("pangolin")["results"] == []
+    copy.write_text("# Salary\n\nThe pangolin earned seventy.\n")
+    daemon.client().sync()
+    assert daemon.client().search("pangolin")["results"] == []
