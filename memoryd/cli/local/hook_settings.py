@@ -27,7 +27,7 @@ from memoryd.hooks.hosts import HOSTS, Host
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 _BACKUP: Final = ".before-memoryd"
-_OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
+_OURS: Final = expression(r" -P (?:-c .*)?-m memoryd\.hooks \w|\bmemoryctl['\"]? hooks run\b")
 _PLUGIN_COMMAND: Final = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 _MARK: Final = "memoryctl hooks"
 """Stands in each file that is ours as a whole."""
@@ -362,7 +362,7 @@ def _before(change: SettingsChange, host: Host, parts: list[Part]) -> str | None
     They have not where the one from before is the same, but for blanks, when it got these parts and lost them.
     """
     text, backup = change.text or "", read_settings(change.before.backup)
-    own = dict.fromkeys(host.events, "-m memoryd.hooks")
+    own = dict.fromkeys(host.events, "python3 -P -m memoryd.hooks event")
     kept = backup.text
     try:
         for part in parts:

@@ -14,7 +14,7 @@ from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
 CODEX, GEMINI, CURSOR = (HOSTS[name] for name in ("codex", "gemini", "cursor"))
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 COMMANDS = {event: f"/usr/bin/python3 -P -m memoryd.hooks {event}" for event in EVENTS}
-OTHERS = {"type": "command", "command": "./check.sh", "timeout": 30}
+OTHERS = {"type": "command", "command": "./check.sh; grep -rn '-m memoryd.hooks' .", "timeout": 30}
 FULL = {
     "model": "opus",
     "ratio": 1.50,
