@@ -34,7 +34,7 @@ from tests.fault.faults import (
     most_calls,
     mounted,
     remount,
-    strace_prefix,
+    spawned_traced,
 )
 from tests.fault.model import document
 from tests.fault.stage import SCAN_ONLY, Stage
@@ -99,23 +99,18 @@ def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, stra
 def _count_calls(stage: Stage, call: str) -> int:
     """Return how often the busiest thread makes a call: strace counts `when` for each thread."""
     log = stage.home / "count.log"
-    stage.daemon.prefix = strace_prefix(log, calls=(call,))
-    _run_once(stage.daemon)
-    stage.daemon.prefix = ()
+    with spawned_traced(stage.daemon, log, calls=(call,)):
+        _end_when_indexed(stage.daemon)
     return most_calls(log, call)
 
 
 def _killed_at(stage: Stage, call: str, at: int) -> bool:
-    log = stage.home / f"{call}-{at}.log"
-    stage.daemon.prefix = strace_prefix(log, f"{call}:signal=KILL:when={at}")
-    code = _run_once(stage.daemon)
-    stage.daemon.prefix = ()
-    return code == -signal.SIGKILL
+    with spawned_traced(stage.daemon, stage.home / f"{call}-{at}.log", f"{call}:signal=KILL:when={at}"):
+        return _end_when_indexed(stage.daemon) == -signal.SIGKILL
 
 
-def _run_once(daemon: FaultyDaemon) -> int:
-    """Start, index everything, stop; whenever the daemon dies, that is the end. Return the exit code."""
-    daemon.process = daemon.spawn()
+def _end_when_indexed(daemon: FaultyDaemon) -> int:
+    """Let it index everything, then stop it; whenever the daemon dies, that is the end. Return the exit code."""
     while daemon.is_running():
         try:
             with Client(daemon.socket, timeout=20) as client:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.agents.retained.entities import merge, split
 from memoryd.domain.documents import RelativePath
@@ -18,8 +19,9 @@ from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal, NoteChange, Undoing
 from memoryd.memory.note_files import NoteFiles
-from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.wire import CHANGES_MAX
 
 PATH = RelativePath("memory/2026-11-18.md")
 
@@ -226,6 +228,21 @@ async def test_a_run_is_taken_back_whole_or_not_at_all(journal: Journal, workspa
     undone = await Undoing(journal).undo_run("r1")
     assert len(undone) == 2
     assert list((workspace / "memory").iterdir()) == []
+
+
+async def test_run_of_more_changes_than_a_page_has_is_taken_back_whole(
+    journal: Journal, workspace: Path, ledger: Ledger
+) -> None:
+    await added(journal, "- x")
+    [row] = await journal.changes.some(ChangeFilter())
+    paths = [RelativePath(f"memory/{number}.md") for number in range(CHANGES_MAX + 1)]
+    for path in paths:
+        (workspace / path).write_text("- x\n")
+    # what that many writes leave
+    rows = [replace(row, path=path, run="r1") for path in paths]
+    await ledger.write(lambda db: [add_change(db, str(workspace), one) for one in rows])
+    undone = await Undoing(journal).undo_run("r1", is_dry_run=True)
+    assert {one.path for one, _ in undone} == set(paths)
 
 
 @pytest.mark.parametrize("text", ["before\n", "after\n", "a person's\n"])

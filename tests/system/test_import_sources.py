@@ -58,6 +58,7 @@ def check_told(done: Any, sample: Written) -> None:
     assert (done["added"], done["known"], done["refused"]) == (sample.added, sample.known, len(sample.refused))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("source", [JSONL, *SOURCES])
 def test_what_another_program_keeps_is_taken_in_and_taken_back(
     daemon: RunningDaemon, tmp_path: Path, source: str
@@ -170,16 +171,6 @@ def test_note_of_another_text_is_left_and_so_is_one_elsewhere(daemon: RunningDae
     assert [one["outcome"] for one in reply["notes"]] == ["added"] + ["refused"] * 6
     assert (daemon.home / "one" / IMPORTED / "x" / "a.md").read_bytes() == b"one\ntwo"
     client.undo(run=run)
-    assert not (daemon.home / "one" / IMPORTED).exists()
-
-
-def test_undo_takes_back_an_import_of_more_changes_than_a_page_has(daemon: RunningDaemon) -> None:
-    client, run = daemon.client(), "e" * 32
-    for part in range(2):
-        notes = [{"path": f"{IMPORTED}many/{part}-{one}.md", "text": f"note {part} {one}"} for one in range(600)]
-        assert len(client.import_memories([], notes=notes, run=run)["changes"]) == 600
-    client.timeout = 120
-    assert len(client.undo(run=run)["undone"]) == 1_200
     assert not (daemon.home / "one" / IMPORTED).exists()
 
 
