@@ -9,8 +9,11 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest
+from memoryd.team.own_files import OwnFiles
 from memoryd.team.protocol import Carrier, SharedChanges
+from memoryd.team.repository import TeamRepository
 from memoryd.team.sharing import SharedNotes
+from tests.fakes import blow_up
 from tests.postgres import Postgres, server_team
 from tests.teams import DAY, Member, line, team
 
@@ -139,6 +142,41 @@ async def test_two_machines_leave_each_others_notes(members: Sequence[Member], t
     for one in (ana, laptop, ben):
         await one.sharing.sync()
     assert ben.all_seen() == {"ana/memory/both.md", "ana/memory/train.md"}
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not_sent_again(
+    members: Sequence[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_sent: bool
+) -> None:
+    """Ana's machine dies right after the other side took what it sent, or right before."""
+    ana, ben = members
+    laptop = await ana.beside(tmp_path / "laptop", "ana").open()
+    await laptop.promote("- W: from the train")
+    await laptop.exchange()
+    shared = await ana.promote("- W: to be taken back")
+    with monkeypatch.context() as dying:
+        if is_sent:
+            dying.setattr(OwnFiles, "note", blow_up)
+            push = TeamRepository.push
+
+            async def pushed(self: TeamRepository, remote: str, commit: str) -> object:
+                blow_up(await push(self, remote, commit))
+
+            dying.setattr(TeamRepository, "push", pushed)
+        else:
+            dying.setattr(OwnFiles, "begin", blow_up)
+            dying.setattr(TeamRepository, "push", blow_up)
+        with pytest.raises(ZeroDivisionError):
+            await ana.carrier.exchange()
+    await laptop.exchange()
+    assert len(await laptop.sharing.revoke([shared.id])) == is_sent
+    await laptop.exchange()
+    ana = await ana.again()
+    await ana.promote("- W: from the desk")
+    await ana.exchange()
+    await ben.exchange()
+    seen = ben.seen("ana/memory/2026-11-02.md") or ""
+    assert [words in seen for words in ("from the train", "from the desk", "taken back")] == [True, True, not is_sent]
 
 
 async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:
