@@ -182,6 +182,7 @@ async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not
 async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:
     carl = await members[0].beside(tmp_path / "carl", "carl").open()
     await carl.carrier.exchange()
+    assert "you are not in the team" in carl.carrier.health().broken
     with pytest.raises(InvalidRequest, match="not in the team"):
         await carl.sharing.promote(line("- W: hello"), DAY)
     assert await carl.carrier.known() == {}
