@@ -117,6 +117,11 @@ class PostgresCarrier:
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
         self._is_reader = False
+        self._withheld: Mapping[str, str] = {}
+        self._judged: dict[str, tuple[bytes, str]] = {}
+        """Of each file its bytes, and why they are not shown."""
+        self._compared = -1
+        """Of how many changes one's own files on the server were compared with those here."""
         self._told = 0
         """Of how many changes it was told already."""
         self._members: Collection[str] = ()
@@ -232,7 +237,7 @@ class PostgresCarrier:
         state = await self._state(server)
         if state is None:
             # who was taken out of the team is shown nothing of it any more
-            self._held, self._members, self._refusal = {}, (), NO_TEAM.format(self.team)
+            self._held, self._withheld, self._members, self._refusal = {}, {}, (), NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal, self._is_reader = "", state.role == "read"
@@ -243,6 +248,8 @@ class PostgresCarrier:
         if (step := await asyncio.to_thread(self._files.begun)) is not None:
             # an exchange was cut off: what it did is known before anything is compared
             await self._end(step, is_done=await self._took(server, step.transaction))
+        if state.generation == self._compared and not self._health.pending:
+            return ""
         for _ in range(TRIES):
             theirs = await self._theirs(server)
             async with self._turn:
@@ -257,6 +264,7 @@ class PostgresCarrier:
                 }
             )
             if not step.files and wanted == theirs:
+                self._compared = state.generation
                 return ""
             try:
                 step = await self._write(server, theirs, wanted, step)
@@ -383,6 +391,11 @@ class PostgresCarrier:
 
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
         state = await self._state(server)
+        if state is not None and self._health.fetched_at is not None and state.generation == self._files.generation():
+            # who is in the team is counted, too
+            await self._show()
+            self._health = replace(self._health, fetched_at=datetime.now(UTC))
+            return
         self._members = await self._read_members(server)
         rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
         withheld, seen = dict[str, str](), dict[FileKey, bytes]()
@@ -401,8 +414,8 @@ class PostgresCarrier:
                 seen[person, path] = bytes(digest)
                 held[person] += size
                 count[person] += 1
-        self._held = await self._brought(server, seen)
-        await self._show(withheld)
+        self._held, self._withheld = await self._brought(server, seen), withheld
+        await self._show()
         if state is not None:
             await asyncio.to_thread(self._files.note_generation, state.generation)
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
@@ -422,11 +435,16 @@ class PostgresCarrier:
             self._held = await asyncio.to_thread(_shown_before, self.place.notes, self.place.person)
         return self._held
 
-    async def _show(self, withheld: Mapping[str, str] | None = None) -> None:
+    async def _show(self) -> None:
         others, own = await self._held_files(), await asyncio.to_thread(self._files.own)
-        reasons, shown = dict(withheld or {}), dict[str, ShownFile]()
+        reasons, shown, before = dict(self._withheld), dict[str, ShownFile](), self._judged
+        self._judged = {}
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
-            if why := _why_not_shown(data):
+            known, why = before.get(path, (b"", ""))
+            if known is not data:
+                why = _why_not_shown(data)
+            self._judged[path] = data, why
+            if why:
                 reasons[path] = why
             elif (place := shared_file(path)) is not None:
                 shown[path] = ShownFile(place, data)

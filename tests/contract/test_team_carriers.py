@@ -211,3 +211,21 @@ async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequ
     await ana.exchange()
     await ben.exchange()
     assert ben.all_seen() == set()
+
+
+async def test_exchange_without_news_lists_no_file_of_a_server(server: Postgres, tmp_path: Path) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    await ana.promote("- W: one")
+    for one in (ana, ben, ana, ben):
+        await one.exchange()
+    with server.connect() as admin:
+        admin.execute("ALTER DATABASE postgres SET track_functions = 'all'")
+        asked = "SELECT sum(calls) FROM pg_stat_user_functions WHERE funcname IN ('listed', 'bodies')"
+        for one in (ana, ben):
+            await one.exchange()
+        assert admin.execute(asked).fetchone() == (None,)
+        await ben.promote("- W: two")
+        for one in (ben, ana):
+            await one.exchange()
+        assert admin.execute(asked).fetchone() != (None,)
+    assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
