@@ -144,7 +144,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         await self.index.follow(_FOLLOW_SECONDS)
         await self.sharing.sync()
         self.index.demand()
-        if broken := self.sharing.carrier.health().broken:
+        if broken := self.sharing.broken():
             raise SidecarError(broken)
         return self.status()
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
-from memoryd.team.attribution import NOBODY, TOO_MANY, Attribution
+from memoryd.team.attribution import TOO_MANY, Attribution
 from memoryd.team.git import address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
@@ -32,7 +32,6 @@ NO_TEAM: Final = "the repository holds no team"
 JOIN_HINT: Final = "memoryctl team init makes one, memoryctl team join joins it"
 NOT_IN: Final = "{} is not in the team by the address {}, by which git knows you"
 NOT_IN_HINT: Final = "use the address that team.json has for you: git config user.email; or memoryctl team join"
-NOT_NAMED: Final = "you are not in the team: {}"
 UNMERGED: Final = "what waits cannot be put upon what was fetched: {}"
 
 
@@ -281,8 +280,6 @@ class GitCarrier:
             withheld=(*shown.withheld, *self._view.unwritten),
             people={**dict.fromkeys(people.people, 0), **counted(shown)},
         )
-        if not people.people.get(self.place.person):
-            raise SidecarError(NOT_NAMED.format(NOBODY.format(self.place.person)), hint=JOIN_HINT)
 
     async def _count_waiting(self, local: str) -> None:
         base = await self.repository.commit_of(BASE)

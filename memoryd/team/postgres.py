@@ -80,7 +80,8 @@ FileKey = tuple[str, str]
 def connection_options(remote: str) -> dict[str, str]:
     """Return how a server is reached; raise SidecarError for an address that names a password, or is none.
 
-    Away from this machine its certificate is verified, whatever the address says.
+    Away from this machine its certificate is verified, whatever the address says. Of several hosts that is asked which
+    can be written: a standby that was promoted takes over.
     """
     try:
         found = conninfo.conninfo_to_dict(remote)
@@ -95,6 +96,7 @@ def connection_options(remote: str) -> dict[str, str]:
     is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
     secure = {} if is_local else {"sslmode": "verify-full"}
     options = {key: str(value) for key, value in found.items() if value is not None}
+    options = {"target_session_attrs": "read-write", **options}
     return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
 
 

@@ -14,8 +14,9 @@ from memoryd.team.protocol import Carrier, SharedChanges
 from memoryd.team.repository import TeamRepository
 from memoryd.team.sharing import SharedNotes
 from tests.fakes import blow_up
-from tests.postgres import Postgres, server_team
+from tests.postgres import Postgres, ServerMember, server_team
 from tests.teams import DAY, Member, line, team
+from tests.waiting import eventually
 
 ANAS_LOG = log_path("ana", DAY)
 
@@ -182,7 +183,7 @@ async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not
 async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:
     carl = await members[0].beside(tmp_path / "carl", "carl").open()
     await carl.carrier.exchange()
-    assert "you are not in the team" in carl.carrier.health().broken
+    assert "you are not in the team" in carl.sharing.broken()
     with pytest.raises(InvalidRequest, match="not in the team"):
         await carl.sharing.promote(line("- W: hello"), DAY)
     assert await carl.carrier.known() == {}
@@ -229,3 +230,32 @@ async def test_exchange_without_news_lists_no_file_of_a_server(server: Postgres,
             await one.exchange()
         assert admin.execute(asked).fetchone() != (None,)
     assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+
+
+async def test_standby_takes_over_when_it_is_promoted(tmp_path: Path) -> None:
+    first = Postgres()
+    standby = Postgres(first)
+    try:
+        [member] = await server_team(first, tmp_path, "ana")
+        alone = ServerMember(tmp_path / "alone", standby, "ana", member.name)
+        await alone.carrier.exchange()
+        assert "read-only" in alone.carrier.health().offline
+        first.standbys.append(standby)
+        ana = await member.again()
+        await ana.promote("- W: before")
+        await ana.exchange()
+        with first.connect() as admin:
+            position = admin.execute("SELECT pg_current_wal_lsn()").fetchone()
+        with standby.connect() as admin:
+            eventually(lambda: admin.execute("SELECT pg_last_wal_replay_lsn() >= %s", position).fetchone() == (True,))
+            first.kill()
+            await ana.promote("- W: while nobody answers")
+            await ana.carrier.exchange()
+            assert (ana.carrier.health().offline != "", ana.carrier.health().pending) == (True, 1)
+            admin.execute("SELECT pg_promote()")
+        await ana.exchange()
+        await alone.exchange()
+        assert alone.seen("ana/memory/2026-11-02.md") == "## Retain\n- W: before\n- W: while nobody answers\n"
+    finally:
+        standby.stop()
+        first.stop()
