@@ -429,7 +429,8 @@ class PostgresCarrier:
         before = await self._held_files()
         held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
         async for key, data in self._bodies(server, [key for key in seen if key not in held]):
-            held[key] = (seen[key], data)
+            # what has come is kept, however far this exchange gets
+            before[key] = held[key] = (seen[key], data)
         return held
 
     async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:

@@ -9,7 +9,9 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest
+from memoryd.team import postgres
 from memoryd.team.own_files import OwnFiles
+from memoryd.team.postgres import BATCH
 from memoryd.team.protocol import Carrier, SharedChanges
 from memoryd.team.repository import TeamRepository
 from memoryd.team.sharing import SharedNotes
@@ -230,6 +232,30 @@ async def test_exchange_without_news_lists_no_file_of_a_server(server: Postgres,
             await one.exchange()
         assert admin.execute(asked).fetchone() != (None,)
     assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+
+
+async def test_what_takes_more_than_one_exchange_comes_in_all_the_same(
+    server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    ana.shared = SharedNotes({f"memory/{number}.md": f"# {number}\n" for number in range(2 * BATCH)}, {})
+    await ana.sharing.sync()
+    slow = """
+    ALTER FUNCTION memoryd.bodies RENAME TO quick_bodies;
+    CREATE FUNCTION memoryd.bodies(asked text, whose text[], wanted text[])
+    RETURNS TABLE (person text, path text, body bytea) LANGUAGE sql AS $$
+        SELECT pg_sleep(2); SELECT * FROM memoryd.quick_bodies(asked, whose, wanted) $$;
+    """
+    monkeypatch.setattr(postgres, "EXCHANGE_SECONDS", 3.5)
+    with server.connect() as admin:
+        admin.execute(slow)
+        try:
+            await ben.carrier.exchange()
+            assert ben.carrier.health().offline
+            await ben.exchange()
+        finally:
+            admin.execute("DROP FUNCTION memoryd.bodies; ALTER FUNCTION memoryd.quick_bodies RENAME TO bodies")
+    assert len(ben.all_seen()) == 2 * BATCH
 
 
 async def test_standby_takes_over_when_it_is_promoted(tmp_path: Path) -> None:
