@@ -293,9 +293,9 @@ class RecordDays:
 
     async def of(self, found: MemoryFiles) -> LineDays:
         """Learn the days of the lines that were read, and return what gives them."""
-        undated = [one for one in found.versions if one.id in found.lines and date_in_name(one.path) is None]
         # a file changed in the future is one of a clock that was wrong
         today = self._local_day(self._clock())
+        undated = [one for one in found.versions if one.id in found.lines and _named_day(one.path, today) is None]
         changed = {one.id: min(self._local_day(one.mtime_ns / _NANO), today) for one in undated}
         seen: dict[MemoryId, date] = {}
         for one in undated:
@@ -306,7 +306,7 @@ class RecordDays:
         known = dict(self._known)
 
         def day(file: FileVersion, memory: MemoryId) -> date:
-            return date_in_name(file.path) or known.get(memory) or changed.get(file.id, today)
+            return _named_day(file.path, today) or known.get(memory) or changed.get(file.id, today)
 
         return day
 
@@ -325,3 +325,9 @@ class RecordDays:
             log.debug("days of memories cannot be kept", reason=str(exc))
             return False
         return True
+
+
+def _named_day(path: str, today: date) -> date | None:
+    """Return the day in a name; none for one to come that others of a team give: they said it when it came here."""
+    day = date_in_name(path)
+    return None if day is not None and day > today and person_of(path) else day
