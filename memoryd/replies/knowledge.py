@@ -337,9 +337,9 @@ class DisagreementReply(TypedDict):
 
     id: str
     """Its name: the first eight signs of both ids; that of one memory names it, too, where it is in no other pair."""
-    doubt: Literal["authority", "people", "unsure", "stated"]
-    """Why nobody but a person can tell: by who said it, since it is not sure that both speak of one thing, or since a
-    line says that it contradicts the other."""
+    doubt: Literal["authority", "people", "copy", "unsure", "stated"]
+    """Why nobody but a person can tell: by who said it, since `older` stands in the copy of a conflict alone, since it
+    is not sure that both speak of one thing, or since a line says that it contradicts the other."""
     leads: str
     """The id of the one that recall tells first."""
     newer: DisagreeingMemoryReply

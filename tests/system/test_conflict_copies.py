@@ -66,6 +66,16 @@ def test_what_a_copy_alone_says_supersedes_nothing_and_stands_behind(daemon: Run
     assert lives[1]["score"] < lives[0]["score"]
 
 
+def test_disagreement_with_a_copy_is_settled_where_both_versions_are_shown(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    (pair,) = client.disagreements()["disagreements"]
+    assert (pair["doubt"], pair["newer"]["text"], pair["leads"]) == ("copy", "Ada lives in Lisbon", pair["newer"]["id"])
+    assert "memoryctl conflicts" in memoryctl(daemon, "disagreements").stdout
+    with pytest.raises(InvalidRequest, match="copy of a conflict") as caught:
+        client.settle_disagreement(pair["id"], "both")
+    assert "memoryctl conflicts" in str(caught.value.hint)
+
+
 def test_what_a_copy_alone_says_is_found_marked_and_stands_in_no_stable_block(daemon: RunningDaemon) -> None:
     client = daemon.client()
     (item, *_) = client.recall("where is the spare key of the boathouse")["results"]

@@ -67,6 +67,8 @@ class Doubt(StrEnum):
     """The later one is not by a person, and the earlier is, or is pinned."""
     PEOPLE = "people"
     """Two members of a team say it, or one and the owner."""
+    COPY = "copy"
+    """The one that follows stands in copies of conflicts alone."""
     UNSURE = "unsure"
     """They may speak of one thing, or of two."""
     STATED = "stated"
@@ -201,13 +203,17 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
 def newness(memory: Dated) -> tuple[bool, date, int, MemoryId]:
     """Return by what memories are put in the order in which they were said: of a day, by their lines in its log.
 
-    What holds no longer is before all that holds.
+    What holds no longer, or stands in copies of conflicts alone, is before all that holds.
     """
-    return not _is_over(memory), memory.recorded, memory.sources[0].start_line, memory.id
+    return not (_is_over(memory) or _is_of_copies(memory)), memory.recorded, memory.sources[0].start_line, memory.id
 
 
 def _is_over(memory: Dated) -> bool:
     return memory.sources[0].is_over
+
+
+def _is_of_copies(memory: Dated) -> bool:
+    return is_conflict_copy(memory.sources[0].path)
 
 
 def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
@@ -275,7 +281,7 @@ def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Iterator[Disagreeme
         return
     if not _is_one_voice(newer, older):
         # the owner's word leads
-        doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.PEOPLE
+        doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.COPY if _is_of_copies(older) else Doubt.PEOPLE
     elif not _may_supersede(newer, older):
         doubt = Doubt.AUTHORITY
     yield Disagreement(newer.id, older.id, doubt)

@@ -419,6 +419,16 @@ def test_what_holds_no_longer_supersedes_nothing_that_holds(flag: Flag) -> None:
     assert is_version(told("The shed code is 8024."), told("The shed code is 1.", 3, standing=(Flag.DRAFT,)))
 
 
+@pytest.mark.parametrize("days", [-3, 3])
+def test_copy_of_a_conflict_follows_whatever_its_day(days: int) -> None:
+    path = "memory/2025-11-01.sync-conflict-20251103-080000-ABCDEFG.md"
+    original, copy = told("The pier is number 9."), told("The pier is number 4.", days, path=path)
+    known = KnownVersions().of({one.id: one for one in (original, copy)})
+    assert known.older == {}
+    (pair,) = known.disagreements
+    assert (pair.doubt, pair.leads, pair.older) == (Doubt.COPY, original.id, copy.id)
+
+
 def test_line_that_holds_speaks_for_one_that_holds_no_longer() -> None:
     over, holds = (
         told("The code is 1", days, standing=standing).sources[0]
