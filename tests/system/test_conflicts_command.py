@@ -78,7 +78,7 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     [
         ("original", ORIGINAL_TEXT),
         ("copy", COPY_TEXT),
-        ("both", "# Plan\n\nSow beans in May.\nSow beans in April.\nWater at night.\nMulch the beds.\n"),
+        ("both", "# Plan\n\nSow beans in April.\nSow beans in May.\nWater at night.\nMulch the beds.\n"),
     ],
 )
 def test_conflict_is_settled_and_taken_back(daemon: RunningDaemon, keep: str, expected: str) -> None:
