@@ -6,6 +6,7 @@ Agents that share a workspace may share a log: lines that the asker may not see 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from concurrent.futures import Executor
+from datetime import date
 from typing import Final, NamedTuple
 
 import structlog
@@ -19,6 +20,7 @@ from memoryd.domain.memories.recall_filters import invisible_memories
 from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
+from memoryd.domain.text.standing import standing_of
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
@@ -38,6 +40,8 @@ class _Moment(NamedTuple):
     epoch: int = -1
     writes: int = -1
     withdrawn: Set[str] = frozenset()
+    today: date = date.min
+    """By which notes become stale."""
 
 
 class _Told(Struct, frozen=True):
@@ -97,7 +101,9 @@ class MemoryCache:
         """Return all memories that the index holds now, for who takes them out."""
         async with self._lock:
             # taken before the index is read: what is written meanwhile is read by the next call
-            moment = _Moment(self._database.epoch, self._database.writes, frozenset(self._withdrawn()))
+            moment = _Moment(
+                self._database.epoch, self._database.writes, frozenset(self._withdrawn()), self._days.today
+            )
             self.uses.note(is_hit=moment == self._moment)
             if moment != self._moment:
                 await self._read(moment)
@@ -136,7 +142,12 @@ class MemoryCache:
         # numbers of rows of another opening mean nothing; what has no settled day may have one now
         is_same_file = moment.epoch == self._moment.epoch
         held = self._files if is_same_file else {}
-        known = {one: sources for one, sources in held.items() if self._days.are_settled(one.id)}
+        known = {
+            one: sources
+            for one, sources in held.items()
+            if self._days.are_settled(one.id)
+            and all(source.standing == standing_of(one.flags, moment.today) for source in sources[:1])
+        }
         before = {one.id: sources for one, sources in held.items()}
         found = await self._database.memories.files(known.keys())
         days = await self._days.of(found)
@@ -144,7 +155,9 @@ class MemoryCache:
 
         def read() -> tuple[FileSources, _Told]:
             files = {
-                one: known[one] if one in known else tuple(with_pauses(_each_source(one, found, before, days)))
+                one: known[one]
+                if one in known
+                else tuple(with_pauses(_each_source(one, found, before, days, moment.today)))
                 for one in found.versions
             }
             return files, _next(told, files, found.pages, moment.withdrawn)
@@ -175,15 +188,15 @@ def _without(
 
 
 def _each_source(
-    file: FileVersion, found: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays
+    file: FileVersion, found: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays, today: date
 ) -> Iterator[MemorySource]:
     """Yield the sources of a file; a line that stood in it `before` keeps what was worked out of its text."""
-    standing = {source.chunk: source for source in before.get(file.id, ())}
+    known, standing = {source.chunk: source for source in before.get(file.id, ())}, standing_of(file.flags, today)
     for one in found.lines[file.id]:
         line = line_in(one.text, file.path)
         # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
         if isinstance(line, RetainedLine):
-            day, was = days(file, one.memory), standing.get(one.chunk)
+            day, was = days(file, one.memory), known.get(one.chunk)
             # the number of a chunk that went may be that of another one
             is_same = was is not None and (was.line, was.day) == (line, day)
             source = MemorySource(
@@ -194,7 +207,7 @@ def _each_source(
                 day=day,
                 event=was.event if was is not None and is_same else event_span(line, day),
                 chunk=one.chunk,
-                flags=file.flags,
+                standing=standing,
             )
             yield was if was is not None and source == was else source
 

@@ -287,6 +287,11 @@ class RecordDays:
         self._known: dict[MemoryId, date] = {}
         self._unsettled: frozenset[int] = frozenset()
 
+    @property
+    def today(self) -> date:
+        """The day where the owner is."""
+        return self._local_day(self._clock())
+
     def are_settled(self, file: int) -> bool:
         """Tell whether the days of the lines of a file, by its id, are known for good."""
         return file not in self._unsettled
@@ -294,7 +299,7 @@ class RecordDays:
     async def of(self, found: MemoryFiles) -> LineDays:
         """Learn the days of the lines that were read, and return what gives them."""
         # a file changed in the future is one of a clock that was wrong
-        today = self._local_day(self._clock())
+        today = self.today
         undated = [one for one in found.versions if one.id in found.lines and _named_day(one.path, today) is None]
         changed = {one.id: min(self._local_day(one.mtime_ns / _NANO), today) for one in undated}
         seen: dict[MemoryId, date] = {}

@@ -39,6 +39,7 @@ from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.sanitizing import KeepVersion, settled_marks
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache
@@ -298,7 +299,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         seen = self.files.look(RelativePath(name), None, self.files.moment())
         if seen.presence is not Presence.OTHER:
             return ""
-        return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
+        text = seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
+        # what the other side says between git's marks holds for nobody yet
+        return settled_marks(text, KeepVersion.ORIGINAL)
 
     async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:

@@ -40,7 +40,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.ranking.selection import COPY_WEIGHT
-from memoryd.domain.text.standing import standing_of, weight_of
+from memoryd.domain.text.standing import weight_of
 from memoryd.domain.text.words import query_terms
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, RecallQuery
@@ -59,10 +59,7 @@ Relevance = Callable[[Memory], float]
 class CandidateMemories:
     """Makes candidates of what the arms found in one book, for one question; all of it before any file is looked at."""
 
-    def __init__(
-        self, eligible: Eligible, ranking: Ranked, asking: QueryIntent, relevance: Relevance, *, today: date
-    ) -> None:
-        self._today = today
+    def __init__(self, eligible: Eligible, ranking: Ranked, asking: QueryIntent, relevance: Relevance) -> None:
         self._eligible = eligible
         self._ranking = ranking
         self._asking = asking
@@ -107,14 +104,13 @@ class CandidateMemories:
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
         evidence = self._ranking.judged(best.chunk)
         lifts = boosts_of(memory, sources, self._asking, self._eligible.book.aliases)
-        standing = standing_of(lead.flags, self._today)
         placed = RankedCandidate(
             base_score=evidence.base_score,
             lifts=lifts,
             verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self._asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self._relevance(memory) * _weight(memory) * weight_of(standing),
+            relevance=self._relevance(memory) * _weight(memory) * weight_of(lead.standing),
         )
         return RecalledMemory(
             memory=memory,
@@ -124,7 +120,6 @@ class CandidateMemories:
             supersedes=versions.superseded.get(memory.id, ()),
             superseded_by=versions.newer.get(memory.id, ()),
             doubted_by=versions.doubted.get(memory.id, ()),
-            standing=standing,
         )
 
 
