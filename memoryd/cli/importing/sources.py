@@ -18,6 +18,7 @@ from memoryd.cli.importing.json_files import Object, first_of, json_entries, lis
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
 from memoryd.cli.importing.members import UnreadableExportError, opened_members
 from memoryd.domain.expressions import expression
+from memoryd.domain.text.privacy import why_private
 from memoryd.errors import InvalidRequest
 
 _LISTED: Final = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
@@ -165,6 +166,8 @@ def _page(where: str, path: str, title: str, text: object, when: object) -> Impo
     """Return a page that an export holds as text, under a front matter that says whence it is."""
     if not isinstance(text, str) or not text.strip():
         return ImportLine(0, trouble="it says nothing", where=where)
+    if reason := why_private(text):
+        return ImportLine(0, trouble=reason, where=where)
     at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
     source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
     head = f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"
