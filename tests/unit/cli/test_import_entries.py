@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memoryd.cli.importing.lines import ImportLine
 from memoryd.cli.importing.sources import entries
+from memoryd.errors import InvalidRequest
 
 
 def read(path: Path, source: str) -> dict[str, ImportLine]:
@@ -22,3 +25,23 @@ def test_private_document_of_claude_stays_private(tmp_path: Path) -> None:
     private = {"filename": "a.md", "content": "---\nmemory: false\n---\nThe gazpacho plan"}
     lines = read(write_projects(tmp_path, {"uuid": "p", "name": "soup", "docs": [private]}), "claude")
     assert [line.trouble for line in lines.values()] == ["its front matter says memory: false"]
+
+
+def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
+    for name in ("memory/private/diary.md", "memory/day.md", "memory/old/Plan.md", "memory/old/new.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / ".memoryignore").write_text("memory/private/\n")
+    (tmp_path / "memory" / "old" / ".memoryignore").write_text("Plan.md\n")
+    for source in ("openclaw", "obsidian"):
+        told = {where: line.trouble for where, line in read(tmp_path, source).items()}
+        kept = ".memoryignore there keeps it private"
+        assert told == {
+            "memory/private/diary.md": kept,
+            "memory/day.md": "",
+            "memory/old/Plan.md": kept,
+            "memory/old/new.md": "",
+        }
+    (tmp_path / ".memoryignore").write_text("memory/[private/\n")
+    with pytest.raises(InvalidRequest, match="memoryignore: line 1"):
+        read(tmp_path, "obsidian")
