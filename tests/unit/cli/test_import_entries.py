@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from memoryd.cli.importing import json_files
 from memoryd.cli.importing.lines import ImportLine
 from memoryd.cli.importing.sources import entries
 from memoryd.errors import InvalidRequest
@@ -45,3 +46,30 @@ def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / ".memoryignore").write_text("memory/[private/\n")
     with pytest.raises(InvalidRequest, match="memoryignore: line 1"):
         read(tmp_path, "obsidian")
+
+
+def test_broken_entry_of_a_json_file_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_bytes(
+        b'[{"memory": "half \\ud83d", "score": NaN}, {"memory": "\xff"}, 7, {"memory": "whole \xc3\xa9"},'
+        b' {"memory": "no time", "created_at": NaN}, {"memory": "cut'
+    )
+    lines = list(entries(path, of="mem0"))
+    assert [line.memory and line.memory["text"] for line in lines] == ["half ?", None, None, "whole é", None, None]
+    assert [line.where for line in lines[:2]] == ["mem0.json, entry 1", "mem0.json, entry 2"]
+    for line, reason in zip(
+        (lines[1], lines[2], *lines[4:]),
+        ("it is no such entry", "it is no such entry", "its time cannot be read", "it is no JSON, from there on"),
+        strict=True,
+    ):
+        assert line.trouble.startswith(reason)
+    path.write_bytes(b'{"vectors": [1, 2], "results": [{"memory": "a"}, {"memory": "b"}]} {}')
+    lines = list(entries(path, of="mem0"))
+    assert [line.where for line in lines] == ["mem0.json, results 1", "mem0.json, results 2", "mem0.json"]
+
+
+def test_file_of_countless_entries_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_files, "ENTRIES_MAX", 3)
+    (tmp_path / "mem0.json").write_text("[{}, {}, {}, {}, {}]")
+    *_, last = entries(tmp_path / "mem0.json", of="mem0")
+    assert (last.number, last.trouble) == (4, "it has more than 3 entries: those behind are left out")
