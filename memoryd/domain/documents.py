@@ -1,6 +1,7 @@
 """What counts as a document of a workspace, decided from its name and place alone."""
 
 import re
+from collections.abc import Container
 from enum import StrEnum
 from typing import NewType
 
@@ -123,13 +124,21 @@ _OF_CONFLICT = expression(
 )
 """What Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud put into the name of the other version.
 
-iCloud and OneDrive name theirs as people name notes, `x 2.md` and `x-laptop.md`, so that nobody can know these.
+iCloud and OneDrive name theirs as people name notes, `x 2.md` and `x-laptop.md`, so that nobody can know these by name.
 """
+_MAYBE_OF_CONFLICT = expression(r"(?: \d|-[^/]+?)\.[^./]+$")
 
 
 def original_of(path: str) -> RelativePath:
     """Return of which document one is the copy that a synchronising program made of two changes at once, or itself."""
     return RelativePath(_OF_CONFLICT.sub("", path) if CONFLICT_MARK in path.lower() else path)
+
+
+def possible_original_of(path: str, others: Container[str]) -> str:
+    """Return of which of the other documents one may be the copy that iCloud or OneDrive made; empty if of none."""
+    cuts = (place for place, sign in enumerate(path) if sign in " -" and _MAYBE_OF_CONFLICT.match(path, place))
+    ending = path[path.rfind(".") :]
+    return next((name for cut in cuts if (name := path[:cut] + ending) in others), "")
 
 
 def is_conflict_copy(path: str) -> bool:

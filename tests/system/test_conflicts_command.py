@@ -83,6 +83,23 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     assert any("marks of git" in one for one in said)
 
 
+def test_doctor_names_what_icloud_or_onedrive_may_have_made(daemon: RunningDaemon) -> None:
+    same = "Keys: with Ada.\nGas: off in winter.\nRoof: 2019.\nBoat: pier 4.\n"
+    notes = {
+        "cabin.md": same,
+        "cabin 2.md": f"{same}Stove: swept.\n",
+        "cabin-old-laptop.md": same,
+        "cabin-trip.md": "Rain.",
+    }
+    for name, text in notes.items():
+        (daemon.workspace / "memory" / name).write_text(text)
+    doctor = json.loads(memoryctl(daemon, "doctor", "--section", "notes", "--json").stdout)
+    said = [one["message"] for one in doctor["checks"] if "iCloud" in one["message"]]
+    assert ["cabin 2" in said[0], "cabin-old-laptop" in said[1], len(said)] == [True, True, 2]
+    for name in notes:
+        (daemon.workspace / "memory" / name).unlink()
+
+
 @pytest.mark.parametrize(
     ("keep", "expected"),
     [

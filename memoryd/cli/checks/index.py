@@ -29,6 +29,7 @@ from memoryd.domain.documents import (
     is_conflict_copy,
     is_outside,
     original_of,
+    possible_original_of,
     printable_name,
 )
 from memoryd.domain.memories.edits import strays_in
@@ -363,18 +364,31 @@ def conflicts(examination: Examination) -> Iterator[Finding]:
     for agent in examination.agents:
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
-        copies = sorted({path for path in (*scan(roots, rules).files, *names) if is_conflict_copy(path)})
-        marked = [
-            path
-            for path, data in _documents(agent, examination.config, lambda path: not is_outside(path))
-            if any(marked_conflicts(data))
-        ]
+        paths = {*scan(roots, rules).files, *names}
+        copies = sorted(filter(is_conflict_copy, paths))
+        pairs = {path: original for path in sorted(paths) if (original := possible_original_of(path, paths))}
+        marked, lines = [], dict[str, frozenset[bytes]]()
+        for path, data in _documents(agent, examination.config, lambda path: not is_outside(path)):
+            if any(marked_conflicts(data)):
+                marked.append(path)
+            if path in pairs or path in pairs.values():
+                lines[path] = frozenset(filter(None, map(bytes.strip, data.split(b"\n"))))
         found = [f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies]
         found += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]
+        found += [
+            f"{printable_name(path)} says much the same as {printable_name(original)}: if iCloud or OneDrive made it "
+            "of a conflict, put what it adds into that and delete it"
+            for path, original in pairs.items()
+            if _are_much_the_same(lines.get(path, frozenset()), lines.get(original, frozenset()))
+        ]
         findings = [Finding("look", one, "memoryctl conflicts") for one in found[:MOST_NOTES]]
         if len(found) > MOST_NOTES:
             findings.append(Finding("look", f"{len(found) - MOST_NOTES:,} more conflicts like these"))
         yield from with_part(f"notes of {agent.id}", *findings or [Finding("ok", "no note has two versions")])
+
+
+def _are_much_the_same(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
+    return len(one & other) > len(one ^ other)
 
 
 def _below(workspace: Path) -> Iterator[str]:
