@@ -45,8 +45,18 @@ def test_every_output_says_that_it_is_of_a_copy(daemon: RunningDaemon) -> None:
 
 
 def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
-    (daemon.workspace / "memory" / "2026-11-04.md").write_text(MARKED)
-    assert "memory/2026-11-04.md" in memoryctl(daemon, "conflicts").stdout
+    paths = ["MEMORY.md", "memory/2026-11-04.md", "memory/gitted.md"]
+    for path in paths:
+        (daemon.workspace / path).write_text(MARKED)
+    conflicts = memoryctl(daemon, "conflicts").stdout
+    doctor = memoryctl(daemon, "doctor", "--section", "notes").stdout
+    for path in paths:
+        assert path in conflicts
+        assert f"{path} has both versions between the marks of git" in doctor
+    # no agent is told the other side as its core
+    bundle = str(daemon.client().recall("when does the ferry leave", format="bundle")["bundle"])
+    assert "# Day\n\nThe ferry leaves at nine.\n" in bundle
+    assert "<<<<" not in bundle.partition("memory/gitted.md")[0]
 
 
 def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:

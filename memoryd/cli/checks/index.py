@@ -8,7 +8,7 @@ import os
 import random
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from memoryd.domain.documents import (
     OutsideCount,
     RelativePath,
     is_conflict_copy,
+    is_outside,
     original_of,
     printable_name,
 )
@@ -363,7 +364,11 @@ def conflicts(examination: Examination) -> Iterator[Finding]:
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
         copies = sorted({path for path in (*scan(roots, rules).files, *names) if is_conflict_copy(path)})
-        marked = [path for path, data in _documents(agent, examination.config) if any(marked_conflicts(data))]
+        marked = [
+            path
+            for path, data in _documents(agent, examination.config, lambda path: not is_outside(path))
+            if any(marked_conflicts(data))
+        ]
         found = [f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies]
         found += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]
         findings = [Finding("look", one, "memoryctl conflicts") for one in found[:MOST_NOTES]]
@@ -405,7 +410,7 @@ def _of_memories(agent: Agent, config: Config) -> Iterator[Finding]:
     if not agent.workspace.is_dir():
         return
     stated, missed = 0, []
-    for path, data in _documents(agent, config):
+    for path, data in _documents(agent, config, is_of_memories):
         sections = memory_sections(data, path)
         stated += len(sections.lines)
         missed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
@@ -419,10 +424,12 @@ def _of_memories(agent: Agent, config: Config) -> Iterator[Finding]:
         yield Finding("look", f"{len(missed) - MOST_NOTES:,} more lines like these")
 
 
-def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, bytes]]:
-    """Yield the documents that may hold memories; one that says of itself that it is private is left out."""
+def _documents(
+    agent: Agent, config: Config, is_wanted: Callable[[RelativePath], bool]
+) -> Iterator[tuple[RelativePath, bytes]]:
+    """Yield the documents of these paths; one that says of itself that it is private is left out."""
     roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
-    for path in sorted(filter(is_of_memories, scan(roots, rules).files)):
+    for path in sorted(filter(is_wanted, scan(roots, rules).files)):
         try:
             content = read_snapshot(
                 Path(rules.workspace), path, max_bytes=rules.max_file_bytes, follow_symlinks=rules.follow_symlinks
