@@ -2,6 +2,8 @@
 
 from typing import Literal, TypedDict
 
+from memoryd.replies.search import FlagName
+
 
 class OpinionReply(TypedDict):
     """An opinion, and how firmly it is held."""
@@ -162,6 +164,8 @@ class EntityMemoryReply(TypedDict):
     """The day of its newest line."""
     source: str
     """Its newest line, such as `memory/2025-11-27.md#L12`."""
+    flags: list[FlagName]
+    """What a reader of it is told of the note with that line, as of a hit of a search."""
 
 
 class EntityShowReply(EntityReply):

@@ -96,6 +96,23 @@ def test_memory_of_a_copy_alone_is_neither_pinned_nor_weighed(daemon: RunningDae
     assert "memoryctl conflicts" in str(caught.value.hint)
 
 
+def test_what_a_copy_alone_says_is_marked_wherever_memories_are_shown(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    by_text = {one["text"]: one for one in client.memories(limit=20)["memories"]}
+    turin, key = by_text["Ada lives in Turin"], by_text[ALONE.partition(": ")[2].strip()]
+    assert (turin["flags"], by_text["Ada lives in Lisbon"]["flags"]) == (["conflict-copy"], [])
+    assert (key["pinned"], key["tier"]) == (False, "working")
+    for words in (
+        ("list", "Turin"),
+        ("search", "where", "does", "Ada", "live"),
+        ("show", turin["id"]),
+        ("why", turin["id"]),
+    ):
+        assert "conflict-copy" in memoryctl(daemon, "memories", *words).stdout, words
+    about = [one for one in memoryctl(daemon, "entities", "show", "Ada").stdout.splitlines() if "Ada lives" in one]
+    assert [("Turin" in one, "(conflict-copy)" in one) for one in about] == [(False, False), (True, True)]
+
+
 def test_reflect_writes_nothing_of_a_copy(daemon: RunningDaemon, tmp_path: Path) -> None:
     daemon.client().reflect()
     pages = [path.read_text() for path in (daemon.workspace / "bank").rglob("*.md")]

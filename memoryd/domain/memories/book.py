@@ -22,7 +22,7 @@ from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
-from memoryd.domain.text.sanitizing import Flag
+from memoryd.domain.text.sanitizing import Flag, path_flags
 from memoryd.domain.text.standing import is_over
 
 
@@ -45,6 +45,11 @@ class MemorySource(Struct, frozen=True):
     def is_over(self) -> bool:
         """Whether its document says that it holds no longer."""
         return is_over(self.standing)
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """What a reader of it is told of its document."""
+        return *path_flags(self.path), *self.standing
 
     @property
     def citation(self) -> Citation:
@@ -92,8 +97,8 @@ class Memory(Struct, frozen=True):
 
 
 def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Return memories by the day of their newest line, those of one day by their ids."""
-    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)))
+    """Return memories by the day of their newest line, those of one day by their ids, of copies of conflicts last."""
+    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.is_of_copies, one.id)))
 
 
 class EntityPage(Struct, frozen=True):
@@ -152,7 +157,7 @@ class Book(Struct, frozen=True, dict=True):
 
     @cached_property
     def newest(self) -> tuple[Memory, ...]:
-        """The memories by the day of their newest line, the latest first, and by their ids."""
+        """The memories by the day of their newest line, the latest first, as `newest_first` has it."""
         return newest_first(self.memories.values())
 
     @cached_property

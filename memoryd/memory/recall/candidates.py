@@ -120,7 +120,6 @@ class CandidateMemories:
             supersedes=versions.superseded.get(memory.id, ()),
             superseded_by=versions.newer.get(memory.id, ()),
             doubted_by=versions.doubted.get(memory.id, ()),
-            standing=lead.standing,
         )
 
 
