@@ -362,7 +362,7 @@ class Undoing(Struct, frozen=True):
         if is_dry_run:
             return [(row, 0) for row in rows]
         done: list[Undone] = []
-        run = f"undo-{rows[0].run}" if len(rows) > 1 else ""
+        run = undoing_run(rows)
         with self.journal.telling_once():
             for row in rows:
                 try:
@@ -393,6 +393,11 @@ class Undoing(Struct, frozen=True):
             delete=not row.hash_before,
             undoes=row.id,
         )
+
+
+def undoing_run(rows: Sequence[ChangeRow]) -> str:
+    """Return the run that takes back several changes of a run; empty for one change."""
+    return f"undo-{rows[0].run}" if len(rows) > 1 else ""
 
 
 def _text_without(row: ChangeRow, text: str) -> str:

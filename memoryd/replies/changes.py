@@ -87,6 +87,9 @@ class UndoReply(TypedDict):
 
     undone: list[UndoneReply]
     """The changes."""
+    run: str | None
+    """The run of what took several of them back, by which all of them are to be had again; null of one, or on a dry
+    run."""
     dryRun: bool
     """Whether nothing was written."""
 
