@@ -196,22 +196,6 @@ def test_workspace_is_not_imported_into_itself(daemon: RunningDaemon) -> None:
         assert "is in the workspace" in told["message"]
 
 
-def test_undo_of_many_changes_is_told_in_short_and_taken_back_at_once(daemon: RunningDaemon) -> None:
-    run = "d" * 32
-    notes = [{"path": f"{IMPORTED}few/{one}.md", "text": f"note {one}"} for one in range(25)]
-    daemon.client().import_memories([], notes=notes, run=run)
-    there = tree(daemon.home / "one")
-    done = ran([*MEMORYCTL, "undo", "--run", run], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
-    assert (done.stdout.count(IMPORTED), done.stderr.count("memoryctl undo")) == (20, 1)
-    assert "and 5 more changes" in done.stderr
-    assert not (daemon.home / "one" / IMPORTED).exists()
-    way = done.stderr.partition("to have it again: memoryctl ")[2].split()
-    again = typed(daemon, *way)
-    assert len(again["undone"]) == 25
-    assert tree(daemon.home / "one") == there
-    typed(daemon, "undo", "--run", again["run"])
-
-
 def test_export_is_written_as_markdown_and_as_a_bundle(daemon: RunningDaemon, tmp_path: Path) -> None:
     client, run = daemon.client(), "f" * 32
     memory = {
