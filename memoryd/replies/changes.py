@@ -87,6 +87,8 @@ class UndoReply(TypedDict):
 
     undone: list[UndoneReply]
     """The changes."""
+    left: list[str]
+    """What of an import stays, as it was edited since: one sentence for each change."""
     dryRun: bool
     """Whether nothing was written."""
 

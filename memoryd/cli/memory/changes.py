@@ -124,7 +124,7 @@ class _ChangeNumber(click.IntRange):
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
 
-    `memoryctl changes` lists the numbers.
+    `memoryctl changes` lists the numbers. Of an import that was edited since, the rest is taken back; exit code 1 then.
     """
     if (change is None) == (run is None):
         raise click.UsageError("give the number of a change, or --run")
@@ -133,7 +133,10 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     reply = invocation.memory.undo(change, run=run, dry_run=dry_run)
     lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize, taken_back=True))
     again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
-    return invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
+    if not reply["undone"]:
+        again = ["nothing of it stands any more"]
+    notes = [*again, *reply["left"], *["nothing was written: it would be taken back"] * dry_run]
+    return invocation.show(reply, lines, notes, code=Exit.ERROR if reply["left"] else Exit.DONE)
 
 
 Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)
