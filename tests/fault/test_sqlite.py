@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -219,6 +220,14 @@ def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, small_disk: Pat
     assert not reply["complete"]
     assert "index" in stage.degraded()
     assert "full" in (reply.get("reason") or "")
+    (stage.home / "mem0.json").write_text('[{"memory": "likes sorrel"}]')
+    words = ["import", "--from", "mem0", "--dry-run", str(stage.home / "mem0.json")]
+    # no longer than one call may wait
+    done = subprocess.run(
+        [sys.executable, "-m", "memoryd.cli", *words], capture_output=True, text=True, env=stage.daemon.env, timeout=60
+    )
+    assert "1 memory would be added" in done.stdout
+    assert "what stands here may not be known" in done.stderr
 
 
 @pytest.mark.root

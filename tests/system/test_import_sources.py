@@ -110,6 +110,17 @@ def test_time_of_a_memory_is_the_day_on_which_it_was_said(daemon: RunningDaemon,
     typed(daemon, "undo", "--run", done["run"])
 
 
+def test_memory_that_no_log_can_state_costs_its_day_nothing(daemon: RunningDaemon, tmp_path: Path) -> None:
+    file, at = tmp_path / "mem0.json", "2021-07-02T12:00:00Z"
+    texts = ["one quoll", "p\n- W (scope=all): y", "two quolls"]
+    file.write_text(json.dumps([{"memory": text, "created_at": at} for text in texts]))
+    for words in (["--dry-run"], []):
+        done = typed(daemon, "import", file, "--from", "mem0", *words, code=Exit.ERROR)
+        assert (done["added"], done["refused"]) == (2, 1)
+        assert "a line of it looks like a memory of its own" in done["lines"][0]["reason"]
+    typed(daemon, "undo", "--run", done["run"])
+
+
 def test_export_of_claude_mem_says_what_its_database_says(daemon: RunningDaemon, tmp_path: Path) -> None:
     file = tmp_path / "export.json"
     seen = {

@@ -120,8 +120,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             # before its lines stand again: else they are taken out as what came back
             for memory in copied([row]).memories.values():
                 await self.tombstones.release(memory.id, memory.line.text)
+        left: list[str] = []
         if number is None:
-            undone = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+            undone, left = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
         elif row is not None and row.path == NO_FILE:
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
@@ -134,7 +135,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             await is_searchable(self.index)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
         run = "" if is_dry_run else undoing_run([row for row, _ in undone])
-        return UndoReply(undone=replies, run=run or None, dryRun=is_dry_run)
+        return UndoReply(undone=replies, left=left, run=run or None, dryRun=is_dry_run)
 
     async def replace_lines(self, citation: str, old: str, new: str) -> LinesReplacedReply:
         """Put lines in the place of those cited, where they say `old` still; raises what `Journal.change` does.

@@ -127,7 +127,7 @@ class _ChangeNumber(click.IntRange):
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
 
-    `memoryctl changes` lists the numbers.
+    `memoryctl changes` lists the numbers. Of an import that was edited since, the rest is taken back; exit code 1 then.
     """
     if (change is None) == (run is None):
         raise click.UsageError("give the number of a change, or --run")
@@ -142,9 +142,11 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
         again.append(f"to have it again: memoryctl undo --run {reply['run']}")
     else:
         again += [f"to have it again: memoryctl undo {one['undoneBy']}" for one in undone if one["undoneBy"]]
-    return invocation.show(
-        reply, chain.from_iterable(shown), [*again, *["nothing was written: it would be taken back"] * dry_run]
-    )
+    if not undone:
+        again = ["nothing of it stands any more"]
+    notes = [*again, *reply["left"], *["nothing was written: it would be taken back"] * dry_run]
+    code = Exit.ERROR if reply["left"] else Exit.DONE
+    return invocation.show(reply, chain.from_iterable(shown), notes, code=code)
 
 
 Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)

@@ -17,6 +17,7 @@ from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_cha
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
 from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
+from memoryd.cli.waiting import wait_for
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
 from memoryd.wire import ErrorCode, Exit
@@ -58,7 +59,8 @@ def import_command(invocation: Invocation, path: str, source: str, dry_run: bool
         if not dry_run and not is_pipe:
             _tell_beforehand(read())
         # a memory that is here already is known by its words
-        invocation.memory.sync("indexed")
+        if reason := wait_for(invocation, "indexed", invocation.memory.timeout).get("reason"):
+            note(f"what stands here may not be known: {reason}")
         with work.say_how_to_undo(), memory_count("importing") as report:
             for batch in batches(read()):
                 work.take(batch)
