@@ -183,6 +183,12 @@ def test_undo_takes_back_an_import_of_more_changes_than_a_page_has(daemon: Runni
     assert not (daemon.home / "one" / IMPORTED).exists()
 
 
+def test_workspace_is_not_imported_into_itself(daemon: RunningDaemon) -> None:
+    for path in (daemon.home / "one", daemon.home / "one" / "memory"):
+        told = typed(daemon, "import", "--from", "obsidian", path, "--dry-run", code=Exit.ERROR)["error"]
+        assert "is in the workspace" in told["message"]
+
+
 def test_undo_of_many_changes_is_told_in_short_and_taken_back_at_once(daemon: RunningDaemon) -> None:
     run = "d" * 32
     notes = [{"path": f"{IMPORTED}few/{one}.md", "text": f"note {one}"} for one in range(25)]
