@@ -267,9 +267,14 @@ def write_jsonl(folder: Path) -> Written:
     """Write lines as an export has them."""
     bad, _ = hostile_memories(iso)
     lines = [json.dumps({"text": one["text"], "days": []}) for one in bad]
-    refused = {1: "it holds what looks like a secret", 4: "it is longer than", 8: "memories", 9: "memories"}
+    refused = {
+        1: "it holds what looks like a secret",
+        4: "it is longer than",
+        8: "text: is too short",
+        9: "text: must be a text",
+    }
     lines += ['{"text": ', json.dumps({"text": "a day of none", "days": ["2025-13-45"]})]
-    refused |= {12: "it is no JSON", 13: "memories"}
+    refused |= {12: "it is no JSON", 13: "days.0: must be a day"}
     lines += [json.dumps({"text": said(number), "days": [iso(number)[:10]]}) for number in range(len(lines), ENTRIES)]
     path = folder / "memories.jsonl"
     path.write_text("\n".join(lines))
