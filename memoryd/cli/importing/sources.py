@@ -20,7 +20,6 @@ from memoryd.cli.importing.members import ExportedFile, UnreadableExportError, o
 from memoryd.domain.documents import original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
-from memoryd.domain.text.privacy import why_private
 from memoryd.errors import InvalidRequest
 
 _LISTED: Final = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
@@ -171,11 +170,11 @@ def _page(where: str, path: str, title: str, text: object, when: object) -> Impo
     """Return a page that an export holds as text, under a front matter that says whence it is."""
     if not isinstance(text, str) or not text.strip():
         return ImportLine(0, trouble="it says nothing", where=where)
-    if reason := why_private(text):
-        return ImportLine(0, trouble=reason, where=where)
     at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
     source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
-    head = f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"
+    # what a document says of itself stays at its beginning, where it holds: it may keep it private
+    has_own = text.lstrip("\ufeff \t\r\n").startswith("---")
+    head = "" if has_own else f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"
     return note_line(where, path, (head + text.strip() + "\n").encode("utf-8", "replace"), source="claude")
 
 

@@ -25,7 +25,9 @@ def write_projects(folder: Path, *projects: dict[str, Any]) -> Path:
 def test_private_document_of_claude_stays_private(tmp_path: Path) -> None:
     private = {"filename": "a.md", "content": "---\nmemory: false\n---\nThe gazpacho plan"}
     lines = read(write_projects(tmp_path, {"uuid": "p", "name": "soup", "docs": [private]}), "claude")
-    assert [line.trouble for line in lines.values()] == ["its front matter says memory: false"]
+    [note] = [line.note for line in lines.values()]
+    assert note is not None
+    assert note["text"].startswith(private["content"])
 
 
 def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
