@@ -332,15 +332,18 @@ class PostgresCarrier:
         if wanted == theirs:
             await asyncio.to_thread(self._files.begin, step)
             return step
-        async with server.transaction():
-            for path in sorted(theirs.keys() | wanted.keys()):
-                was, now = theirs.get(path), wanted.get(path)
-                if was == now:
-                    continue
-                asked = (self.team, path, None if was is None else sha256(was).digest(), now)
-                done = await (await server.execute(_PUT, asked)).fetchone()
-                if done != (True,):
+        rows = [
+            (self.team, path, None if (was := theirs.get(path)) is None else sha256(was).digest(), wanted.get(path))
+            for path in sorted(theirs.keys() | wanted.keys())
+            if theirs.get(path) != wanted.get(path)
+        ]
+        async with server.transaction(), server.cursor() as cursor:
+            # together: each by itself would wait for the network
+            await cursor.executemany(_PUT, rows, returning=True)
+            for _ in rows:
+                if await cursor.fetchone() != (True,):
                     raise _OtherWasFasterError
+                cursor.nextset()
             row = await (await server.execute(_TRANSACTION)).fetchone()
             step = replace(step, transaction=str(row[0]) if row else "")
             await asyncio.to_thread(self._files.begin, step)
@@ -398,9 +401,7 @@ class PostgresCarrier:
         reasons, shown, before = dict(self._withheld), dict[str, ShownFile](), self._judged
         self._judged = {}
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
-            known, why = before.get(path, (b"", ""))
-            if known is not data:
-                why = _why_not_shown(data)
+            why = known[1] if (known := before.get(path)) and known[0] is data else _why_not_shown(data)
             self._judged[path] = data, why
             if why:
                 reasons[path] = why
