@@ -8,14 +8,20 @@ the transaction whether it took it. Else what another machine took back meanwhil
 import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from memoryd.domain.memories.edits import NoPlaceError
+from memoryd.domain.memories.sharing import merged_log, shared_file
+from memoryd.errors import SidecarError
 from memoryd.files.writing import replace_file, sync_folder
 
+UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
 
-class Step(Struct, frozen=True):
+
+class BegunExchange(Struct, frozen=True):
     """What an exchange is about to do."""
 
     files: dict[str, tuple[bytes | None, bytes | None]]
@@ -62,16 +68,40 @@ class OwnFiles:
         """Change what is to be, durably; raises OSError."""
         self._change(self._own, put, remove, is_durable=True)
 
-    def begin(self, step: Step) -> None:
+    def begin(self, step: BegunExchange) -> None:
         """Note what an exchange is about to change; raises OSError."""
         self._step.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(self._step, msgspec.json.encode(step))
 
-    def begun(self) -> Step | None:
+    def begun(self) -> BegunExchange | None:
         """Return what was begun and neither ended nor given up; raises OSError."""
         with contextlib.suppress(FileNotFoundError, msgspec.DecodeError):
-            return msgspec.json.decode(self._step.read_bytes(), type=Step)
+            return msgspec.json.decode(self._step.read_bytes(), type=BegunExchange)
         return None
+
+    def planned(self, theirs: Mapping[str, bytes]) -> tuple[dict[str, bytes], BegunExchange]:
+        """Return what both sides are to have, by what the server has, and the exchange for it; raises SidecarError."""
+        before, ours = self.sent(), self.own()
+        wanted = merged(before, ours, theirs)
+        files = {path: (ours.get(path), wanted.get(path)) for path in before.keys() | ours.keys() | wanted.keys()}
+        return wanted, BegunExchange({path: pair for path, pair in files.items() if len({before.get(path), *pair}) > 1})
+
+    def end(self, begun: BegunExchange, *, is_done: bool) -> None:
+        """Have the files as an exchange made them, or forget that it began; raises OSError, SidecarError.
+
+        What was changed here meanwhile stays.
+        """
+        held = self.sent()
+        if is_done:
+            ours, wanted = [
+                {path: data for path, pair in begun.files.items() if (data := pair[at]) is not None} for at in (0, 1)
+            ]
+            here = {path: data for path, data in self.own().items() if path in begun.files}
+            made = merged(ours, here, wanted)
+            put = {path: data for path, data in made.items() if here.get(path) != data}
+            self.change(put, here.keys() - made.keys())
+            held = {path: data for path, data in held.items() if path not in begun.files} | wanted
+        self.note(held)
 
     def note(self, held: Mapping[str, bytes]) -> None:
         """Note what the server has now, which ends what was begun; raises OSError."""
@@ -97,6 +127,27 @@ class OwnFiles:
         for one in {(folder / path).parent for path in (*put, *remove)} if is_durable else ():
             if one.is_dir():
                 sync_folder(one)
+
+
+def merged(before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return one's own files with what was done here and elsewhere; raises SidecarError where nobody can."""
+    wanted = dict[str, bytes]()
+    for path in sorted(ours.keys() | theirs.keys()):
+        was, here, there = before.get(path), ours.get(path), theirs.get(path)
+        place = shared_file(path)
+        if was == here:
+            made = there
+        elif was == there or place is None or not place.is_log:
+            made = here
+        else:
+            texts = [(one or b"").decode("utf-8", "replace") for one in (was, here, there)]
+            try:
+                made = merged_log(path, *texts).encode() or None
+            except (NoPlaceError, ValueError) as exc:
+                raise SidecarError(UNMERGED.format(exc)) from exc
+        if made is not None:
+            wanted[path] = made
+    return wanted
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

@@ -25,19 +25,17 @@ import psycopg
 from msgspec.structs import replace
 from psycopg import conninfo, sql
 
-from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,
     file_shown_as,
     is_unmerged,
-    merged_log,
     shared_file,
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
 from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
-from memoryd.team.own_files import OwnFiles, Step, files_below
+from memoryd.team.own_files import BegunExchange, OwnFiles, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.view import TeamView, counted
 
@@ -61,7 +59,6 @@ TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTE
 NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
 READS_ONLY: Final = "you may read what the team shares, and not share"
 FASTER: Final = "another machine of yours writes all the time; it is tried again"
-UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
 UNFINISHED: Final = "what was sent is not finished there; it is tried again"
 FOREIGN: Final = "the server calls you {}: share as the person of that name"
 
@@ -234,8 +231,7 @@ class PostgresCarrier:
         return [person for (person,) in await (await server.execute(_PEOPLE, (self.team,))).fetchall()]
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
-        """Bring one's own files to the server, and here what another machine of the same person did; say what it
-        refuses."""
+        """Bring one's own files to the server, and here what another machine of theirs did; say what it refuses."""
         state = await self._state(server)
         if state is None:
             # who was taken out of the team is shown nothing of it any more
@@ -247,24 +243,15 @@ class PostgresCarrier:
             # it was restored from an older copy: what it lacks was not taken back
             async with self._turn:
                 await asyncio.to_thread(self._files.note, {})
-        if (step := await asyncio.to_thread(self._files.begun)) is not None:
+        if (begun := await asyncio.to_thread(self._files.begun)) is not None:
             # an exchange was cut off: what it did is known before anything is compared
-            await self._end(step, is_done=await self._took(server, step.transaction))
+            await self._end(begun, is_done=not begun.transaction or await self._took(server, begun.transaction))
         if state.generation == self._compared and not self._health.pending:
             return ""
         for _ in range(TRIES):
             theirs = await self._theirs(server)
             async with self._turn:
-                before, ours = await asyncio.to_thread(self._files.sent), await asyncio.to_thread(self._files.own)
-                wanted = await asyncio.to_thread(self._merged, before, ours, theirs)
-            paths = before.keys() | ours.keys() | wanted.keys()
-            step = Step(
-                {
-                    path: (ours.get(path), wanted.get(path))
-                    for path in paths
-                    if not before.get(path) == ours.get(path) == wanted.get(path)
-                }
-            )
+                wanted, step = await asyncio.to_thread(self._files.planned, theirs)
             if not step.files and wanted == theirs:
                 self._compared = state.generation
                 return ""
@@ -282,8 +269,6 @@ class PostgresCarrier:
 
     async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
         """Tell whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
-        if not transaction:
-            return True
         try:
             row = await (await server.execute(_STATUS, (transaction,))).fetchone()
         except psycopg.errors.InvalidParameterValue:
@@ -293,21 +278,9 @@ class PostgresCarrier:
             raise _AwayError(UNFINISHED)
         return row != ("aborted",)
 
-    async def _end(self, step: Step, *, is_done: bool = True) -> None:
-        """Have one's own files, and what is known of the server, as an exchange made them; or forget that it began."""
+    async def _end(self, step: BegunExchange, *, is_done: bool = True) -> None:
         async with self._turn:
-            # what was applied meanwhile stays, and waits
-            now, held = await asyncio.to_thread(self._files.own), await asyncio.to_thread(self._files.sent)
-            if is_done:
-                ours, wanted = [
-                    {path: data for path, pair in step.files.items() if (data := pair[at]) is not None} for at in (0, 1)
-                ]
-                here = {path: now[path] for path in step.files if path in now}
-                made = await asyncio.to_thread(self._merged, ours, here, wanted)
-                put = {path: data for path, data in made.items() if here.get(path) != data}
-                await asyncio.to_thread(self._files.change, put, here.keys() - made.keys())
-                held = {path: data for path, data in held.items() if path not in step.files} | wanted
-            await asyncio.to_thread(self._files.note, held)
+            await asyncio.to_thread(self._files.end, step, is_done=is_done)
 
     async def _state(self, server: psycopg.AsyncConnection) -> "_TeamState | None":
         """Return how the team stands on the server; None for who is not in it."""
@@ -346,8 +319,12 @@ class PostgresCarrier:
                     yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
 
     async def _write(
-        self, server: psycopg.AsyncConnection, theirs: Mapping[str, bytes], wanted: Mapping[str, bytes], step: Step
-    ) -> Step:
+        self,
+        server: psycopg.AsyncConnection,
+        theirs: Mapping[str, bytes],
+        wanted: Mapping[str, bytes],
+        step: BegunExchange,
+    ) -> BegunExchange:
         """Make the rows of one's own what is wanted, all or none of them; each only while it is as it was read.
 
         Return the step that is to be ended then: it is noted here before the server has it.
@@ -355,41 +332,22 @@ class PostgresCarrier:
         if wanted == theirs:
             await asyncio.to_thread(self._files.begin, step)
             return step
-        async with server.transaction():
-            for path in sorted(theirs.keys() | wanted.keys()):
-                was, now = theirs.get(path), wanted.get(path)
-                if was == now:
-                    continue
-                asked = (self.team, path, None if was is None else sha256(was).digest(), now)
-                done = await (await server.execute(_PUT, asked)).fetchone()
-                if done != (True,):
+        rows = [
+            (self.team, path, None if (was := theirs.get(path)) is None else sha256(was).digest(), wanted.get(path))
+            for path in sorted(theirs.keys() | wanted.keys())
+            if theirs.get(path) != wanted.get(path)
+        ]
+        async with server.transaction(), server.cursor() as cursor:
+            # together: each by itself would wait for the network
+            await cursor.executemany(_PUT, rows, returning=True)
+            for _ in rows:
+                if await cursor.fetchone() != (True,):
                     raise _OtherWasFasterError
+                cursor.nextset()
             row = await (await server.execute(_TRANSACTION)).fetchone()
             step = replace(step, transaction=str(row[0]) if row else "")
             await asyncio.to_thread(self._files.begin, step)
         return step
-
-    def _merged(
-        self, before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mapping[str, bytes]
-    ) -> dict[str, bytes]:
-        """Return one's own files with what was done here and elsewhere; raises SidecarError where nobody can."""
-        wanted = dict[str, bytes]()
-        for path in sorted(ours.keys() | theirs.keys()):
-            was, here, there = before.get(path), ours.get(path), theirs.get(path)
-            place = shared_file(path)
-            if was == here:
-                made = there
-            elif was == there or place is None or not place.is_log:
-                made = here
-            else:
-                texts = [(one or b"").decode("utf-8", "replace") for one in (was, here, there)]
-                try:
-                    made = merged_log(path, *texts).encode() or None
-                except (NoPlaceError, ValueError) as exc:
-                    raise SidecarError(UNMERGED.format(exc)) from exc
-            if made is not None:
-                wanted[path] = made
-        return wanted
 
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
         state = await self._state(server)
@@ -443,9 +401,7 @@ class PostgresCarrier:
         reasons, shown, before = dict(self._withheld), dict[str, ShownFile](), self._judged
         self._judged = {}
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
-            known, why = before.get(path, (b"", ""))
-            if known is not data:
-                why = _why_not_shown(data)
+            why = known[1] if (known := before.get(path)) and known[0] is data else _why_not_shown(data)
             self._judged[path] = data, why
             if why:
                 reasons[path] = why

@@ -34,7 +34,7 @@ NOTES: Final = "notes/"
 _FOLDER: Final = "40000"
 _ROW_BYTES: Final = 320
 """Of a listed file, of its path and of what is before it."""
-_REJECTED: Final = ("non-fast-forward", "fetch first", "[rejected]", "incorrect old value", "failed to update ref")
+_REJECTED: Final = ("non-fast-forward", "fetch first", "[rejected]", "incorrect old", "but expected", "File exists")
 _REFUSED: Final = ("[remote rejected]", "hook declined", "protected branch", "denied to", "permission to", "read only")
 
 
@@ -267,10 +267,11 @@ class TeamRepository:
             return PushResult(offline=str(exc))
         if result.code == 0:
             return PushResult()
-        if any(sign in result.stderr.lower() for sign in _REFUSED):
-            return PushResult(refused=f"the remote takes no push: {result.reason}")
+        # who is outrun by a moment is told so as of a refusal
         if any(sign in result.stderr for sign in _REJECTED):
             return PushResult(is_behind=True)
+        if any(sign in result.stderr.lower() for sign in _REFUSED):
+            return PushResult(refused=f"the remote takes no push: {result.reason}")
         return PushResult(offline=f"the remote cannot be pushed to: {result.reason}")
 
     async def touches(self, commit: str, since: str | None, places: Collection[str]) -> "Touches":

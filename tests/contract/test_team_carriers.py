@@ -19,7 +19,7 @@ from tests.fakes import blow_up
 from tests.postgres import Postgres, ServerMember, server_team
 from tests.sweeps import whole_or
 from tests.teams import DAY, Member, line, team
-from tests.waiting import eventually
+from tests.waiting import eventually, eventually_async
 
 ANAS_LOG = log_path("ana", DAY)
 
@@ -262,14 +262,42 @@ async def test_what_takes_more_than_one_exchange_comes_in_all_the_same(
     assert len(ben.all_seen()) == 2 * BATCH
 
 
+async def test_server_whose_disk_is_full_is_a_state_and_loses_nothing(server: Postgres, tmp_path: Path) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    await ben.promote("- W: goes on")
+    await ben.exchange()
+    full = """
+    CREATE FUNCTION memoryd.full() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER is_full BEFORE INSERT ON memoryd.files EXECUTE FUNCTION memoryd.full();
+    """
+    with server.connect() as admin:
+        admin.execute(full)
+        try:
+            await ana.promote("- W: waits")
+            await ana.carrier.exchange()
+            health = ana.carrier.health()
+            assert ("No space left" in health.refused, health.pending) == (True, 1)
+            assert ana.seen("ben/memory/2026-11-02.md")
+        finally:
+            admin.execute("DROP FUNCTION memoryd.full CASCADE")
+    await ana.exchange()
+    await ben.exchange()
+    assert ben.seen("ana/memory/2026-11-02.md") == "## Retain\n- W: waits\n"
+
+
 async def test_standby_takes_over_when_it_is_promoted(tmp_path: Path) -> None:
     first = Postgres()
     standby = Postgres(first)
     try:
         [member] = await server_team(first, tmp_path, "ana")
         alone = ServerMember(tmp_path / "alone", standby, "ana", member.name)
-        await alone.carrier.exchange()
-        assert "read-only" in alone.carrier.health().offline
+
+        async def is_refused() -> bool:
+            await alone.carrier.exchange()
+            return "read-only" in alone.carrier.health().offline
+
+        await eventually_async(is_refused)
         first.standbys.append(standby)
         ana = await member.again()
         await ana.promote("- W: before")

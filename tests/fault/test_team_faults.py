@@ -573,6 +573,21 @@ async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
     assert "ben, so that" in (again.seen("ben/memory/2026-11-02.md") or "")
 
 
+async def test_remote_that_another_one_writes_at_this_moment_refuses_nothing(
+    members: list[Member], tmp_path: Path
+) -> None:
+    ana, ben = members
+    lock = bare_repository(tmp_path) / "refs" / "heads" / "main.lock"
+    lock.touch()
+    await ana.promote("- W: goes on")
+    await ana.carrier.exchange()
+    assert "others push all the time" in ana.carrier.health().refused
+    lock.unlink()
+    await ana.exchange()
+    await ben.exchange()
+    assert "goes on" in (ben.seen(SHOWN) or "")
+
+
 async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> None:
     ana, _ = members
     lock = ana.checkout / "refs" / "memoryd" / "local.lock"
