@@ -227,6 +227,7 @@ def write_vault(folder: Path, *, note: str = "Note {}.md") -> Written:
     (folder / ".obsidian").mkdir()
     (folder / ".obsidian" / "hidden.md").write_text("hidden")
     (folder / "link.md").symlink_to("/etc/passwd")
+    (folder / "linked").symlink_to("/etc")
     (folder / "picture.png").write_bytes(b"\x89PNG")
     refused = {
         "secret.md": "it holds what looks like a secret",
@@ -235,8 +236,10 @@ def write_vault(folder: Path, *, note: str = "Note {}.md") -> Written:
         "nul.md": "it holds a byte that no text has",
         "empty.md": "it says nothing",
         "private.md": "memory/imported/",
+        "link.md": "it cannot be read",
+        "linked/": "it is a link",
     }
-    return Written(folder, ENTRIES - len(refused) - 1, 1, refused)
+    return Written(folder, ENTRIES - 6 - 1, 1, refused)
 
 
 def write_basic_memory(folder: Path) -> Written:
@@ -249,7 +252,8 @@ def write_basic_memory(folder: Path) -> Written:
                 archive.write(one, one.relative_to(made.path))
         archive.writestr("../../../escaped.md", "outside")
         archive.writestr("/absolute.md", "outside, too")
-    refused = {**made.refused, "../../../escaped.md": "its path leads out", "/absolute.md": "its path leads out"}
+    inside = {place: reason for place, reason in made.refused.items() if not place.startswith("link")}
+    refused = {**inside, "../../../escaped.md": "its path leads out", "/absolute.md": "its path leads out"}
     return Written(path, made.added, made.known, refused)
 
 

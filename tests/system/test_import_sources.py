@@ -16,7 +16,7 @@ from memoryd.domain.documents import IMPORTED
 from memoryd.domain.text.markdown import front_matter
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
-from tests.imports_written import INJECTION, WRITERS, Written, said
+from tests.imports_written import INJECTION, SECRET, WRITERS, Written, said
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
@@ -177,9 +177,11 @@ def test_note_of_another_text_is_left_and_so_is_one_elsewhere(daemon: RunningDae
         {"path": f"{IMPORTED}x/.hidden.md", "text": "mine"},
         {"path": f"{IMPORTED}x/program.sh", "text": "mine"},
         {"path": f"{IMPORTED}{'long' * 80}.md", "text": "mine"},
+        {"path": f"{IMPORTED}x/two\nlines \x1b[31m.md", "text": "mine"},
+        {"path": f"{IMPORTED}x/{SECRET}.md", "text": "mine"},
     ]
     reply = client.import_memories([], notes=notes, run=run)
-    assert [one["outcome"] for one in reply["notes"]] == ["added"] + ["refused"] * 6
+    assert [one["outcome"] for one in reply["notes"]] == ["added"] + ["refused"] * 8
     assert (daemon.home / "one" / IMPORTED / "x" / "a.md").read_bytes() == b"one\ntwo"
     client.undo(run=run)
     assert not (daemon.home / "one" / IMPORTED).exists()

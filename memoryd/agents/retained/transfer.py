@@ -15,6 +15,7 @@ from memoryd.agents.retained.recall import check_scope
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import IMPORTED, RelativePath
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
@@ -31,6 +32,7 @@ _SECRET: Final = "it holds what looks like a secret; --with-secrets takes it all
 _FORGOTTEN_NOTE: Final = "it holds what was forgotten here"
 _OTHER: Final = "another text stands there: undo the import that wrote it, or move that note away"
 _NOTE: Final = "a note of another program was brought here"
+_UNSEEN: Final = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OTHERS: Final = "it is for another agent alone; import it as that one, with --agent"
 
 
@@ -127,7 +129,9 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(f"{path!r} is no path below {IMPORTED}")
         if await asyncio.to_thread(tombstones.hold_part_of, text):
             return _refusal(path, _FORGOTTEN_NOTE)
-        if not options.takes_secrets and await asyncio.to_thread(lambda: bool(secrets_in(text))):
+        if _UNSEEN.search(path):
+            return _refusal(path, "its name holds signs that show nothing, such as a line break")
+        if not options.takes_secrets and await asyncio.to_thread(lambda: any(map(secrets_in, (path, text)))):
             return _refusal(path, _SECRET)
         before = await self.retaining.retaining.journal.read(path)
         if before.text not in (None, text):

@@ -3,6 +3,7 @@
 What a folder or an archive holds is not trusted: no link is followed, each read is bounded, and so are all together.
 """
 
+import errno
 import os
 import stat
 import zipfile
@@ -78,16 +79,25 @@ def opened_members(path: Path) -> Iterator[list[ExportedFile]]:
 
 
 def _files_below(folder: Path) -> Iterator[str]:
-    """Yield the regular files below a folder, none that is hidden or a link; raises OSError of the folder itself."""
+    """Yield the files below a folder, and as `name/` the folders that are links; raises OSError of the folder itself.
+
+    What lies in a hidden folder is left out.
+    """
     next(folder.iterdir(), None)
     for where, folders, names in os.walk(folder):
         folders[:] = [one for one in folders if not one.startswith(".")]
-        at = Path(where).relative_to(folder)
-        yield from ((at / name).as_posix() for name in names if stat.S_ISREG((Path(where) / name).lstat().st_mode))
+        links = [f"{one}/" for one in folders if (Path(where) / one).is_symlink()]
+        at = Path(where).relative_to(folder).as_posix()
+        yield from (name if at == "." else f"{at}/{name}" for name in (*names, *links))
 
 
 def _open_plain(path: Path) -> IO[bytes]:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as exc:
+        if exc.errno == errno.ELOOP:
+            raise OSError(f"{path} is a link") from exc
+        raise
     file = os.fdopen(descriptor, "rb")
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         file.close()

@@ -189,11 +189,16 @@ def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[I
         is_ignored = _ignore_rule(members)
         for member in members:
             parts = member.name.replace("\\", "/").split("/")
-            if not parts[-1].lower().endswith(".md") or any(part.startswith(".") and part != ".." for part in parts):
+            is_link = member.name.endswith("/")
+            if not (is_link or parts[-1].lower().endswith(".md")) or any(
+                part.startswith(".") and part != ".." for part in parts
+            ):
                 continue
             if only and parts[0] not in only and parts[1:2] not in [[name] for name in only]:
                 continue
-            if ".." in parts or "" in parts:
+            if is_link:
+                yield ImportLine(0, trouble="it is a link: import what it leads to by itself", where=member.name)
+            elif ".." in parts or "" in parts:
                 yield ImportLine(0, trouble="its path leads out of the folder", where=member.name)
             elif is_ignored("/".join(parts)):
                 yield ImportLine(0, trouble=f"{_IGNORE_FILE} there keeps it private", where=member.name)
@@ -230,7 +235,7 @@ def _ignore_rule(members: Sequence[ExportedFile]) -> Callable[[str], bool]:
     )
 
 
-_LINKS: Final = "pictures and other files; links stay as they are written"
+_LINKS: Final = "hidden files, pictures and other files; links stay as they are written"
 SOURCES: Final = {
     "mem0": ImportSource("a JSON file of what get_all or an export of mem0 gave", "memories", "its vectors", _mem0),
     "claude-mem": ImportSource(
@@ -242,7 +247,7 @@ SOURCES: Final = {
     "basic-memory": ImportSource(
         "the folder of a project, or a zip archive of it",
         "notes",
-        "its database, which it makes of the notes",
+        "hidden files, and its database, which it makes of the notes",
         partial(_notes, source="basic-memory"),
     ),
     "chatgpt": ImportSource(
@@ -263,7 +268,7 @@ SOURCES: Final = {
     "openclaw": ImportSource(
         "a workspace; better still, name it as the workspace of an agent",
         "notes, of MEMORY.md, USER.md and memory/",
-        "its SQLite index, which it makes of them",
+        "hidden files, and its SQLite index, which it makes of them",
         partial(_notes, source="openclaw", only=("MEMORY.md", "memory.md", "USER.md", "memory")),
     ),
 }

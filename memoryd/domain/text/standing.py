@@ -4,6 +4,7 @@ https://github.com/GoogleCloudPlatform/knowledge-catalog/blob/main/okf/SPEC.md, 
 word of other writers for the same. The index keeps marks, for the day on which a note becomes stale may be ahead.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from datetime import date, datetime
@@ -11,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter
 from memoryd.domain.text.sanitizing import Flag
@@ -33,6 +35,8 @@ STANDINGS: Final[Mapping[Flag, NoteStanding]] = {
 _STATUSES: Final = {str(flag): flag for flag in STANDINGS if flag is not Flag.STALE}
 _STALE_AFTER: Final = "stale after "
 _NO_DAY: Final = "stale_after is no date"
+_NO_WORD: Final = "status is no word"
+_STATED: Final = expression(r"^(status|stale_after)[ \t]*:[ \t]*\S", re.MULTILINE)
 _SEPARATOR: Final = ", "
 _KEYS: Final = (b"status", b"stale_after")
 
@@ -42,13 +46,20 @@ def standing_marks(data: bytes) -> str:
     head = data[: min(4 * FRONT_MATTER_CHARS, len(data) - len(PADDING))]
     if not head.removeprefix(b"\xef\xbb\xbf").startswith(b"---") or not any(key in head for key in _KEYS):
         return ""
-    return _SEPARATOR.join(_marks(front_matter(head.decode("utf-8", "replace")).values))
+    text = head.decode("utf-8", "replace")
+    read = front_matter(text)
+    # of a block that is too long, or that nobody closed, nothing is read
+    stated = _STATED.findall(text[: read.end] if read.end else text.partition("\n\n")[0])
+    unread = [f"{key} cannot be read" for key in dict.fromkeys(stated) if key not in read.values]
+    return _SEPARATOR.join((*_marks(read.values), *unread))
 
 
 def _marks(values: Mapping[str, object]) -> Iterator[str]:
     status, after = values.get("status"), values.get("stale_after")
     if isinstance(status, str) and status.strip().lower() in _STATUSES:
         yield status.strip().lower()
+    elif status is not None and not isinstance(status, str):
+        yield _NO_WORD
     if isinstance(after, str):
         with suppress(ValueError):
             after = datetime.fromisoformat(after.strip())

@@ -19,7 +19,7 @@ DAY = date(2026, 9, 23)
         ("status: deprecated", "deprecated"),
         ("status: DRAFT", "draft"),
         ("status: in review", ""),
-        ("status: [deprecated]", ""),
+        ("status: [deprecated]", "status is no word"),
         ("status: stale", ""),
         ("stale_after: 2026-09-23", "stale after 2026-09-23"),
         ("stale_after: 0999-01-02", "stale after 0999-01-02"),
@@ -32,7 +32,9 @@ DAY = date(2026, 9, 23)
         ("stale_after:", ""),
         ("status: superseded\nstale_after: 2026-01-01", "superseded, stale after 2026-01-01"),
         ("title: 'status: deprecated'", ""),
-        ("status: deprecated: no: yaml", ""),
+        ("status: deprecated: no: yaml", "status cannot be read"),
+        ("status: *alias\nstale_after: 2026-01-01", "status cannot be read, stale_after cannot be read"),
+        (f"status: deprecated\ntags: {'x' * 20_000}", "status cannot be read"),
     ],
 )
 def test_marks_are_read(head: str, marks: str) -> None:
