@@ -30,7 +30,7 @@ WHOLE = 1_000_000
 
 def ask(questions: Sequence[RecallQuestion], mode: str, model: Path | None = None) -> list[Judged]:
     """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model."""
-    found = []
+    found: list[Judged] = []
     # what reflect makes of the notes is of that day alone; else one daemon sees one day after another
     together = _asked_of if mode == REFLECTED else _asked_in
     for _, asked in groupby(sorted(questions, key=_asked_of), key=together):
