@@ -65,7 +65,8 @@ async def test_large_note_is_found_and_equals_a_rebuild(tmp_path: Path, workspac
 
 async def test_memories_of_a_large_log_are_those_of_its_lines(tmp_path: Path, workspace: Path) -> None:
     log = "memory/2025-11-27.md"
-    lines = [f"- W @Peter: the chronicle has {number} pages" for number in range(6000)]
+    told = "pages, and each of them tells of the harbour, of the weir, and of who mended which roof of the town"
+    lines = [f"- W @Peter: the chronicle has {number} {told}" for number in range(1600)]
     async with staged(workspace, tmp_path / "state") as stage:
         stage.write(log, "## Retain\n\n" + "\n".join(lines) + "\n")
         await stage.sync(seconds=120)

@@ -454,7 +454,7 @@ async def test_rules_that_change_while_notes_are_read_count_for_them(stage: Stag
 async def test_rules_that_were_replaced_are_not_kept(stage: Stage) -> None:
     def alive() -> int:
         gc.collect()
-        return sum(isinstance(it, Patterns) for it in gc.get_objects())
+        return sum(type(it) is Patterns for it in gc.get_objects())
 
     ignore_file(stage.workspace).write_text(RULES)
     await stage.sync()

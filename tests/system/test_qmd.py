@@ -140,7 +140,7 @@ def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter
         assert has_mapped(pid, ranker)
         os.kill(pid, signal.SIGKILL)
         eventually(partial(is_served_by_another, daemon, pid), seconds=60)
-        eventually(lambda: has_mapped(agent_of(daemon)["qmd"]["pid"], ranker))
+        eventually(lambda: has_mapped(agent_of(daemon)["qmd"]["pid"], ranker), step=0.4)
 
 
 def has_mapped(pid: int, path: Path) -> bool:

@@ -21,7 +21,9 @@ from tests.waiting import eventually
 
 PRIVATE = "---\nmemory: false\n---\n"
 ALL = [{"path": ".", "name": "all"}]
-QUICK = {"debounceMs": 50, "interval": "1s"}
+QUICK = {"debounceMs": 50, "interval": "5s"}
+LOOK = 0.4
+"""Seconds between two looks into every byte that is kept."""
 
 
 def kept(daemon: RunningDaemon, *words: str) -> set[str]:
@@ -86,7 +88,7 @@ def test_note_that_becomes_private_leaves_qmd(tmp_path: Path, workspace: Path) -
         (workspace / ".memoryignore").write_text("rule.md\ndrafts/\n")
         (workspace / "memory" / "drafts").mkdir()
         (workspace / "memory" / "moved.md").rename(workspace / "memory" / "drafts" / "moved.md")
-        eventually(lambda: not kept(daemon, *words))
+        eventually(lambda: not kept(daemon, *words), step=LOOK)
         reads(daemon, "margay", "memory/open.md")
 
         (workspace / ".memoryignore").write_text("")
@@ -183,7 +185,7 @@ def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, s
         vector = vector_of(home, "ocelot")
         assert holds_part_of(vector, home)
         note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
-        eventually(lambda: not kept(daemon, "ocelot") and not holds_part_of(vector, home))
+        eventually(lambda: not kept(daemon, "ocelot") and not holds_part_of(vector, home), step=LOOK)
 
 
 def vector_of(home: Path, word: str) -> bytes:
@@ -219,7 +221,7 @@ def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(tmp_path: Path,
         changed = daemon_for(tmp_path, workspace, command="/nowhere/qmd", paths=ALL, update=QUICK)
     with changed:
         changed.client().sync(wait="indexed")
-        eventually(lambda: not kept(changed, "ocelot"))
+        eventually(lambda: not kept(changed, "ocelot"), step=LOOK)
 
 
 def test_index_that_an_older_version_left_is_cleaned(tmp_path: Path, workspace: Path) -> None:
@@ -231,4 +233,4 @@ def test_index_that_an_older_version_left_is_cleaned(tmp_path: Path, workspace: 
     (home / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
     note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        eventually(lambda: not kept(daemon, "ocelot"))
+        eventually(lambda: not kept(daemon, "ocelot"), step=LOOK)

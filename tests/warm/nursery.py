@@ -18,7 +18,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from memoryd.api.application import TABLE
 from memoryd.cli.main import COMMANDS
+from memoryd.config.loading.load import loaded_of
+from memoryd.config.loading.raw import ConfigText
+from memoryd.domain.expressions import _Deferred
 
 OFTEN = (
     "memoryd.daemon.app",
@@ -130,7 +134,28 @@ def read(modules: Sequence[str]) -> None:
         gc.freeze()
 
 
+def use() -> None:
+    """Do what programs do at the first use of what they have read: each of them would do it again."""
+    loaded_of(ConfigText('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}'), None)
+    for row in TABLE:
+        if row.parameters:
+            row.checks  # noqa: B018
+        for mark in row._injected.values():
+            if mark.query:
+                mark.checks  # noqa: B018
+        if row.body is not None:
+            row.body.model_rebuild()
+    # of objects that are frozen nobody tells
+    gc.unfreeze()
+    for one in gc.get_objects():
+        if type(one) is _Deferred:
+            one.flags  # noqa: B018
+    gc.collect()
+    gc.freeze()
+
+
 if __name__ == "__main__":
     read(OFTEN)
+    use()
     # the last that this process does, at the end of its stack: a program ends by leaving it
     run_and_leave(serve(socket.socket(fileno=int(sys.argv[1])))["argv"])
