@@ -55,7 +55,7 @@ PERSON_BYTES: Final = 16 * 1024 * 1024
 PERSON_FILES: Final = 5_000
 """Of one member: nobody keeps the others from being shown."""
 TEAM_FILES: Final = 100_000
-TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes"
+TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
 NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
 READS_ONLY: Final = "you may read what the team shares, and not share"
 FASTER: Final = "another machine of yours writes all the time; it is tried again"
@@ -360,7 +360,7 @@ class PostgresCarrier:
         rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
         withheld, seen = dict[str, str](), dict[FileKey, bytes]()
         held, count = Counter[str](), Counter[str]()
-        for person, path, digest, size in rows[:TEAM_FILES]:
+        for number, (person, path, digest, size) in enumerate(rows):
             place = shared_file(path)
             if person == self.place.person:
                 continue
@@ -368,7 +368,7 @@ class PostgresCarrier:
                 withheld[path] = NO_PLACE
             elif size > MAX_FILE_BYTES:
                 withheld[path] = TOO_LARGE
-            elif held[person] + size > PERSON_BYTES or count[person] >= PERSON_FILES:
+            elif number >= TEAM_FILES or held[person] + size > PERSON_BYTES or count[person] >= PERSON_FILES:
                 withheld[path] = TOO_MUCH.format(person)
             else:
                 seen[person, path] = bytes(digest)
