@@ -41,6 +41,7 @@ REACHES_FURTHER = {
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/service.py": {"files"},
+    "cli/importing/claude_export.py": {"files"},
     "cli/importing/claude_mem.py": {"store"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},

@@ -19,7 +19,7 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
-from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken, without_place
+from memoryd.domain.memories.edits import NoPlaceError, Stater, admitted_scope, not_taken, retained_in
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.memories.scopes import TEAM, Visibility
@@ -166,7 +166,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
     def _refuse_unfit(self, pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]]) -> None:
         """Take out what no log could state; else it would cost the others of its day their place."""
         for day in list(pending):
-            unfit = without_place([line for _, line in pending[day]], self.retaining.retaining.log(day))
+            unfit = _without_place([line for _, line in pending[day]], self.retaining.retaining.log(day))
             for reply, line in pending[day]:
                 if line.id in unfit:
                     reply.update(_refusal(line.id, unfit[line.id]))
@@ -193,6 +193,18 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                 for reply in replies:
                     reply["outcome"] = "known"
         return changes
+
+
+def _without_place(lines: Sequence[RetainedLine], path: RelativePath) -> dict[MemoryId, str]:
+    """Return which memories no log could state, and why, so that they cost no others their place."""
+    try:
+        retained_in("", path, lines)
+    except NoPlaceError as exc:
+        if len(lines) == 1:
+            return {lines[0].id: str(exc)}
+        middle = len(lines) // 2
+        return _without_place(lines[:middle], path) | _without_place(lines[middle:], path)
+    return {}
 
 
 def _refusal(memory: str, reason: str) -> TakenMemoryReply:

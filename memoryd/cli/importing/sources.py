@@ -5,7 +5,6 @@ and of folders of Markdown: https://github.com/mem0ai/mem0, https://github.com/t
 https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.cli.importing.json_files import Object, first_of, json_entries, list_of, named, object_of
+from memoryd.cli.importing.json_files import Object, first_of, json_entries, named
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
 from memoryd.cli.importing.members import ExportedFile, UnreadableExportError, opened_members
 from memoryd.domain.documents import original_of
@@ -24,8 +23,6 @@ from memoryd.errors import InvalidRequest
 
 _LISTED: Final = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
 """How ChatGPT shows a memory to its model."""
-_OF_PROJECTS: Final = expression(r"(?:^|/)projects(?:/[^/]*|[^/]*)\.json$")
-_NO_NAME: Final = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
 
 _IGNORE_FILE: Final = ".memoryignore"
 
@@ -72,8 +69,7 @@ def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
         return ImportLine(0, trouble=f"another memory has its id, {key[:40]}", where=where)
     user = one.get("user_id")
     is_name = isinstance(user, str) and user.replace(" ", "").isalpha() and user not in ("user", "default")
-    # an update writes the text anew
-    when = first_of(one, "updated_at", "created_at")
+    when = first_of(one, "created_at", "updated_at")
     return memory_line(where, text, when, source="mem0", about=user if is_name else None)
 
 
@@ -138,49 +134,10 @@ def _chatgpt_entry(where: str, one: Object) -> ImportLine:
 
 
 def _claude(path: Path) -> Iterator[ImportLine]:
-    with opened_members(path) as files:
-        names: dict[str, str] = {}
-        # all of them in one file, or one file for each
-        for project in json_entries((one for one in files if _OF_PROJECTS.search(one.name)), Object):
-            yield from [project] if isinstance(project, ImportLine) else _of_project(*project, names)
-        for held in json_entries(named(files, "memories"), Object):
-            yield from [held] if isinstance(held, ImportLine) else _of_memory(*held, names)
+    # here: only this one asks whether a text is private before it gets another beginning
+    from memoryd.cli.importing.claude_export import pages
 
-
-def _of_project(where: str, project: Object, names: dict[str, str]) -> Iterator[ImportLine]:
-    name = names[str(project.get("uuid"))] = str(project.get("name") or project.get("uuid") or "project")
-    folder, given = f"projects/{safe_name(name)}", [project.get("description"), project.get("prompt_template")]
-    if text := "\n\n".join(one for one in given if isinstance(one, str) and one.strip()):
-        yield _page(where, f"{folder}/instructions.md", name, text, project.get("created_at"))
-    for number, document in enumerate(map(object_of, list_of(project.get("docs"))), start=1):
-        title = str(document.get("filename") or f"document {number}")
-        held, at = document.get("content"), f"{where}, document {number}"
-        yield _page(at, f"{folder}/{safe_name(title)}.md", title, held, document.get("created_at"))
-
-
-def _of_memory(where: str, held: Object, names: dict[str, str]) -> Iterator[ImportLine]:
-    if text := held.get("conversations_memory"):
-        yield _page(where, "memory.md", "What Claude remembers", text, None)
-    for key, text in object_of(held.get("project_memories")).items():
-        name = names.get(key, key)
-        yield _page(f"{where}, project {key}", f"projects/{safe_name(name)}/memory.md", name, text, None)
-
-
-def _page(where: str, path: str, title: str, text: object, when: object) -> ImportLine:
-    """Return a page that an export holds as text, under a front matter that says whence it is."""
-    if not isinstance(text, str) or not text.strip():
-        return ImportLine(0, trouble="it says nothing", where=where)
-    at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
-    source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
-    # what a document says of itself stays at its beginning, where it holds: it may keep it private
-    has_own = text.lstrip("\ufeff \t\r\n").startswith("---")
-    head = "" if has_own else f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"
-    return note_line(where, path, (head + text.strip() + "\n").encode("utf-8", "replace"), source="claude")
-
-
-def safe_name(name: str) -> str:
-    """Return a name as a file may have it, on every system."""
-    return _NO_NAME.sub("-", name).strip("-. ")[:80] or "untitled"
+    return pages(path)
 
 
 def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[ImportLine]:

@@ -73,18 +73,6 @@ def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
 
 
-def without_place(lines: Sequence[RetainedLine], path: RelativePath) -> dict[MemoryId, str]:
-    """Return which memories no log could state, and why, so that they cost no others their place."""
-    try:
-        retained_in("", path, lines)
-    except NoPlaceError as exc:
-        if len(lines) == 1:
-            return {lines[0].id: str(exc)}
-        middle = len(lines) // 2
-        return without_place(lines[:middle], path) | without_place(lines[middle:], path)
-    return {}
-
-
 def _candidate_texts(text: str, before: MemorySections, bullets: Sequence[str]) -> Iterator[str]:
     """Yield the text with the bullets in each place that may do, the best first."""
     lines = text.split("\n")

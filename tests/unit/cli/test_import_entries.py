@@ -25,9 +25,19 @@ def write_projects(folder: Path, *projects: dict[str, Any]) -> Path:
 def test_private_document_of_claude_stays_private(tmp_path: Path) -> None:
     private = {"filename": "a.md", "content": "---\nmemory: false\n---\nThe gazpacho plan"}
     lines = read(write_projects(tmp_path, {"uuid": "p", "name": "soup", "docs": [private]}), "claude")
-    [note] = [line.note for line in lines.values()]
-    assert note is not None
-    assert note["text"].startswith(private["content"])
+    assert [line.trouble for line in lines.values()] == ["its front matter keeps it private"]
+
+
+def test_projects_and_documents_of_one_name_are_all_taken(tmp_path: Path) -> None:
+    docs = [{"uuid": f"{one}-0000-0000", "filename": "Plan.md", "content": one} for one in ("aaaaaaaa", "bbbbbbbb")]
+    projects = [{"uuid": f"{one}-0000", "name": "Soup", "docs": docs} for one in ("11111111", "22222222")]
+    lines = read(write_projects(tmp_path, *projects), "claude").values()
+    assert [line.note and line.note["path"].removeprefix("memory/imported/claude/projects/") for line in lines] == [
+        "Soup/Plan.md.md",
+        "Soup/Plan.md bbbbbbbb.md",
+        "Soup 22222222/Plan.md.md",
+        "Soup 22222222/Plan.md bbbbbbbb.md",
+    ]
 
 
 def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
