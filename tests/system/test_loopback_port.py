@@ -19,7 +19,7 @@ from tests.warm.programs import ran
 DOCUMENT = {
     *("id", "scope", "kind", "network", "text", "tier", "importance", "pinned", "tags", "entities", "access_count"),
     *("created_at", "created_day", "accessed_at", "accessed_day", "abstract_text", "overview_text", "citation"),
-    *("sources", "relevance", "superseded_by", "score", "author"),
+    *("sources", "relevance", "superseded_by", "flags", "score", "author"),
 }
 PIER = "the pier was painted in spring"
 
