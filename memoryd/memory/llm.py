@@ -18,7 +18,7 @@ from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem
 from memoryd.domain.memories.capture.firewall import why_ungrounded
 from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.reflect.citing import (
+from memoryd.domain.memories.reflect.pages import (
     SENTENCE_CHARACTERS,
     CitedFact,
     CitedSentence,

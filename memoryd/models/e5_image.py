@@ -17,8 +17,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
-from memoryd.models.character_map import compile_map
-from memoryd.models.convert import EncoderShape, write_header
+from memoryd.models.convert import EncoderShape, compile_map, write_header
 from memoryd.models.gguf import BLOCKS
 
 MAGIC: Final = b"E5S1"

@@ -13,12 +13,11 @@ import structlog
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.breaker import Breaker
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import IndexWriter, MaintenanceRules, QmdModel
 from memoryd.qmd.program import QmdInstallation
-from memoryd.retry import happens
+from memoryd.retry import Breaker, happens
 
 NEVER: Final = float("inf")
 EMBED_RETRY: Final = (5.0, 3600.0)

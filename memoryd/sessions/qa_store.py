@@ -29,10 +29,9 @@ from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import SessionTurns
-from memoryd.sessions.workspace_sessions import WorkspaceSessions
+from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
 
 log = structlog.get_logger(__name__)
 

@@ -30,8 +30,7 @@ from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
-from memoryd.sessions.retention import SessionArchive
-from memoryd.sessions.workspace_sessions import WorkspaceSessions
+from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
 
 _TRIES: Final = 20
 

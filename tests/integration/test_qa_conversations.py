@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.conversations.search import STILL_READING
+from memoryd.agents.search import STILL_READING
 from memoryd.domain.citations import turns_path
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.making_turns import RawTurn

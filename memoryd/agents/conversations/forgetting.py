@@ -20,8 +20,7 @@ import structlog
 from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.listing import ConversationList
-from memoryd.agents.conversations.qa_sessions import QaSessions
+from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.session_memories import made_of
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir

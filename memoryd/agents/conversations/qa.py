@@ -19,9 +19,8 @@ from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath, SessionId
 from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
-from memoryd.domain.sessions.prompt_text import excerpt, recalled
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SimilarTurns
-from memoryd.domain.sessions.turns import Session, Turn, parse_instant
+from memoryd.domain.sessions.turns import Session, Turn, excerpt, parse_instant, recalled
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.replies.conversations import (

@@ -25,7 +25,7 @@ from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
 from memoryd.domain.memories.line import OF_SESSION, Attributes, Provenance, RetainedLine
-from memoryd.domain.memories.reflect.citing import CitedFact
+from memoryd.domain.memories.reflect.pages import CitedFact
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.summary import (
     MIN_TURNS,

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting
-from memoryd.agents.conversations.listing import ConversationList
-from memoryd.agents.conversations.qa_sessions import QaSessions
+from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.domain.citations import Citation, holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression

@@ -19,9 +19,8 @@ from memoryd.agents.read import AgentVerifying
 from memoryd.agents.retained.core import HOLDS_SECRET, AgentCore
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
-from memoryd.agents.retained.opinions import AgentOpinions
+from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.reflecting import ReflectUse
 from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer

@@ -20,6 +20,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
+from memoryd.agents.turns.told import ToldTurns, told_turn
 from memoryd.agents.turns.unasked import START, AskedText, Owed, UnaskedRecall
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
@@ -40,7 +41,6 @@ from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
-from memoryd.memory.told import ToldTurns, told_turn
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 from memoryd.store.ledger.capture import MessagePlace
 

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.turns.told import ToldTurns
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
@@ -30,7 +31,6 @@ from memoryd.memory.note_files import RecordDays
 from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatementHashes
-from memoryd.memory.told import ToldTurns
 from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageCache
 from memoryd.moving.replacing import replaced_folder
 from memoryd.store.index.passages import ChunkRow

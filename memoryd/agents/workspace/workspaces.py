@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.search import remove_unused_exports
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.memories import AgentMemory
+from memoryd.agents.search import remove_unused_exports
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.parts import agent_resources, workspace_resources
 from memoryd.agents.workspace.qa import workspace_qas
+from memoryd.agents.workspace.settings import Journals, Ledgers
 from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir

@@ -16,8 +16,7 @@ from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.sequences import MessageKeys
 from memoryd.domain.sessions.significance import significance_parts, without_formulas
-from memoryd.domain.sessions.talk import takes_up
-from memoryd.domain.sessions.topics import Commonness, all_words, keywords, never_common, simhash, topics
+from memoryd.domain.sessions.topics import Commonness, all_words, keywords, never_common, simhash, takes_up, topics
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.wire import ANSWER_CHARS_MAX

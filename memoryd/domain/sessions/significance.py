@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.sessions.talk import is_talk
+from memoryd.domain.sessions.topics import is_talk
 from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED
 

@@ -31,7 +31,6 @@ from memoryd.domain.memories.generated import (
     with_block,
 )
 from memoryd.domain.memories.kinds import MemoryId, ShortId, WrittenBy, is_belief, short_id
-from memoryd.domain.memories.reflect.citing import CitedFact
 from memoryd.domain.memories.reflect.core import CoreFile
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabels
 from memoryd.domain.memories.reflect.opinions import (
@@ -44,6 +43,7 @@ from memoryd.domain.memories.reflect.opinions import (
     plan_steps,
 )
 from memoryd.domain.memories.reflect.pages import (
+    CitedFact,
     CitedFiles,
     SharedMemories,
     pages_of,
