@@ -4,7 +4,6 @@ import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
@@ -143,7 +142,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 
-FOLLOW_SECONDS: Final = 5.0
+FOLLOW_SECONDS = 5.0
 
 
 class AgentVerifying(Struct, frozen=True, kw_only=True):

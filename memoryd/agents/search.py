@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence, Set
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,7 +38,7 @@ from memoryd.search.protocol import Arm, ArmState, Engine, Query
 from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.folders import AgentTranscripts
 
-INDEXED_SECONDS: Final = 5.0
+INDEXED_SECONDS = 5.0
 """How long a reply waits until what was written is found by its words."""
 
 
@@ -144,14 +143,14 @@ def _without_files(book: Book, gone: Set[RelativePath]) -> Book:
     return changed_book(book, stale, (), book.pages.values()) if stale else book
 
 
-NO_TRANSCRIPTS: Final = (
+NO_TRANSCRIPTS = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
     'with "sessions" in memorySearch.sources'
 )
-NOT_TAKEN_UP: Final = "transcripts are exported for qmd, which has not taken them up yet"
-STILL_READING: Final = "conversations are still being read"
-EXPORTS: Final = "sessions"
-RECORD: Final = "exports.json"
+NOT_TAKEN_UP = "transcripts are exported for qmd, which has not taken them up yet"
+STILL_READING = "conversations are still being read"
+EXPORTS = "sessions"
+RECORD = "exports.json"
 
 
 def conversation_arm(

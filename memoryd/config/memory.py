@@ -4,7 +4,7 @@
 """
 
 from datetime import time, timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field
@@ -141,8 +141,8 @@ class RecallSection(Section):
     """How many tokens (estimated) a bundle for a prompt may have, what stays the same included."""
 
 
-OFF: Final = "off"
-_TIME: Final = expression(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
+OFF = "off"
+_TIME = expression(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
 def _known_schedule(text: str) -> str:

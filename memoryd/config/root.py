@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
 from memoryd.config.limits import HttpSection, LimitsSection, LogSection
@@ -63,7 +63,7 @@ class Config(SharedSection):
         )
 
 
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
@@ -132,9 +132,9 @@ def _declared(section: type[Section], prefix: str = "") -> Iterator[tuple[str, E
             yield from _declared(below, f"{key}.")
 
 
-EFFECTS: Final = dict(_declared(Config))
+EFFECTS = dict(_declared(Config))
 """What the fields say: the effect of a key, and of all below it that says nothing else."""
-_PLACE: Final = expression(r"\[[^]]*\]")
+_PLACE = expression(r"\[[^]]*\]")
 
 
 def effect_of(key: str) -> Effect:

@@ -6,7 +6,6 @@ a transcript are those of its file; the question of turn s is line 2s - 1, its a
 """
 
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct
 
@@ -123,13 +122,13 @@ def with_footer(snippet: str, citation: Citation) -> str:
     return f"{snippet.rstrip()}\n\nSource: {one_line(str(citation))}"
 
 
-TURN_LINES: Final = 2
+TURN_LINES = 2
 """Of a turn: its question and its answer."""
-TURNS: Final = "session:"
+TURNS = "session:"
 """How the path of a session of turns begins."""
-_TURNS: Final = expression(r"session:(?P<id>[^\s./:#@]+)\Z")
-_TRANSCRIPT: Final = expression(r"(?s)sessions/[^/]+/[^/]+\Z")
-_PART: Final = expression(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
+_TURNS = expression(r"session:(?P<id>[^\s./:#@]+)\Z")
+_TRANSCRIPT = expression(r"(?s)sessions/[^/]+/[^/]+\Z")
+_PART = expression(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
 
 
 def turns_path(session: str) -> RelativePath:
@@ -173,7 +172,7 @@ def is_conversation(path: str) -> bool:
     return modality_of(name) is None and not is_document_name(name)
 
 
-_RANGE: Final = expression(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
+_RANGE = expression(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{1,9}))?)?\Z")
 
 
 class SeqRange(Struct, frozen=True):
@@ -189,7 +188,7 @@ class SeqRange(Struct, frozen=True):
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last or ''}"
 
 
-ALL_TURNS: Final = SeqRange()
+ALL_TURNS = SeqRange()
 
 
 class TurnAddress(Struct, frozen=True):

@@ -6,7 +6,7 @@ Agents that share a workspace may share a log: lines that the asker may not see 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from concurrent.futures import Executor
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import structlog
 from msgspec import Struct, field
@@ -28,7 +28,7 @@ from memoryd.store.index.memories import FileVersion, MemoryFiles
 log = structlog.get_logger(__name__)
 
 FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
-_ASKERS_MAX: Final = 16
+_ASKERS_MAX = 16
 """Askers; each is an agent in a channel."""
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -40,14 +39,14 @@ from memoryd.store.ledger.usage import FirstSeen
 
 log = structlog.get_logger(__name__)
 
-OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
+OWN_FOLDERS = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
-READ_ONLY_FILES: Final = ("SOUL.md",)
-_MAX_FILES: Final = 100_000
+READ_ONLY_FILES = ("SOUL.md",)
+_MAX_FILES = 100_000
 _LINKED = (errno.ELOOP, errno.EXDEV)
 LineDays = Callable[[FileVersion, MemoryId], date]
 """The day on which a file states a memory first."""
-_NANO: Final = 1e9
+_NANO = 1e9
 
 
 class StoredNote(Struct, frozen=True):

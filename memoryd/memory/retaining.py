@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import date
 from functools import partial
-from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -39,17 +38,17 @@ from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, Store
 from memoryd.memory.journal import MISSING_TRIES, PAUSE_SECONDS, Edit, Journal, NoteChange
 from memoryd.store.ledger.usage import RetainedHashes
 
-PINNED: Final = "a memory was pinned"
-UNPINNED: Final = "a memory was unpinned"
-WEIGHED: Final = "a memory got another importance"
-SETTLED: Final = "two memories that disagreed were settled"
-DELETED: Final = "a memory was deleted"
-REPLACED: Final = "a memory was replaced"
-_UNMARKED: Final = "it is superseded, and its line in {} could not be marked so: {}"
-SETTLE_HINT: Final = "settle it first: `memoryctl conflicts` shows both versions"
-_GONE: Final = "its line was edited, or taken out, a moment ago: look it up again"
+PINNED = "a memory was pinned"
+UNPINNED = "a memory was unpinned"
+WEIGHED = "a memory got another importance"
+SETTLED = "two memories that disagreed were settled"
+DELETED = "a memory was deleted"
+REPLACED = "a memory was replaced"
+_UNMARKED = "it is superseded, and its line in {} could not be marked so: {}"
+SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
+_GONE = "its line was edited, or taken out, a moment ago: look it up again"
 
-KEY_BYTES: Final = 32
+KEY_BYTES = 32
 
 
 class WrittenLines(Struct, frozen=True):

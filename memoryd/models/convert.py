@@ -15,20 +15,20 @@ import struct
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-WORD_START: Final = "▁"
-CONTROL_TOKENS: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-OUTER_TENSORS: Final = {
+WORD_START = "▁"
+CONTROL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+OUTER_TENSORS = {
     "embeddings.word_embeddings": "token_embd",
     "embeddings.position_embeddings": "position_embd",
     "embeddings.token_type_embeddings": "token_types",
     "embeddings.LayerNorm": "token_embd_norm",
 }
-LAYER_TENSORS: Final = {
+LAYER_TENSORS = {
     "attention.self.query": "attn_q",
     "attention.self.key": "attn_k",
     "attention.self.value": "attn_v",
@@ -38,9 +38,9 @@ LAYER_TENSORS: Final = {
     "output.dense": "ffn_down",
     "output.LayerNorm": "layer_output_norm",
 }
-FULL_PRECISION: Final = frozenset({"position_embd.weight", "token_types.weight"})
+FULL_PRECISION = frozenset({"position_embd.weight", "token_types.weight"})
 """Matrices that llama.cpp reads as F32 only; vectors (norms and biases) stay F32 as well."""
-POOLING_MEAN: Final = 1
+POOLING_MEAN = 1
 
 
 class EncoderShape(Struct, frozen=True):
@@ -155,14 +155,14 @@ def _write_tensors(writer: Any, weights: Path) -> None:
                 writer.add_tensor(name, tensor)
 
 
-END: Final = 0
+END = 0
 """The label of a node's own replacement; no byte of a key, for llama.cpp ends a text there."""
-HAS_VALUE: Final = 1 << 8
-IS_VALUE: Final = 1 << 31
-BASE_SHIFT: Final = 10
-BLOCK: Final = 256
+HAS_VALUE = 1 << 8
+IS_VALUE = 1 << 31
+BASE_SHIFT = 10
+BLOCK = 256
 """A child lies in the block of its parent's base, so that whole blocks keep every look-up inside."""
-UNITS_MAX: Final = 1 << 21
+UNITS_MAX = 1 << 21
 """What a base can reach without the multiplier of the format, which this writer does not use."""
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -31,12 +30,12 @@ from memoryd.files.reading import NotReadableError, TornReadError, decode, file_
 from memoryd.files.scanner import ScanRoot
 from memoryd.files.writing import replace_file
 
-NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
+NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
-_NOT_IN_NAMES: Final = expression(r"[^a-z0-9-]+")
-_BRACES: Final = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
-_SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
-_MAX_ALTERNATIVES: Final = 64
+_NOT_IN_NAMES = expression(r"[^a-z0-9-]+")
+_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
+_SPECIAL = expression(r"([*?\[\]{}!()\\,])")
+_MAX_ALTERNATIVES = 64
 MARKDOWN = "**/*.{md,MD}"
 _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 

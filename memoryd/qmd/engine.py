@@ -277,9 +277,9 @@ def terms_in(text: str, terms: Sequence[str]) -> tuple[str, ...]:
 
 
 PATTERN = f"*{SUFFIX}"
-AROUND: Final = 60
+AROUND = 60
 """Lines before and behind the one that qmd names: of a long conversation no more is read."""
-_MAX_LINE_CHARS: Final = 1 << 16
+_MAX_LINE_CHARS = 1 << 16
 
 
 class Exports(Protocol):

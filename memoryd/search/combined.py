@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -37,7 +36,7 @@ from memoryd.search.protocol import (
     nothing_found,
 )
 
-NOTHING_TO_ASK: Final = Arm(
+NOTHING_TO_ASK = Arm(
     ArmState.OFF,
     "no conversation is indexed: set memory.qa.enabled to true for questions and answers, and for transcripts "
     'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',

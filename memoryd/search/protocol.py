@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -27,12 +27,12 @@ RERANK = "rerank"
 """What some engines have that puts into another order what the arms found; told beside them."""
 CONVERSATIONS = "conversations"
 """What answers beside the engine of the notes, where a question asks for it."""
-NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
+NO_SOURCE = "the request and the question name different sources, so that nothing may answer"
 LEADING = 3
 """Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
 
 
-MIN_SECONDS: Final = 0.05
+MIN_SECONDS = 0.05
 """For a step of an answer, however late those before it were."""
 
 

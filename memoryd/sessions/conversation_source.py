@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from hashlib import sha256
 from itertools import islice
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ from memoryd.sessions.workspace_sessions import WorkspaceSessions
 from memoryd.store.index.documents import FileContent, FileRow
 
 USER, ASSISTANT = "User: ", "Assistant: "
-STEP_LINES: Final = 500
+STEP_LINES = 500
 
 
 class SourceListing(Struct, frozen=True):

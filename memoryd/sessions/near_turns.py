@@ -8,7 +8,6 @@ import time
 from collections import defaultdict
 from collections.abc import Container, Mapping
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -25,7 +24,7 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
-CHUNKS: Final = 24
+CHUNKS = 24
 """So many of the nearest chunks are looked at: those of a few sessions."""
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -35,9 +34,9 @@ from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSession
 
 log = structlog.get_logger(__name__)
 
-UPDATE_SECONDS: Final = 1.0
-ARCHIVE_SECONDS: Final = 6 * 3600.0
-RETRY_SECONDS: Final = 30.0
+UPDATE_SECONDS = 1.0
+ARCHIVE_SECONDS = 6 * 3600.0
+RETRY_SECONDS = 30.0
 Steps = Mapping[str, Callable[[], object]]
 
 

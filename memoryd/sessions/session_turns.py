@@ -7,7 +7,6 @@ transcript was taken.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,7 +31,7 @@ from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
 
-_TRIES: Final = 20
+_TRIES = 20
 
 
 class _TakenError(Denied):

@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import structlog
 from msgspec import Struct, field
@@ -27,16 +27,16 @@ from memoryd.sessions.transcripts.reading import read_on
 
 log = structlog.get_logger(__name__)
 
-_WRITE_SHARE: Final = 4
+_WRITE_SHARE = 4
 """A write of a session that grows is worth it for so large a part of what it has."""
-STEP_BYTES: Final = 512 << 10
-POLL_SECONDS: Final = 15.0
-IDLE_SECONDS: Final = 600.0
-_MAX_HEARINGS: Final = 64
-_MAX_BEGUN: Final = 8
+STEP_BYTES = 512 << 10
+POLL_SECONDS = 15.0
+IDLE_SECONDS = 600.0
+_MAX_HEARINGS = 64
+_MAX_BEGUN = 8
 """Large transcripts that are read by turns."""
-_MAX_SHOWN: Final = 3
-_READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+_MAX_SHOWN = 3
+_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 Result = TypeVar("Result")
 HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
 """Keeps an answer that was not kept with its turn, for a while."""

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,7 +24,7 @@ from memoryd.sessions.transcripts.reading import Beginning, beginning_of
 from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS, MAX_KEYS, WithheldKind, WithheldName
 from memoryd.store.ledger.ledger import Ledger
 
-RETRY_SECONDS: Final = 10.0
+RETRY_SECONDS = 10.0
 
 _Known = Mapping[tuple[WithheldKind, str], WithheldName]
 

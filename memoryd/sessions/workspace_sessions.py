@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,16 +29,16 @@ from memoryd.sessions.known_sessions import ArchivedSessions, KnownSessions
 from memoryd.sessions.main_file import MAIN, STAMPS, TOPICS, MainFile, stamp_of
 from memoryd.sessions.session_files import UNREADABLE, Change, SessionChanges, SessionFiles, unavailable
 
-CLOSED_AT: Final = 4
+CLOSED_AT = 4
 """At so many times the bound no turn is taken."""
-_NOTHING: Final = 1.0
+_NOTHING = 1.0
 """No significance is above it."""
 
 
-SESSIONS: Final = "memory/sessions"
+SESSIONS = "memory/sessions"
 
 
-ARCHIVE: Final = "memory/archive"
+ARCHIVE = "memory/archive"
 
 
 class WorkspaceSessions:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Final
 
 import apsw
 from apsw import sqlite_extra
@@ -130,7 +129,7 @@ def checksum_vfs() -> str | None:
     return VFS_NAME
 
 
-PRIVATE: Final = 0o600
+PRIVATE = 0o600
 
 
 def make_private_file(path: Path) -> None:
@@ -164,7 +163,7 @@ class Wording(Struct, frozen=True):
         return f"{self.name} is not open"
 
 
-INDEX: Final = Wording("the index", "it is set aside and rebuilt from the notes")
+INDEX = Wording("the index", "it is set aside and rebuilt from the notes")
 
 
 @contextmanager

@@ -7,7 +7,6 @@ cookie does not reach them (`PageSession`). Where the loopback port is off, it i
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final
 
 import structlog
 from starlette.responses import Response
@@ -23,17 +22,17 @@ from memoryd.errors import Denied, MemorydError, NotFound, NotNow, Unauthorized
 from memoryd.web.pages import ROOT, sentences
 from memoryd.web.session import IDLE, LINK_SECONDS, PageSessions
 
-COOKIE: Final = "memoryd"
-SESSION: Final = "memoryd.page_session"
+COOKIE = "memoryd"
+SESSION = "memoryd.page_session"
 """The key of the ASGI scope for the session of a request that passed the door; None of one for a way in."""
-REFUSED: Final = "memoryd.page_refused"
+REFUSED = "memoryd.page_refused"
 """The key of the ASGI scope for why there is no session."""
-AGENT: Final = "memoryd.page_agent"
+AGENT = "memoryd.page_agent"
 """The key of the ASGI scope for the agent that the path names, so that each tab keeps its own; empty: none is named."""
-LOGIN: Final = f"{ROOT}/login"
-STATIC: Final = f"{ROOT}/static/"
-_OPEN: Final = (LOGIN, STATIC)
-HEADERS: Final = {
+LOGIN = f"{ROOT}/login"
+STATIC = f"{ROOT}/static/"
+_OPEN = (LOGIN, STATIC)
+HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'",

@@ -3,20 +3,20 @@
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct, field
 
 from memoryd.agents.events import Subscription
 from memoryd.errors import Unauthorized
 
-LINK_SECONDS: Final = 60.0
-IDLE: Final = timedelta(minutes=30)
+LINK_SECONDS = 60.0
+IDLE = timedelta(minutes=30)
 """How long a session lasts without a request, and the port that was opened for it."""
-MOST: Final = 16
+MOST = 16
 """Links, sessions, and notices of a session, at a time: the oldest gives way, of sessions the one that was not used for
 longest."""
-AGAIN: Final = "memoryctl web makes a new link"
+AGAIN = "memoryctl web makes a new link"
 
 
 class Notice(Struct, frozen=True):

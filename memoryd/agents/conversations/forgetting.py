@@ -14,7 +14,6 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -40,9 +39,9 @@ from memoryd.store.ledger.told import drop_cited
 
 log = structlog.get_logger(__name__)
 
-RETRY_SECONDS: Final = 10.0
-FOLLOW_SECONDS: Final = 10.0
-_LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
+RETRY_SECONDS = 10.0
+FOLLOW_SECONDS = 10.0
+_LEFT = "a memory that was made of it may be left, which `memoryctl forget` takes out"
 
 
 class ForgettingPlan(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ ledger for a week, in case they are asked for.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -40,11 +39,11 @@ from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
-REPLY_CHARS: Final = 400_000
+REPLY_CHARS = 400_000
 """Of questions and answers in one reply."""
-CITATIONS_SHOWN: Final = 20
+CITATIONS_SHOWN = 20
 """Of a topic."""
-START_SECONDS: Final = 1.0
+START_SECONDS = 1.0
 """How long the beginning of a session waits for files that are still being read."""
 
 

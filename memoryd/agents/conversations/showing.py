@@ -8,7 +8,6 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,11 +36,11 @@ from memoryd.sessions.conversation_source import spoken_lines
 from memoryd.sessions.session_turns import check_remembered
 from memoryd.sessions.transcripts.reading import lines_now
 
-SHOWN_CHARS: Final = 200_000
+SHOWN_CHARS = 200_000
 """Of all lines in one reply."""
-SHOWN_LINES: Final = 1_000
-_BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
-_MAX_FAILURES_SHOWN: Final = 3
+SHOWN_LINES = 1_000
+_BAD_RANGE = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
+_MAX_FAILURES_SHOWN = 3
 
 
 def _lines_reply(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:

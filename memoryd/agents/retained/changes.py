@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -67,7 +66,7 @@ from memoryd.replies.changes import (
 )
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
-AGENT: Final = "agent"
+AGENT = "agent"
 """In the stead of a writer: what agents asked for, of whatever writer."""
 
 
@@ -222,11 +221,11 @@ def _hash_reply(digest: bytes) -> str | None:
     return "" if digest == NOT_KEPT else digest.hex() or None
 
 
-CONFLICTS_SHOWN: Final = 50
-FLAGGED_MAX: Final = 10_000
+CONFLICTS_SHOWN = 50
+FLAGGED_MAX = 10_000
 """Documents with any flag that are looked through."""
-_CATCH_UP_SECONDS: Final = 2.0
-_CONFLICTS_HINT: Final = "memoryctl conflicts shows both versions as they are now"
+_CATCH_UP_SECONDS = 2.0
+_CONFLICTS_HINT = "memoryctl conflicts shows both versions as they are now"
 
 
 class AgentConflicts(Struct, frozen=True, kw_only=True):

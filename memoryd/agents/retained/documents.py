@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -60,10 +59,10 @@ from memoryd.replies.memories import (
     RelevanceTermsReply,
 )
 
-_DIGITS: Final = 4
-_LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
-NOT_OWN: Final = "a session changes only memories of its own agent"
-NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
+_DIGITS = 4
+_LIST_HINT = "memoryctl memories list shows all within reach, each with its id"
+NOT_OWN = "a session changes only memories of its own agent"
+NOT_OWN_HINT = "the owner may, by `memoryctl memories`"
 
 
 class AgentDocuments(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -48,7 +47,7 @@ from memoryd.replies.knowledge import (
     EntityShowReply,
 )
 
-SETTLED_SECONDS: Final = 5.0
+SETTLED_SECONDS = 5.0
 """How long a merge waits until its alias is known."""
 
 

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -163,11 +162,11 @@ def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | 
 
 log = structlog.get_logger(__name__)
 
-SETTLE_SECONDS: Final = 60.0
+SETTLE_SECONDS = 60.0
 """How long a run waits until the index has what is on disk."""
-POLL_SECONDS: Final = 30.0
+POLL_SECONDS = 30.0
 """How often the clock is looked at: neither sleep nor a changed clock makes the time of day be missed for longer."""
-RETRY_SECONDS: Final = 600.0
+RETRY_SECONDS = 600.0
 """How long a scheduled run that failed waits for another try."""
 
 

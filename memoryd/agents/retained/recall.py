@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date, datetime, timedelta
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -51,13 +50,13 @@ from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.recall import BundleReply, ReceiptReply
 
-PERSONA: Final = "SOUL.md"
-_READ_SECONDS: Final = 2.0
-_DOCUMENT_BYTES: Final = 256 * 1024
+PERSONA = "SOUL.md"
+_READ_SECONDS = 2.0
+_DOCUMENT_BYTES = 256 * 1024
 """More of a document has no place in any prompt."""
-_DISPUTED: Final = 2
+_DISPUTED = 2
 """Memories that are named with a disputed one."""
-_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
+_DASH = expression(r"(?<!\S)-(?=[\w\"“])")
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
@@ -97,7 +96,7 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     if_none_match: str = ""
 
 
-_ASKERS_MAX: Final = 16
+_ASKERS_MAX = 16
 """Askers; each is the agent in a channel."""
 
 

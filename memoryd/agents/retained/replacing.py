@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,15 +36,15 @@ from memoryd.memory.retaining import LineEditing
 from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
 from memoryd.replies.memories import RetainReply
 
-SAME: Final = "it says so already: nothing was changed"
-NEWER: Final = "{} was superseded by {} before, which is what was replaced"
-OLDER: Final = "{} stays superseded by {}"
-TIMED: Final = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
-_NAME_HINT: Final = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
-_BEYOND: Final = "what is for {} would take the place of what others are told"
-_BEYOND_HINT: Final = "state it as a memory of its own, without replacing"
-_OWNERS: Final = "what its owner said or pinned stands until the owner says otherwise"
-_OWNERS_HINT: Final = (
+SAME = "it says so already: nothing was changed"
+NEWER = "{} was superseded by {} before, which is what was replaced"
+OLDER = "{} stays superseded by {}"
+TIMED = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
+_NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
+_BEYOND = "what is for {} would take the place of what others are told"
+_BEYOND_HINT = "state it as a memory of its own, without replacing"
+_OWNERS = "what its owner said or pinned stands until the owner says otherwise"
+_OWNERS_HINT = (
     "state it beside that, with contradicts={0} behind its kind, and the owner decides; or the owner may, by "
     "`memoryctl replace {0}`"
 )

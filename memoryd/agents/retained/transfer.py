@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,12 +25,12 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
-_FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"
-_SECRET: Final = "it holds what looks like a secret; --with-secrets takes it all the same"
-_FORGOTTEN_NOTE: Final = "it holds what was forgotten here"
-_OTHER: Final = "another text stands there: undo the import that wrote it, or move that note away"
-_NOTE: Final = "a note of another program was brought here"
-_OTHERS: Final = "it is for another agent alone; import it as that one, with --agent"
+_FORGOTTEN = "it was forgotten here, and is not brought back; memoryctl retain states it again"
+_SECRET = "it holds what looks like a secret; --with-secrets takes it all the same"
+_FORGOTTEN_NOTE = "it holds what was forgotten here"
+_OTHER = "another text stands there: undo the import that wrote it, or move that note away"
+_NOTE = "a note of another program was brought here"
+_OTHERS = "it is for another agent alone; import it as that one, with --agent"
 
 
 class TakeOptions(Struct, frozen=True):

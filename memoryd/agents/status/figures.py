@@ -5,7 +5,7 @@ import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -33,7 +33,7 @@ from memoryd.store.index.passages import Counts, RejectedPassage
 
 FLAGGED_SHOWN = 50
 Result = TypeVar("Result")
-SKIPPED_SHOWN: Final = 50
+SKIPPED_SHOWN = 50
 
 
 class IndexStats(Struct, frozen=True):

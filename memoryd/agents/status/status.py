@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -38,11 +38,11 @@ from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.ledger import Ledger, LedgerCount
 from memoryd.wire import Event
 
-NEW_PARTS_SECONDS: Final = 10.0
+NEW_PARTS_SECONDS = 10.0
 """How long parts that were just made may take to find out what does not work."""
-POLL_SECONDS: Final = 1.0
-_FINE: Final = (ModelPhase.READY, ModelPhase.OFF)
-_WITHOUT_MEDIA: Final = f"pictures and sounds are left out, only {MODELS[0]} takes them; {{}}"
+POLL_SECONDS = 1.0
+_FINE = (ModelPhase.READY, ModelPhase.OFF)
+_WITHOUT_MEDIA = f"pictures and sounds are left out, only {MODELS[0]} takes them; {{}}"
 
 
 class AgentState(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -35,11 +34,11 @@ from memoryd.store.ledger.ledger import Ledger
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS: Final = 300.0
+POLL_SECONDS = 300.0
 """How long what could not be captured is left alone."""
-PAUSE_SECONDS: Final = 1.0
+PAUSE_SECONDS = 1.0
 """While there is more than one round takes."""
-ROUND_MAX: Final = 32
+ROUND_MAX = 32
 """Messages that are put in line at once: what is said now is not to wait behind all of them."""
 
 

@@ -5,7 +5,6 @@ import contextlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -200,5 +199,5 @@ def _part_reply(part: ToldPart, memory: Memory | None) -> ToldPartReply:
     )
 
 
-WAITING_MAX: Final = 1_000
+WAITING_MAX = 1_000
 """Turns that wait to be written; the latest stay."""

@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 
@@ -43,12 +42,12 @@ from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.store.ledger.told import ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
-STRENGTH: Final = 0.02
+STRENGTH = 0.02
 """How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
-FOLLOW_SECONDS: Final = 60.0
-TROUBLED_SECONDS: Final = 5.0
+FOLLOW_SECONDS = 60.0
+TROUBLED_SECONDS = 5.0
 """How long an index that says what is in its way may try again, before that is the answer."""
-_PAGES: Final = "bank/"
+_PAGES = "bank/"
 
 
 class WorkspaceMemories(Struct, frozen=True, kw_only=True):

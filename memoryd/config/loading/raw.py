@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from re import Match
-from typing import Any, Final
+from typing import Any
 
 import json5
 from msgspec import Struct, field
@@ -77,9 +77,9 @@ def of_agent(location: KeyPath) -> KeyPath:
     return ()
 
 
-CONFIG_BYTES_MAX: Final = 1024 * 1024
-POSITION: Final = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
-TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
+CONFIG_BYTES_MAX = 1024 * 1024
+POSITION = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
+TYPOGRAPHIC_QUOTES = "“”„‟‘’‚‛«»"
 
 
 class ConfigText(Struct, frozen=True):
@@ -160,7 +160,7 @@ def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
     return [f"{path}:{position['line']}:{position['column']}: {what}{hint}"]
 
 
-INCLUDE: Final = "$include"
+INCLUDE = "$include"
 
 
 def includes(ours: Raw) -> list[str]:
@@ -176,7 +176,7 @@ def includes(ours: Raw) -> list[str]:
     ]
 
 
-TOKEN: Final = expression(
+TOKEN = expression(
     r"(?P<skipped>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)"
     r"|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     r"|(?P<mark>[{}\[\]:,])"
@@ -184,9 +184,9 @@ TOKEN: Final = expression(
     re.DOTALL,
 )
 """Whatever is none of these is passed over: places are found as far as the text can be followed."""
-DEPTH_MAX: Final = 100
+DEPTH_MAX = 100
 """No key stands deeper, and what does is refused: a place takes as long to name as it is deep."""
-KEY: Final = expression(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
+KEY = expression(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
 class Place(Struct, frozen=True, order=True):

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from itertools import accumulate, islice
-from typing import Final
 
 from msgspec import Struct
 
@@ -80,8 +79,8 @@ def beginning_of(day: date, zone: tzinfo | None) -> float:
         return 0.0
 
 
-_DURATION: Final = expression(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
-_UNIT_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 30, "y": 365}
+_DURATION = expression(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
+_UNIT_DAYS: Mapping[str, int] = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class DecayedDocument(Struct, frozen=True):
@@ -197,8 +196,8 @@ def page_of(
     return DocumentPage(tuple(map(document, shown)), len(memories), "" if is_last else place_of(shown[-1]))
 
 
-AHEAD_DAYS: Final = 365
-_AHEAD_STEP: Final = 5
+AHEAD_DAYS = 365
+_AHEAD_STEP = 5
 
 
 class Ahead(Struct, frozen=True):
@@ -243,7 +242,7 @@ def _count_by(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocumen
     return dict(sorted(Counter(map(part, documents)).items()))
 
 
-PAGE_CHARS: Final = 200_000
+PAGE_CHARS = 200_000
 """Characters of the texts of one page of an export, so that it fits into a reply."""
 
 

@@ -8,7 +8,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final, NewType
+from typing import NewType
 from uuid import UUID, uuid5
 
 from memoryd.domain.memories.entities import EntitySlug
@@ -43,19 +43,19 @@ class Kind(StrEnum):
     SESSION = "session"
 
 
-_LETTERS: Final = {"w": Kind.WORLD, "b": Kind.EXPERIENCE, "o": Kind.OPINION, "s": Kind.OBSERVATION}
-_WRITTEN: Final[Mapping[Kind, str]] = {kind: letter.upper() for letter, kind in _LETTERS.items()}
-_NAMED: Final[Mapping[str, Kind]] = {kind.value: kind for kind in Kind} | _LETTERS
-_NETWORKS: Final[Mapping[Network, tuple[Kind, ...]]] = {
+_LETTERS = {"w": Kind.WORLD, "b": Kind.EXPERIENCE, "o": Kind.OPINION, "s": Kind.OBSERVATION}
+_WRITTEN: Mapping[Kind, str] = {kind: letter.upper() for letter, kind in _LETTERS.items()}
+_NAMED: Mapping[str, Kind] = {kind.value: kind for kind in Kind} | _LETTERS
+_NETWORKS: Mapping[Network, tuple[Kind, ...]] = {
     Network.WORLD: (Kind.ENTITY, Kind.FACT, Kind.PROJECT_STATE, Kind.RELATIONSHIP),
     Network.EXPERIENCE: (Kind.PROCEDURE, Kind.LESSON, Kind.FAILURE, Kind.SESSION),
     Network.OPINION: (Kind.PREFERENCE,),
     Network.OBSERVATION: (Kind.NOTE, Kind.SUMMARY),
 }
-_NETWORK_OF: Final[Mapping[Kind, Network]] = {
+_NETWORK_OF: Mapping[Kind, Network] = {
     kind: network for network, kinds in _NETWORKS.items() for kind in (Kind(network.value), *kinds)
 }
-_IMPORTANCE: Final[Mapping[Kind, float]] = {
+_IMPORTANCE: Mapping[Kind, float] = {
     Kind.ENTITY: 0.9,
     Kind.LESSON: 0.8,
     Kind.PREFERENCE: 0.7,
@@ -66,7 +66,7 @@ _IMPORTANCE: Final[Mapping[Kind, float]] = {
     Kind.PROCEDURE: 0.6,
     Kind.SESSION: 0.4,
 }
-_OTHERS_IMPORTANCE: Final = 0.5
+_OTHERS_IMPORTANCE = 0.5
 
 
 def kind_named(text: str) -> Kind | None:
@@ -99,10 +99,10 @@ MemoryId = NewType("MemoryId", str)
 ShortId = NewType("ShortId", str)
 """The first eight signs of an id, by which lines name each other."""
 
-ID_PREFIX_CHARS: Final = 8
-_NAMESPACE: Final = UUID("8c704803-bde9-420e-82d8-13e1bceabffd")
+ID_PREFIX_CHARS = 8
+_NAMESPACE = UUID("8c704803-bde9-420e-82d8-13e1bceabffd")
 """Drawn once; another one would give every memory another id."""
-_as_json: Final = json.JSONEncoder(separators=(",", ":")).encode
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def memory_id(*, scope: str, slugs: Iterable[EntitySlug], at: str, text: str) -> MemoryId:
@@ -120,12 +120,12 @@ def short_id(memory: MemoryId) -> ShortId:
     return ShortId(memory[:ID_PREFIX_CHARS])
 
 
-CHANGES_MAX: Final = 10_000
-CHANGE_BYTES_MAX: Final = 64 * 2**20
+CHANGES_MAX = 10_000
+CHANGE_BYTES_MAX = 64 * 2**20
 """Of the lines of all changes, which undoing them takes."""
-PROPOSALS_MAX: Final = 5_000
+PROPOSALS_MAX = 5_000
 """The oldest that were decided go; open ones stay."""
-RUNS_MAX: Final = 400
+RUNS_MAX = 400
 """Of reflect: a year of daily ones."""
 
 

@@ -3,16 +3,14 @@
 Every question is asked by an agent, in a channel, or by the owner for an agent.
 """
 
-from typing import Final
-
 from msgspec import Struct
 
 from memoryd.domain.access import Admitted
 
-GLOBAL: Final = "global"
-TEAM: Final = "team"
+GLOBAL = "global"
+TEAM = "team"
 """Of what others of a team share. No line can name it: what is under it lies in the notes of the team."""
-_AGENT: Final = "agent"
+_AGENT = "agent"
 
 
 def scope_admits(scope: str, agent: str, channel: str | None) -> bool:

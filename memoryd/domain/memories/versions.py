@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct, field
 
@@ -97,7 +97,7 @@ def doubted_by(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[Me
     return {memory: tuple(others) for memory, others in grouped(pairs).items()}
 
 
-_HAVE_VERSIONS: Final = frozenset({Network.WORLD, Network.OPINION})
+_HAVE_VERSIONS = frozenset({Network.WORLD, Network.OPINION})
 _Edge = tuple[MemoryId, MemoryId]
 _Part = tuple[str, tuple[EntitySlug, ...], str]
 """Scope, entities, and the rough words or the slot."""
@@ -265,7 +265,7 @@ def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Disagreement:
     return Disagreement(newer.id, older.id, doubt if _may_supersede(newer, older) else Doubt.AUTHORITY)
 
 
-_RANKS: Final[Mapping[Provenance | None, int]] = {
+_RANKS: Mapping[Provenance | None, int] = {
     **dict.fromkeys(BY_PEOPLE, 2),
     Provenance.AGENT: 1,
     Provenance.TOOL: 0,
@@ -273,7 +273,7 @@ _RANKS: Final[Mapping[Provenance | None, int]] = {
 }
 
 
-_COPY: Final = "\0"
+_COPY = "\0"
 
 
 def _voices(memory: Dated) -> frozenset[str]:
@@ -326,7 +326,7 @@ def _of_group(
         yield from _succession(chain, str.__ne__, _is_one_value)
 
 
-_HABIT: Final = expression(r"(?i:days)\b")
+_HABIT = expression(r"(?i:days)\b")
 
 
 def _is_one_value(newer: str, older: str, is_same_day: bool) -> bool:
@@ -349,9 +349,9 @@ def _chains(
     yield from (chain for chain in chains.values() if len(chain) > 1)
 
 
-_MAX_STANDING: Final = 8
+_MAX_STANDING = 8
 """Of one chain: what has more values at once is a table."""
-_MAX_OF_DAY: Final = 2
+_MAX_OF_DAY = 2
 """Values that a log tells of one slot: of more, none is a correction of another."""
 
 

@@ -24,7 +24,6 @@ from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -42,11 +41,11 @@ from memoryd.domain.ranking.fusion import (
 from memoryd.domain.ranking.vector_space import CLEAR_REACH
 from memoryd.domain.text.words import is_unspaced
 
-CHUNK_WORDS: Final = 150
+CHUNK_WORDS = 150
 """Words, or pairs of characters, of a usual chunk."""
 _FIRST, _STEP = 33, 0.1
 """The last byte of a row is this and more: one for each tenth of a natural logarithm that the term is rarer."""
-_LAST: Final = 255
+_LAST = 255
 
 
 class Background:

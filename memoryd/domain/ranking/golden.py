@@ -9,7 +9,7 @@ of the first hit that holds one (Voorhees 1999), both over the first ten hits.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,9 +17,9 @@ from msgspec import Meta, Struct
 from memoryd.domain.citations import parse
 from memoryd.domain.expressions import expression
 
-DEPTH: Final = 10
+DEPTH = 10
 """How many hits are looked at."""
-FOUND: Final = 5
+FOUND = 5
 """A place that is not among so many hits is not found: a person reads no further."""
 
 
@@ -128,10 +128,10 @@ def changes(before: Mapping[str, QuestionResult], after: Mapping[str, QuestionRe
     return sorted(moved, key=lambda change: not change.is_worse)
 
 
-QUESTION_CHARS: Final = 1000
-QUOTE_CHARS: Final = 80
+QUESTION_CHARS = 1000
+QUOTE_CHARS = 80
 """Of a quote that is made; one by hand may be longer."""
-BOM: Final = "\ufeff"
+BOM = "\ufeff"
 
 NonBlank = Annotated[str, Meta(pattern=r"\S", max_length=QUESTION_CHARS)]
 
@@ -242,7 +242,7 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-_BULLET: Final = expression(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|>)\s+")
+_BULLET = expression(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|>)\s+")
 
 
 def quote_of(lines: Sequence[str]) -> str:

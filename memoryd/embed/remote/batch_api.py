@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import httpx
 import structlog
@@ -23,12 +23,12 @@ from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
-LISTED: Final = 100
+LISTED = 100
 """How many of the latest jobs are looked through for one whose id was lost."""
-OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
-GEMINI_OVER: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
-BOUNDARY: Final = "memoryd-batch-7d1f0c"
-SUFFIX: Final = ".batch.json"
+OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+GEMINI_OVER = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+BOUNDARY = "memoryd-batch-7d1f0c"
+SUFFIX = ".batch.json"
 
 
 class BatchRequest(Struct, frozen=True):

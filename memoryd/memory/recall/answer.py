@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -32,7 +31,7 @@ from memoryd.search.file_check import cleared_hits
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import ArmState, Found, why_no_notes
 
-NOTHING_ABOVE: Final = "no item stands above the noise of these notes"
+NOTHING_ABOVE = "no item stands above the noise of these notes"
 
 
 class RecallDraft(Struct, frozen=True, kw_only=True):
@@ -151,7 +150,7 @@ def best_of(items: Sequence[RecalledItem]) -> Verdict:
     return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
 
 
-LIFTED: Final = {
+LIFTED = {
     Boosts.ENTITY: "the question names its entity",
     Boosts.TEMPORAL: "it is of the days that are asked about, which come first",
     Boosts.OPINION: "an opinion is asked for",

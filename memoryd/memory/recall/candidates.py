@@ -7,7 +7,6 @@ evidence earns a place.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import islice
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -47,7 +46,7 @@ from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMem
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import Ranked
 
-ARM_DEPTH: Final = 4
+ARM_DEPTH = 4
 """How many times as many memories as there are places an arm that lifts may bring."""
 MAX_SOURCES = 16
 """Of one memory, the newest: so many are looked at and told."""
@@ -231,7 +230,7 @@ def retells(item: RecalledItem, other: RecalledItem) -> bool:
     return not is_retelling(other) and bool(terms) and set(terms).issubset(other.evidence.terms)
 
 
-WORDS_BESIDE: Final = 24
+WORDS_BESIDE = 24
 """Other words for what a message says, that are looked for beside its own."""
 
 

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +30,10 @@ from memoryd.store.index.words import CandidateFilter
 _Row = tuple[int, int, int, bool, int]
 _FIRST, _LAST, _NEWEST, _IS_DATED, _LOGGED = range(5)
 """Days are ordinals; `_LOGGED` is the day of the log, 0 for a line of another page."""
-_ID: Final = "S36"
-_FILTERS_MAX: Final = 16
+_ID = "S36"
+_FILTERS_MAX = 16
 """Filters of documents."""
-VALUES_MAX: Final = 16
+VALUES_MAX = 16
 Value = TypeVar("Value")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -27,8 +27,8 @@ from memoryd.search.hits import ChunkEvidence, Hit
 from memoryd.search.protocol import Query
 from memoryd.search.ranking import Recipe, SearchSettings
 
-LEXICAL_DEPTH: Final = 4
-VECTOR_DEPTH: Final = 3
+LEXICAL_DEPTH = 4
+VECTOR_DEPTH = 3
 """How many times as many candidates as there are places words and meaning give, and no fewer than fusion needs."""
 
 RecallFusion = Literal["relative", "rrf"]

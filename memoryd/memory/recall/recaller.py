@@ -9,7 +9,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -79,14 +78,14 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
-SUMMARY_CHARS: Final = 600
-MAX_PAGES: Final = 3
+SUMMARY_CHARS = 600
+MAX_PAGES = 3
 """Of one question."""
-_PAGE_BYTES: Final = 64 * 1024
-_LINE_CHARS: Final = 2_000
+_PAGE_BYTES = 64 * 1024
+_LINE_CHARS = 2_000
 """So much of a page, and of a line of it, is read for its summary."""
-_LINK: Final = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
-_COMMENT: Final = expression(r"<!--.{0,200}?-->")
+_LINK = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
+_COMMENT = expression(r"<!--.{0,200}?-->")
 
 
 class EntityPages(Struct, frozen=True, kw_only=True):
@@ -216,18 +215,18 @@ def chunks_lost(items: Iterable[RecalledItem]) -> frozenset[int]:
     )
 
 
-MAX_CHECKS: Final = 3
+MAX_CHECKS = 3
 """How often a question is asked while its files, or its index, change."""
-RESERVE: Final = 0.2
+RESERVE = 0.2
 """Share of the deadline kept for reading rows and files."""
-TELLING_SECONDS: Final = 0.05
+TELLING_SECONDS = 0.05
 """How long beyond that what the arms found may be told from what is withdrawn."""
-_TIMED_OUT: Final = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
-PASSAGES: Final = 3
+_TIMED_OUT = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
+PASSAGES = 3
 """How many times as many passages as places are read."""
-LOOKED_AT: Final = 3
+LOOKED_AT = 3
 """How many times as many candidates as places are held against their files: some will not stand, some fold."""
-BOOK: Final = "memories"
+BOOK = "memories"
 """The arm that knows the retained lines: entity, time and opinion rest on it."""
 
 

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Final
 from uuid import uuid4
 
 import structlog
@@ -63,10 +62,10 @@ from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
 
-MAX_SUMMARIES: Final = 20
+MAX_SUMMARIES = 20
 """Of one run: a local model takes seconds for each."""
-MIN_FACTS: Final = 3
-WHY: Final = "reflect brought the page up to date"
+MIN_FACTS = 3
+WHY = "reflect brought the page up to date"
 
 
 class ReflectOptions(Struct, frozen=True, kw_only=True):
@@ -214,12 +213,12 @@ async def cited_files(journal: Journal, states: Collection[PageState], known: Co
     return CitedFiles(frozenset(gone), frozenset(private))
 
 
-MAX_ASKED: Final = 20
+MAX_ASKED = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
-MAX_LEFT: Final = 20
+MAX_LEFT = 20
 """Pages that a run left as they were and that are kept for status."""
-_LEFT: Final = "left"
-MAX_ROUNDS: Final = 3
+_LEFT = "left"
+MAX_ROUNDS = 3
 """Of writing pages in one run."""
 Tell = Callable[[str, int], None]
 """Hears what a run does now, and how much of it there is."""

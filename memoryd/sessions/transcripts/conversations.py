@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 
@@ -38,13 +37,13 @@ from memoryd.sessions.transcripts.folders import (
 from memoryd.sessions.transcripts.reading import read_on
 from memoryd.sessions.withheld import WithheldConversations
 
-STEP_BYTES: Final = 512 << 10
+STEP_BYTES = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
-_NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
-MAX_BYTES: Final = 2 * 1024**3
+_NOTHING_READ = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
+MAX_BYTES = 2 * 1024**3
 """Of the transcripts of one agent."""
-BLOCK_BYTES: Final = 256 << 10
-MAX_TOTAL_BYTES: Final = 4 << 20
+BLOCK_BYTES = 256 << 10
+MAX_TOTAL_BYTES = 4 << 20
 """Looked at in one look; more than that has grown enough by any sensible rule."""
 
 

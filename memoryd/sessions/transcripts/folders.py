@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,9 +22,9 @@ from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_snapshot
 from memoryd.files.scanner import FolderId
 
-GRACE_SECONDS: Final = 60.0
-MAX_ENTRIES: Final = 50_000
-_MAX_LIST_BYTES: Final = 64 << 20
+GRACE_SECONDS = 60.0
+MAX_ENTRIES = 50_000
+_MAX_LIST_BYTES = 64 << 20
 
 
 class TranscriptFolder(Struct, frozen=True):

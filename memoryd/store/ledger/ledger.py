@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from datetime import datetime
 from functools import cache, wraps
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import apsw
 import structlog
@@ -40,7 +40,7 @@ from memoryd.store.ledger.file import LEDGER, delete_copies, empty_ledger, is_th
 from memoryd.store.migrations import History
 from memoryd.store.pool import Returned, Transaction
 
-_COUNT: Final = """
+_COUNT = """
 SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
     (SELECT ifnull(sum(octet_length(hunks)), 0) FROM changes WHERE workspace = ?1),
     (SELECT count(*) FROM proposals WHERE workspace = ?1), (SELECT count(*) FROM reflect_runs WHERE workspace = ?1)
@@ -69,10 +69,10 @@ def count_history(db: apsw.Connection, workspace: str) -> HistoryCount:
 
 log = structlog.get_logger(__name__)
 
-SWEEP_SECONDS: Final = 3600.0
-TROUBLED_SECONDS: Final = 15.0
+SWEEP_SECONDS = 3600.0
+TROUBLED_SECONDS = 15.0
 """How soon to look again at a file that cannot be used."""
-RETRY_SECONDS: Final = 10.0
+RETRY_SECONDS = 10.0
 """How long a file that cannot be opened is left alone."""
 
 SqlValue = str | bytes | int | float | None

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import product
-from typing import Final
 
 from msgspec import Struct
 
@@ -37,9 +36,9 @@ from memoryd.domain.memories.scopes import covers
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import Statement, is_secret, plain_characters, statement_of
 
-MAX_VISITED: Final = 48
+MAX_VISITED = 48
 """Opinions held against one memory."""
-MIN_SHARED: Final = 2
+MIN_SHARED = 2
 """Telling words that two statements share, unless all are shared."""
 
 
@@ -112,9 +111,9 @@ class SimilarOpinions:
         return shared / (len(words) + len(statement.words) - shared) if shared else 0.0
 
 
-NEGATED_SHARE: Final = 0.6
+NEGATED_SHARE = 0.6
 """Share of all significant words that two lines must have in common for one to negate the other."""
-MAX_ASKED: Final = 3
+MAX_ASKED = 3
 """Opinions for which a text model is asked about one memory."""
 
 

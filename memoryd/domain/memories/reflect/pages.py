@@ -14,7 +14,6 @@ own, but fewer than of its facts, and no name or number.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
@@ -32,19 +31,19 @@ from memoryd.domain.memories.versions import Disagreement, KnownVersions
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import Statement, statement_of
 
-SENTENCE_CHARACTERS: Final = 300
+SENTENCE_CHARACTERS = 300
 """A sentence that is as long ends where its room does."""
-_ID: Final = expression(r"(?<![0-9a-zA-Z])[0-9a-f]{8}(?![0-9a-zA-Z])")
-_NUMBER: Final = expression(r"[0-9]+")
-_MARK_UP: Final = ("<", ">", "[", "]", "`", "\u2028", "\u2029", "\ufffd")
+_ID = expression(r"(?<![0-9a-zA-Z])[0-9a-f]{8}(?![0-9a-zA-Z])")
+_NUMBER = expression(r"[0-9]+")
+_MARK_UP = ("<", ">", "[", "]", "`", "\u2028", "\u2029", "\ufffd")
 """What could make a comment, a link, a marker of generated text or another line of a sentence, or is no character."""
-_BULLET: Final = expression(r"\s*(?:[-*+#>|=~]|[0-9]+[.)]\s)")
+_BULLET = expression(r"\s*(?:[-*+#>|=~]|[0-9]+[.)]\s)")
 """How a sentence does not begin: as a bullet, a heading or a quotation."""
-_NAME: Final = expression(r"(?<=[\w,;] )[^\W\d_\u4e00-\u9fff]{3,}")
+_NAME = expression(r"(?<=[\w,;] )[^\W\d_\u4e00-\u9fff]{3,}")
 """A word inside a sentence, which is a name if it begins with a capital letter."""
-_NOBODY: Final = word_set("user users 用户")
+_NOBODY = word_set("user users 用户")
 """Of whom facts and sentences are, whatever they say."""
-_STEM: Final = 4
+_STEM = 4
 """Characters by which words of one meaning are taken for one: `move` and `moved`."""
 
 
@@ -106,16 +105,16 @@ def _stems(statement: Statement) -> set[str]:
     return {word[:_STEM] for word in statement.words - _NOBODY}
 
 
-WORLD: Final = RelativePath("bank/world.md")
-EXPERIENCE: Final = RelativePath("bank/experience.md")
-OPINIONS: Final = RelativePath("bank/opinions.md")
-MAX_OF_ENTITY: Final = 60
+WORLD = RelativePath("bank/world.md")
+EXPERIENCE = RelativePath("bank/experience.md")
+OPINIONS = RelativePath("bank/opinions.md")
+MAX_OF_ENTITY = 60
 """Entries of one section of the page of an entity."""
-MAX_OF_BANK: Final = 200
+MAX_OF_BANK = 200
 """Entries of `world.md`, `experience.md` and `opinions.md`."""
-MAX_EVIDENCE: Final = 5
+MAX_EVIDENCE = 5
 """Memories that a page lists for an opinion, and against it."""
-MAX_BEFORE: Final = 5
+MAX_BEFORE = 5
 """Earlier versions of one fact."""
 
 
@@ -274,7 +273,7 @@ def _newest_first(memory: Memory) -> tuple[int, str]:
     return (0 if day is None else -day.toordinal()), memory.id
 
 
-_HEADINGS: Final = {
+_HEADINGS = {
     Network.WORLD: "Facts",
     Network.OPINION: "Opinions",
     Network.EXPERIENCE: "What was done",
@@ -282,9 +281,9 @@ _HEADINGS: Final = {
 }
 
 
-MAX_LOST_SHARE: Final = 0.25
+MAX_LOST_SHARE = 0.25
 """Share of the entries of a page that one run may take away."""
-LOSSES_ALWAYS_ALLOWED: Final = 2
+LOSSES_ALWAYS_ALLOWED = 2
 """Entries that may go, whatever their share: of a small page a person takes one line out, and that is its half."""
 
 
