@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain import media
 
@@ -76,7 +76,7 @@ class ModelsHere(Struct, frozen=True):
     """Of the whole machine."""
     is_english: bool = False
     """Whether the notes are in English alone."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = {}
     """The environment variable that holds the key of each provider which has one."""
 
 
@@ -273,7 +273,7 @@ class ProviderOptions(Struct, frozen=True):
     fallback: str = NONE
     is_model_here: bool = False
     """Whether `local.modelPath` is given and its file is there."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = {}
     """Where the key of each provider that has one stands."""
     is_searchable: bool = True
     """Whether anybody may search; vectors that nobody may search are not worth a call, nor a note sent away."""

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
@@ -43,8 +43,8 @@ class _Moment(NamedTuple):
 class _Told(Struct, frozen=True):
     """A book and what it was made of: of the files and pages those that are not withdrawn."""
 
-    book: Book = field(default_factory=Book)
-    files: Mapping[int, tuple[MemorySource, ...]] = field(default_factory=dict)
+    book: Book = Book()
+    files: Mapping[int, tuple[MemorySource, ...]] = {}
     """By the ids of the files."""
     pages: tuple[EntityPage, ...] = ()
 

@@ -15,7 +15,7 @@ from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
@@ -200,7 +200,7 @@ class QmdCopies(Struct, kw_only=True):
     rule: Callable[[], Ruling]
     max_bytes: int
     on_withdraw: Callable[[], None]
-    _judged: dict[str, _Judged] = field(default_factory=dict)
+    _judged: dict[str, _Judged] = {}
 
     def refresh(self, collections: Sequence[Collection]) -> bool:
         """Withdraw what is public no more and copy what is new; return False if something changed meanwhile.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import find_model
@@ -182,7 +182,7 @@ class ModelLinks(Struct):
     agent: Agent
     folder: Path
     environment: Mapping[str, str]
-    _looked_at: dict[tuple[object, ...], str | None] = field(default_factory=dict)
+    _looked_at: dict[tuple[object, ...], str | None] = {}
 
     def find(self) -> dict[str, QmdModel]:
         """Return what qmd is given for each role, by its name for it; the links are as they should be afterwards."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.errors import SidecarError
@@ -35,7 +35,7 @@ class Schedule(Struct, frozen=True):
     embed_at: float = 0.0
     embed_failures: int = 0
     """In a row."""
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: Breaker = Breaker()
     pause_until: float | None = None
     """Nothing is begun before this moment."""
     is_booting: bool = False

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import cited, with_footer
@@ -49,7 +49,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """What was found, as it is told, and what to think of it."""
 
     found: Found = Found((), (), {}, ())
-    freshness: Freshness = field(default_factory=Freshness)
+    freshness: Freshness = Freshness()
     verdict: Verdict = Verdict.NONE
     reason: str | None = None
     took_ms: float = 0.0

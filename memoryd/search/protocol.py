@@ -69,10 +69,10 @@ class Query(Struct, frozen=True):
     limit: int = 6
     min_score: float = 0.0
     deadline: float = 5.0
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     asked: Question | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    exclusions: Exclusions = field(default_factory=Exclusions)
+    exclusions: Exclusions = Exclusions()
     """What is not to be found, for it is known that its files do not hold it."""
     fresh_until: float = 0.0
     """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
@@ -165,7 +165,7 @@ class Found(Struct, frozen=True):
     """Why finding nothing does not mean that there is nothing."""
     floors: Thresholds | None = None
     """What the evidence was held against; None: the engine does not judge it."""
-    owed: Mapping[RelativePath, str] = field(default_factory=dict)
+    owed: Mapping[RelativePath, str] = {}
     """Documents that may answer and are not told as they are now, and why."""
     conversations: "Found | None" = None
     """What was found among conversations, with floors of its own; its hits stand in `hits`. None: they were not asked.
@@ -214,7 +214,7 @@ class Freshness(Struct, frozen=True):
     """Why pending files are not read, since nobody can say what is private."""
     team: str = ""
     """Why what the team shares may be older than it is there; empty if it is not, or there is no team."""
-    outside: OutsideCount = field(default_factory=OutsideCount)
+    outside: OutsideCount = OutsideCount()
 
 
 class DiskFollower(Struct, frozen=True, kw_only=True):

@@ -69,7 +69,7 @@ class Ranked(Struct, frozen=True):
     statistics: TermStatistics | None
     """None: they could not be had in time."""
     floors: Thresholds | None
-    readings: Readings = field(default_factory=dict)
+    readings: Readings = {}
     """Of the chunks that a reranker read."""
     beside_foreign: frozenset[int] = frozenset()
     """Those that come as near as one in another language."""

@@ -110,7 +110,7 @@ class QaConversations(Struct, eq=False):
     sessions: WorkspaceSessions
     agent: str
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _others: dict[RelativePath, str] = field(default_factory=dict)
+    _others: dict[RelativePath, str] = {}
     """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:

@@ -48,7 +48,7 @@ class TranscriptBuffer(Struct):
     stored: TranscriptPlace | None
     tail: Tail = START
     anchor: Tail = START
-    listening: Listening = field(default_factory=Listening)
+    listening: Listening = Listening()
     line: int = 0
     """Turns asked on a line up to this are taken for good."""
     open_seq: int = 0
@@ -56,7 +56,7 @@ class TranscriptBuffer(Struct):
     is_again: bool = False
     taken_open: FoundTurn | None = None
     """The question in mind as it was taken before it ended."""
-    pending: list[FoundTurn] = field(default_factory=list)
+    pending: list[FoundTurn] = []
     """Turns that have ended and are not taken yet."""
     taken_chars: int = 0
 
@@ -89,9 +89,9 @@ class TurnTaking(Struct, eq=False, kw_only=True):
     idle_seconds: float = IDLE_SECONDS
     now: Callable[[], float] = time.time
     trouble: str = ""
-    problems: dict[str, str] = field(default_factory=dict)
-    _buffers: dict[str, TranscriptBuffer] = field(default_factory=dict)
-    _settled: dict[str, FileStat] = field(default_factory=dict)
+    problems: dict[str, str] = {}
+    _buffers: dict[str, TranscriptBuffer] = {}
+    _settled: dict[str, FileStat] = {}
     _marks: int = 0
     _is_excluded: Callable[[str], bool] = field(default_factory=lambda: lambda _name: False)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.events import Subscription
 from memoryd.errors import Unauthorized
@@ -48,7 +48,7 @@ class PageSession(Struct, kw_only=True):
     """When it last asked, in seconds of the clock."""
     agent: str | None = None
     """The agent that is shown first; None: the default one."""
-    notices: dict[str, Notice] = field(default_factory=dict)
+    notices: dict[str, Notice] = {}
     """Those that were not shown yet, by the names in the addresses of the pages that are to show them."""
     receipt: Receipt | None = None
     """The last one."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
@@ -118,7 +118,7 @@ class _Indexed(Struct, frozen=True):
     known: Mapping[RelativePath, KnownConversation]
     extents: Mapping[RelativePath, ConversationExtent]
     trouble: str = ""
-    left_out: Mapping[RelativePath, str] = field(default_factory=dict)
+    left_out: Mapping[RelativePath, str] = {}
     """Why some cannot be read, or are not to be."""
 
     def reason(self, path: RelativePath) -> str:

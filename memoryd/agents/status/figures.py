@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from itertools import islice
 from typing import TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
@@ -48,7 +48,7 @@ class IndexStats(Struct, frozen=True):
     """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
     unseen: tuple[SkippedFile, ...] = ()
     """Pictures and sounds that are found by their names only, and why."""
-    memories: MemoryCounts = field(default_factory=MemoryCounts)
+    memories: MemoryCounts = MemoryCounts()
 
 
 class IndexCounter:

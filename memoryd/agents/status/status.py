@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.status.figures import ConversationCounter, IndexCounter, IndexStats, QaCounter
 from memoryd.agents.workspace.index import ELSEWHERE, WorkspaceIndex, WorkspacePath
@@ -78,7 +78,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     text: TextModelState | None = None
     """Who labels memories and writes prose; None: nobody."""
     qmd: QmdState | None
-    troubles: Mapping[str, str] = field(default_factory=dict)
+    troubles: Mapping[str, str] = {}
     """What is wrong with `ledger`, `qa`, `sessions`, `memories` and `team`; empty texts where nothing is."""
     pending_captures: int = 0
     """Messages that are still to be looked at for memories."""

@@ -52,7 +52,7 @@ class LeftBehind(Struct, eq=False):
     capturing: Capturing
     qa: WorkspaceQa
     ledger: Ledger
-    _unread: set[tuple[str, str]] = field(default_factory=set)
+    _unread: set[tuple[str, str]] = set()
     """Sessions, each with its agent, that could not be read when they were last looked at."""
 
     async def run(self, seconds: float = POLL_SECONDS) -> None:

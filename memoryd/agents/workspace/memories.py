@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.turns.told import ToldTurns
@@ -131,7 +131,7 @@ class ForgettingIndexes(Struct, eq=False):
     """The indexes of notes. `others` are those of other workspaces, which may have the same folder or files."""
 
     own: WorkspaceIndex
-    others: list[WorkspaceIndex] = field(default_factory=list)
+    others: list[WorkspaceIndex] = []
 
     async def follow(self) -> str:
         """Have all of them follow the disk now; return why one cannot, empty if all did."""

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.events import NamedLoop
@@ -267,7 +267,7 @@ class Journals(Struct, eq=False):
 
     ledgers: Ledgers
     executor: Executor
-    _journals: dict[Path, tuple[str, Journal]] = field(default_factory=dict)
+    _journals: dict[Path, tuple[str, Journal]] = {}
     """By workspace, each with the first agent that asked for it."""
 
     def of(self, agent: Agent, rules: WorkspaceRules) -> Journal:

@@ -6,7 +6,7 @@ A key of ours in the wrong section is a problem, not a foreign key.
 import difflib
 from collections.abc import Iterator, Mapping, Set
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
 from memoryd.config.loading.keys import NEAR, dotted, is_map, nearest, own_keys, section_in, unknown_key
@@ -61,9 +61,9 @@ class SeparatedKeys(Struct):
     """The file without foreign keys, the names of those, and the keys in the wrong place."""
 
     ours: Raw
-    foreign: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    ineffective: list[str] = field(default_factory=list)
+    foreign: list[str] = []
+    problems: list[str] = []
+    ineffective: list[str] = []
     """Notices for keys in the spelling of another program or of an earlier version that have no effect."""
 
     @property

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -47,10 +47,10 @@ class LoadedConfig(Struct):
     """A configuration without the values that are wrong; None if none could be made."""
 
     config: Config | None = None
-    problems: list[str] = field(default_factory=list)
-    broken: list[KeyPath] = field(default_factory=list)
+    problems: list[str] = []
+    broken: list[KeyPath] = []
     """The locations of the values that were taken out."""
-    notices: list[str] = field(default_factory=list)
+    notices: list[str] = []
 
 
 NO_OVERRIDES = Overrides()

@@ -16,7 +16,7 @@ from re import Match
 from typing import Any
 
 import json5
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
 from memoryd.domain.expressions import expression
@@ -86,7 +86,7 @@ class ConfigText(Struct, frozen=True):
     """The text of a file, and notices for its owner about the file itself."""
 
     text: str = ""
-    notices: list[str] = field(default_factory=list)
+    notices: list[str] = []
 
 
 def read(path: Path) -> ConfigText:
@@ -199,7 +199,7 @@ class Place(Struct, frozen=True, order=True):
 class KeyPlaces(Struct, frozen=True):
     """The places of keys and of items of lists, and the keys that one object has twice, where they are repeated."""
 
-    of_keys: Mapping[KeyPath, Place] = field(default_factory=dict)
+    of_keys: Mapping[KeyPath, Place] = {}
     repeated: tuple[tuple[KeyPath, Place], ...] = ()
 
     def near(self, location: KeyPath) -> Place | None:

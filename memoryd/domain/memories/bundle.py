@@ -376,8 +376,8 @@ class StableLine(Struct, frozen=True):
 class StableLines(Struct, frozen=True):
     """The memories of a book that its stable block may hold; `of` makes those of a later one."""
 
-    book: Book = field(default_factory=Book)
-    lines: Mapping[MemoryId, StableLine] = field(default_factory=dict)
+    book: Book = Book()
+    lines: Mapping[MemoryId, StableLine] = {}
 
     def of(self, book: Book) -> "StableLines":
         """Return those of a later book; what did not change is not looked at again."""

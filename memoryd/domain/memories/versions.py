@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import is_conflict_copy, person_of
@@ -121,13 +121,13 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     """What supersedes what among some memories, and what of that holds for other ones, too: most of a later book, or
     what of it was known on a day. Nothing is known any more of memories that are not among those others."""
 
-    _memories: Mapping[MemoryId, Dated] = field(default_factory=dict)
-    _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = field(default_factory=dict)
+    _memories: Mapping[MemoryId, Dated] = {}
+    _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = {}
     """By words, and by slot."""
-    _skeletons: Mapping[MemoryId, FactSkeleton | None] = field(default_factory=dict)
+    _skeletons: Mapping[MemoryId, FactSkeleton | None] = {}
     """Of those that have others beside them."""
-    _groups: Mapping[_Group, frozenset[MemoryId]] = field(default_factory=dict)
-    _relations: Mapping[_Group, tuple[_Relation, ...]] = field(default_factory=dict)
+    _groups: Mapping[_Group, frozenset[MemoryId]] = {}
+    _relations: Mapping[_Group, tuple[_Relation, ...]] = {}
     _naming: frozenset[MemoryId] = frozenset()
     """Those whose line names others."""
 

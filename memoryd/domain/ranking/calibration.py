@@ -25,7 +25,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.ranking.fusion import (
@@ -109,7 +109,7 @@ class Idf(Struct, frozen=True, dict=True):
     """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
 
     chunks: int = 0
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = {}
     known: frozenset[str] = frozenset()
     """Terms that stand anywhere at all."""
 

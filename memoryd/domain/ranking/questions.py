@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
@@ -124,7 +124,7 @@ class Question(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     plain_phrases: tuple[str, ...] = ()
     """The phrases in the spelling in which texts are compared with them."""
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     long: LongMessage | None = None
     """What there is to choose `terms` from, where they are not all; until somebody has, they are so by their place."""
 

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import turn_address
@@ -142,9 +142,9 @@ class QaDocument(Struct, frozen=True):
     """All sessions, and what others wrote beside them."""
 
     entries: tuple[Entry, ...] = ()
-    extra: Extra = field(default_factory=dict)
-    index_extra: Extra = field(default_factory=dict)
-    metadata_extra: Extra = field(default_factory=dict)
+    extra: Extra = {}
+    index_extra: Extra = {}
+    metadata_extra: Extra = {}
 
 
 def entry_of(entry: Entry) -> Entry:

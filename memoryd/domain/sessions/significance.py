@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.topics import is_talk
@@ -183,7 +183,7 @@ _OWN = expression(
 class AnswerSigns(Struct, frozen=True):
     """The signs that stand in the sentences of an answer that are not generic, each once."""
 
-    found: Mapping[Sign, frozenset[str]] = field(default_factory=dict)
+    found: Mapping[Sign, frozenset[str]] = {}
 
     def count(self, most: Mapping[Sign, int]) -> int:
         """Return how many signs there are, of each kind at most so many; a plain answer counts as three."""

@@ -16,7 +16,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Self
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import ALL_TURNS, SeqRange, turn_address
@@ -47,7 +47,7 @@ class Turn(Struct, frozen=True):
     topics: tuple[str, ...] = ()
     is_marked: bool = False
     """Somebody marked the answer to be kept."""
-    extra: Extra = field(default_factory=dict)
+    extra: Extra = {}
 
     @property
     def is_answered(self) -> bool:
@@ -85,7 +85,7 @@ class Session(Struct, frozen=True):
     end: SessionEnd = SessionEnd.NONE
     summed_up: int = 0
     """The last turn that a summary tells; what is told of the session later begins behind it."""
-    extra: Extra = field(default_factory=dict)
+    extra: Extra = {}
 
     def may_be_written(self, key: str, *, is_owners: bool) -> bool:
         """Tell whether somebody who asks with a session key, empty: without, may write into it.

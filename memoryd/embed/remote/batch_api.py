@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.json import decode as json_decode
 from msgspec.json import encode as json_encode
 
@@ -37,7 +37,7 @@ class BatchRequest(Struct, frozen=True):
     method: str
     url: httpx.URL
     json_body: object = None
-    content: Mapping[str, Any] = field(default_factory=dict)
+    content: Mapping[str, Any] = {}
 
 
 class JobState(Struct, frozen=True):

@@ -201,7 +201,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Takes back what of the memories is shared with a team; None: nothing is."""
     clock: Callable[[], float] = time.time
     _trouble: str = ""
-    _undoable: set[bytes] = field(default_factory=set)
+    _undoable: set[bytes] = set()
     """Hashes of what was begun and is to be undoable; a kill loses that, and the lines go for good."""
 
     @property

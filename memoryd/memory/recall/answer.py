@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import is_conflict_copy
@@ -37,8 +37,8 @@ NOTHING_ABOVE = "no item stands above the noise of these notes"
 class RecallDraft(Struct, frozen=True, kw_only=True):
     """What one look at the index gives: the best candidates, best first, not yet held against their files."""
 
-    book: Book = field(default_factory=Book)
-    asking: QueryIntent = field(default_factory=QueryIntent)
+    book: Book = Book()
+    asking: QueryIntent = QueryIntent()
     found: Found
     """How the arms took part; no hit is in it."""
     items: Sequence[RecalledItem] = ()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date
 from itertools import islice
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
@@ -237,10 +237,10 @@ WORDS_BESIDE = 24
 class ReadMessage(Struct, frozen=True):
     """A message as the book understands it: what it asks, whom it means, each how surely, and its other words."""
 
-    message: UnaskedMessage = field(default_factory=UnaskedMessage)
-    entities: Mapping[EntitySlug, float] = field(default_factory=dict)
+    message: UnaskedMessage = UnaskedMessage()
+    entities: Mapping[EntitySlug, float] = {}
     beside: tuple[str, ...] = ()
-    calling: Mapping[EntitySlug, str] = field(default_factory=dict)
+    calling: Mapping[EntitySlug, str] = {}
     """The words by which it means them."""
 
     def newest_about(self, book: Book, most: int) -> list[Memory]:

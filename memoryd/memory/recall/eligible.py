@@ -40,7 +40,7 @@ Value = TypeVar("Value")
 class MemoryDays(Struct, frozen=True, eq=False):
     """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
 
-    book: Book = field(default_factory=Book)
+    book: Book = Book()
     _ids: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, _ID))
     _rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 5), np.int64))
 
@@ -98,10 +98,10 @@ def _row(source: MemorySource) -> _Row:
 class MemoryFacts(Struct, frozen=True):
     """The days, versions and descriptions of one book. Nothing in it speaks of memories that the book does not have."""
 
-    book: Book = field(default_factory=Book)
-    days: MemoryDays = field(default_factory=MemoryDays)
-    versions: KnownVersions = field(default_factory=KnownVersions)
-    descriptions: Descriptions = field(default_factory=Descriptions)
+    book: Book = Book()
+    days: MemoryDays = MemoryDays()
+    versions: KnownVersions = KnownVersions()
+    descriptions: Descriptions = Descriptions()
 
     def of(self, book: Book) -> "MemoryFacts":
         """Return those of a later book; call it in a thread."""

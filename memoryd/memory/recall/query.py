@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.citations import Citation
@@ -179,8 +179,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
     items: tuple[RecalledItem, ...] = ()
     left_out: tuple[RecalledItem, ...] = ()
     """What came near and is not told, each with the reason."""
-    opinions: Mapping[MemoryId, OpinionWithEvidence] = field(default_factory=dict)
-    stated: Mapping[MemoryId, Sequence[LineEvidence]] = field(default_factory=dict)
+    opinions: Mapping[MemoryId, OpinionWithEvidence] = {}
+    stated: Mapping[MemoryId, Sequence[LineEvidence]] = {}
     """What lines say for and against them, counted or not."""
     team: str = ""
     """The name of the team that the scope `team` means."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.citations import transcript_path
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
@@ -57,7 +57,7 @@ class SeenTranscripts(Struct, frozen=True):
     """How many there may be."""
     withheld: int = 0
     skipped: tuple[SkippedFile, ...] = ()
-    ids: Mapping[str, FolderId] = field(default_factory=dict)
+    ids: Mapping[str, FolderId] = {}
     """Of the folders that are there."""
 
 
@@ -226,7 +226,7 @@ class GrowingFiles(Struct, eq=False):
     """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
 
     clock: Callable[[], float] = time.monotonic
-    _seen: dict[Path, _Seen] = field(default_factory=dict)
+    _seen: dict[Path, _Seen] = {}
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""

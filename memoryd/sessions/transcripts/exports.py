@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
@@ -141,7 +141,7 @@ class ExportRecord(Struct, frozen=True):
     """
 
     folder: str = ""
-    exports: dict[str, Exported] = field(default_factory=dict)
+    exports: dict[str, Exported] = {}
 
 
 def _identity(stat: FileStat) -> tuple[int, int, int]:

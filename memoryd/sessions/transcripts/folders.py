@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
@@ -86,7 +86,7 @@ class TranscriptFolders(Struct, eq=False):
     folders: Sequence[TranscriptFolder]
     grace: float = GRACE_SECONDS
     clock: Callable[[], float] = time.monotonic
-    _missing: dict[Path, float] = field(default_factory=dict)
+    _missing: dict[Path, float] = {}
 
     def look(self) -> FolderListing:
         """List the transcripts of all folders."""

@@ -252,7 +252,7 @@ class _Reading(Struct):
     whose: TranscriptFormat | None
     max_bytes: int
     max_line_bytes: int
-    lines: list[SpokenLine] = field(default_factory=list)
+    lines: list[SpokenLine] = []
     counts: Counter[str] = field(default_factory=Counter)
     is_generated: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import apsw
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
@@ -86,7 +86,7 @@ class LedgerCount(Struct, frozen=True):
     file_bytes: int
     refused: int
     """Answers that were not held: too long, or the ledger could not take them."""
-    history: HistoryCount = field(default_factory=HistoryCount)
+    history: HistoryCount = HistoryCount()
     """What is kept of the workspace of the agent."""
 
 

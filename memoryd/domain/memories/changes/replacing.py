@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, person_of
@@ -90,7 +90,7 @@ class MemoryReplacement(Struct, frozen=True):
     line: RetainedLine
     is_in_place: bool = False
     said_in: tuple[str, ...] = ()
-    changes: Mapping[MemoryId, AttributeChange] = field(default_factory=dict)
+    changes: Mapping[MemoryId, AttributeChange] = {}
 
     @property
     def is_said(self) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NewType, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression, word_set
@@ -302,11 +302,11 @@ phrase of signs without spaces that ends with the name."""
 class Descriptions(Struct, frozen=True):
     """The descriptions of all entities of a book; `of` makes those of a later one."""
 
-    book: Book = field(default_factory=Book)
-    read: Mapping[MemoryId, tuple[_Description, ...]] = field(default_factory=dict)
-    words: Mapping[str, frozenset[EntitySlug]] = field(default_factory=dict)
-    concepts: Mapping[Concept, frozenset[EntitySlug]] = field(default_factory=dict)
-    parts: Mapping[str, frozenset[EntitySlug]] = field(default_factory=dict)
+    book: Book = Book()
+    read: Mapping[MemoryId, tuple[_Description, ...]] = {}
+    words: Mapping[str, frozenset[EntitySlug]] = {}
+    concepts: Mapping[Concept, frozenset[EntitySlug]] = {}
+    parts: Mapping[str, frozenset[EntitySlug]] = {}
 
     def of(self, book: Book) -> "Descriptions":
         """Return those of a later book; what did not change is not read again."""
