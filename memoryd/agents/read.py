@@ -10,12 +10,10 @@ from msgspec import Struct
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import is_conversation, parse
-from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.documents import RelativePath, is_conversation, is_document_name, parse
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book, book_of, verified
-from memoryd.domain.memories.kinds import ShortId, short_id
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import ShortId, Visibility, short_id
 from memoryd.domain.memories.sections import is_of_memories
 from memoryd.domain.memories.visibility import hidden_generated_lines, hidden_lines
 from memoryd.domain.text.standing import standing_of

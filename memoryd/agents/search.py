@@ -22,7 +22,8 @@ from memoryd.config.paths import qmd_home, state_dir
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, changed_book
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import GLOBAL, TEAM, Visibility, is_scope, is_team
+from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import parse_question
@@ -40,6 +41,13 @@ from memoryd.sessions.transcripts.folders import AgentTranscripts
 
 INDEXED_SECONDS = 5.0
 """How long a reply waits until what was written is found by its words."""
+
+
+def check_scope(scope: str) -> None:
+    """Raise InvalidRequest for what is no scope; empty is none, and all."""
+    if scope not in ("", WORKSPACE) and not is_team(scope) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, {TEAM}, agent:ID or agent:ID:CHANNEL"
+        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):

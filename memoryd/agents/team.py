@@ -10,9 +10,8 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.team import TeamSection, without_credentials
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import Citation, parse
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import person_of
+from memoryd.domain.documents import Citation, parse, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import replaced
 from memoryd.domain.memories.documents import within

@@ -17,7 +17,7 @@ from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import harmless_line, size
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.ranking.golden import (
     DEPTH,
     GoldenLine,

@@ -26,7 +26,7 @@ from memoryd.config.section import (
     Texts,
 )
 from memoryd.domain.access import AccessRules, folded_id
-from memoryd.domain.citations import CitationMode
+from memoryd.domain.documents import CitationMode
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.tiers import Demotion, Promotion, TierSettings
 from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, TURNS, AnswerRetention

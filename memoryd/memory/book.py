@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
-from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.kinds import MemoryId, Visibility
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import invisible_memories
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.errors import StoreError

@@ -12,8 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, transcript_path
 from memoryd.domain.memories.entries import ChunkSettings, apart_of
 from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.ranking.fusion import Weights

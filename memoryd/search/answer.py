@@ -8,8 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import cited, with_footer
-from memoryd.domain.documents import Source
+from memoryd.domain.documents import Source, cited, with_footer
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Weights

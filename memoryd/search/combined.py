@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.citations import conversation_path, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, conversation_path, turns_path
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 from memoryd.domain.sessions.taking_turns import transcript_session

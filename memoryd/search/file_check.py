@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, PresentText
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.visibility import visible_text
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known

@@ -7,8 +7,7 @@ from datetime import UTC, date, datetime, tzinfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation, cited
-from memoryd.domain.documents import Source, is_conflict_copy, person_of
+from memoryd.domain.documents import Citation, Source, cited, is_conflict_copy, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name

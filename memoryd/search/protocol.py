@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, Source
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question

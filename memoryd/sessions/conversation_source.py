@@ -15,8 +15,17 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
-from memoryd.domain.documents import FileStat, RelativePath, SessionId, Source
+from memoryd.domain.documents import (
+    TURN_LINES,
+    TURNS,
+    FileStat,
+    RelativePath,
+    SessionId,
+    Source,
+    part_path,
+    session_of,
+    turns_path,
+)
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded

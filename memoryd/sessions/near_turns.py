@@ -11,8 +11,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from memoryd.domain.citations import TURN_LINES, holds_turns, session_of
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import TURN_LINES, SessionId, holds_turns, session_of
 from memoryd.domain.ranking.calibration import vector_floor
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout

@@ -17,8 +17,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import turn_address
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.sessions.documents import MAX_BYTES, TURNS, AnswerRetention
 from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words

@@ -11,8 +11,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import turn_address
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.sessions.making_turns import RawTurn, joined_answer, made_turn
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (

@@ -10,7 +10,7 @@ from memoryd.api.call import FORGETTING
 from memoryd.api.calls import changes, index
 from memoryd.api.calls.changes import ForgetRequest, UndoRequest
 from memoryd.domain.access import Who
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.replies.changes import ForgetReply

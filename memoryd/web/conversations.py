@@ -7,8 +7,7 @@ from memoryd.api.calls import recall
 from memoryd.api.calls.conversations import SessionForgetRequest, SessionRememberRequest
 from memoryd.api.calls.recall import ToldJudgement
 from memoryd.domain.access import Who
-from memoryd.domain.citations import holds_turns, is_conversation, session_of, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, holds_turns, is_conversation, session_of, turns_path
 from memoryd.errors import MemorydError
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice

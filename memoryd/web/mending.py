@@ -15,8 +15,7 @@ from memoryd.api.calls import changes, index, memories
 from memoryd.api.calls.changes import LinesReplaceRequest
 from memoryd.api.calls.memories import MemoryAddRequest, MemoryEditRequest, MemoryReplaceRequest
 from memoryd.domain.access import Who
-from memoryd.domain.citations import Citation, is_conversation, parse
-from memoryd.domain.documents import is_outside
+from memoryd.domain.documents import Citation, is_conversation, is_outside, parse
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.replies.memories import MemoryDocumentReply

@@ -18,7 +18,7 @@ from memoryd.api.http import sockets
 from memoryd.api.models import Request
 from memoryd.api.problems import why_refused
 from memoryd.domain.access import Admitted, Who
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import InvalidRequest, NotFound

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.search import STILL_READING
-from memoryd.domain.citations import turns_path
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turns_path
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import NotFound
 from memoryd.search.protocol import Arm, ArmState

@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
-from memoryd.domain.citations import turns_path
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.documents import RelativePath, SessionId, turns_path
 from memoryd.domain.sessions.documents import Entry, counted
 from memoryd.domain.sessions.turns import Session
 from memoryd.domain.skips import SkipReason

@@ -13,9 +13,8 @@ from msgspec import Struct
 from memoryd.agents.status.figures import QaCounter
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.documents import ALL_TURNS, RelativePath, SeqRange, SessionId, session_of, turn_address
 from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SimilarTurns

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
-from memoryd.domain.citations import Citation, holds_turns, is_conversation, session_of, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath, holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.domain.text.sanitizing import text_flags

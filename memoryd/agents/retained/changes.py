@@ -27,14 +27,16 @@ from memoryd.agents.search import is_searchable
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import (
     ROOT_FILES,
+    Citation,
     RelativePath,
     is_conflict_copy,
+    is_conversation,
     is_outside,
     original_of,
+    parse,
     printable_name,
 )
 from memoryd.domain.memories.changes.diffs import both_versions, unified_diff

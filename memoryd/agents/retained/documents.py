@@ -12,9 +12,9 @@ from datetime import date, datetime, tzinfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.retained.recall import AgentRecall, RecallOptions, check_scope
+from memoryd.agents.retained.recall import AgentRecall, RecallOptions
 from memoryd.agents.retained.retaining import AgentRetaining
-from memoryd.agents.search import is_searchable
+from memoryd.agents.search import check_scope, is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -35,9 +35,8 @@ from memoryd.domain.memories.documents import (
     within,
 )
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
-from memoryd.domain.memories.kinds import Kind, MemoryId
+from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, is_team, unnamed_scope
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, named_entity
-from memoryd.domain.memories.scopes import GLOBAL, is_team, unnamed_scope
 from memoryd.domain.memories.tiers import RelevanceTerms
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError

@@ -29,8 +29,7 @@ from memoryd.domain.memories.entity_edits import (
     with_alias,
     without_alias,
 )
-from memoryd.domain.memories.kinds import MemoryId, WrittenBy, is_belief
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import MemoryId, Visibility, WrittenBy, is_belief
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound

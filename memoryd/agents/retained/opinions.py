@@ -14,10 +14,9 @@ from memoryd.config.memory import ReflectSection
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.kinds import MemoryId, is_belief
+from memoryd.domain.memories.kinds import MemoryId, Visibility, is_belief
 from memoryd.domain.memories.reflect.opinions import Step, chained
 from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memories
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow

@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.agents.search import check_scope
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
@@ -30,10 +31,9 @@ from memoryd.domain.memories.bundle import (
     stable_block,
     stable_parts,
 )
-from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
-from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Visibility, is_belief, is_team, short_id
+from memoryd.domain.memories.recall_filters import RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
-from memoryd.domain.memories.scopes import GLOBAL, TEAM, Visibility, is_scope, is_team
 from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -436,13 +436,6 @@ def kinds_of(name: str) -> frozenset[Kind] | None:
     if name and kinds is None:
         raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
     return kinds
-
-
-def check_scope(scope: str) -> None:
-    """Raise InvalidRequest for what is no scope; empty is none, and all."""
-    if scope not in ("", WORKSPACE) and not is_team(scope) and not is_scope(scope):
-        hint = f"{WORKSPACE}, {GLOBAL}, {TEAM}, agent:ID or agent:ID:CHANNEL"
-        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
 
 
 def bundle_reply(made: Bundle, encoding: Encoding) -> BundleReply:

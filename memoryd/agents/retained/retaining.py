@@ -12,7 +12,7 @@ from memoryd.agents.retained.core import LESS_IMPORTANT, CoreRights
 from memoryd.agents.search import is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.changes.replacing import is_of_owner
 from memoryd.domain.memories.documents import within
@@ -25,9 +25,8 @@ from memoryd.domain.memories.edits import (
     parse_statement,
     with_stray_read,
 )
-from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.kinds import MemoryId, Visibility, short_id
 from memoryd.domain.memories.line import BLOCK_START, NAMING, Provenance, RetainedLine
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.versions import Disagreement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.redaction import secrets_in

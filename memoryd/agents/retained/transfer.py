@@ -10,17 +10,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import AgentDocuments
-from memoryd.agents.retained.recall import check_scope
 from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.agents.search import check_scope
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import IMPORTED, RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
 from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
-from memoryd.domain.memories.kinds import MemoryId, WrittenBy
+from memoryd.domain.memories.kinds import TEAM, MemoryId, Visibility, WrittenBy
 from memoryd.domain.memories.line import RetainedLine, is_of_session
-from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply

@@ -21,7 +21,7 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.domain.documents import SessionId
-from memoryd.domain.memories.scopes import unnamed_scope
+from memoryd.domain.memories.kinds import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers, MessageCapture

@@ -10,13 +10,11 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.listing import QaSessions
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import turn_address
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import Bundle, PartReport
-from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility, short_id
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.text.tokens import estimate

@@ -15,8 +15,7 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.domain.citations import holds_turns, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, holds_turns, turns_path
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel

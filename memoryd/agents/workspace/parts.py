@@ -30,8 +30,7 @@ from memoryd.agents.workspace.settings import (
     transcript_folders,
 )
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import is_conflict_copy
+from memoryd.domain.documents import is_conflict_copy, transcript_path
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting

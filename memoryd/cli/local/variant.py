@@ -44,7 +44,7 @@ from memoryd.config.loading.raw import ConfigText, Raw, agents_in, read, texts_i
 from memoryd.config.loading.raw import parse as parse_config
 from memoryd.config.paths import spending_file
 from memoryd.domain.access import folded_id
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.golden import (
     GoldenPlace,

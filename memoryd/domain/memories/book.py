@@ -13,13 +13,11 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import is_conflict_copy, person_of
+from memoryd.domain.documents import Citation, is_conflict_copy, person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
-from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief, short_id
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
 

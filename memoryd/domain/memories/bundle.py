@@ -31,10 +31,9 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.capture.corrections import surplus_pins
-from memoryd.domain.memories.kinds import Kind, MemoryId, default_importance, is_belief, short_id
+from memoryd.domain.memories.kinds import Kind, MemoryId, Visibility, default_importance, is_belief, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.tiers import Tier, first_tier
 from memoryd.domain.memories.versions import Older, newness
 from memoryd.domain.skips import SkipReason

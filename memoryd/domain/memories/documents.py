@@ -16,10 +16,9 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
+from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, TEAM, Kind, MemoryId, Visibility
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.recall_filters import WORKSPACE
-from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
 from memoryd.replies.memories import MemoryStatsReply

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, written_kind
+from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, ShortId, written_kind
 from memoryd.domain.memories.line import (
     INDENT,
     NAMING,
@@ -33,7 +33,6 @@ from memoryd.domain.memories.line import (
     rewritten_attributes,
 )
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
-from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
 from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.markdown import front_matter_bytes

@@ -9,8 +9,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.text.lines import PADDING

@@ -21,6 +21,7 @@ from msgspec.structs import force_setattr, replace
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import (
+    TEAM,
     Kind,
     MemoryId,
     Network,
@@ -32,7 +33,6 @@ from memoryd.domain.memories.kinds import (
     written_kind,
 )
 from memoryd.domain.memories.malformed_lines import MalformedLine, nearly, nearly_line
-from memoryd.domain.memories.scopes import TEAM
 
 
 class Provenance(StrEnum):

@@ -13,8 +13,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Kind, MemoryId, Visibility, network_of
 from memoryd.domain.memories.times.parsing import QueryDays
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name

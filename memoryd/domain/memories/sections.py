@@ -18,10 +18,9 @@ from msgspec.structs import replace
 from memoryd.domain.documents import IMPORTED, RelativePath, home_path, original_of, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
-from memoryd.domain.memories.kinds import Kind, kind_named
+from memoryd.domain.memories.kinds import TEAM, Kind, kind_named
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING, Lines, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes

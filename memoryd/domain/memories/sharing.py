@@ -19,9 +19,8 @@ from memoryd.domain.documents import PERSON, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
-from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
+from memoryd.domain.memories.kinds import GLOBAL, TEAM, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import OF_SESSION, Attributes, RetainedLine, render
-from memoryd.domain.memories.scopes import GLOBAL, TEAM
 from memoryd.domain.memories.sections import PAGES, PlacedLine, is_daily_log, memory_sections, scoped_spans
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.lines import padded

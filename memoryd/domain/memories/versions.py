@@ -22,9 +22,8 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
 from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
-from memoryd.domain.memories.kinds import Kind, MemoryId, Network, ShortId, short_id
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Network, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 
 

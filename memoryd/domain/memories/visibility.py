@@ -14,9 +14,8 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.generated import citations_in, generated_in
-from memoryd.domain.memories.kinds import MemoryId, ShortId
+from memoryd.domain.memories.kinds import MemoryId, ShortId, Visibility
 from memoryd.domain.memories.line import is_of_session
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_sections, scoped_spans
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import front_matter_bytes

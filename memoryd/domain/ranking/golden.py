@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.expressions import expression
 
 DEPTH = 10

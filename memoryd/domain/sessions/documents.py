@@ -19,9 +19,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import turn_address
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
     ForeignDocumentError,

@@ -12,8 +12,15 @@ from datetime import date, datetime, timedelta
 from hashlib import sha256
 from itertools import count
 
-from memoryd.domain.citations import Citation, is_conversation, parse, transcript_path, turns_path
-from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.documents import (
+    Citation,
+    RelativePath,
+    SessionId,
+    is_conversation,
+    parse,
+    transcript_path,
+    turns_path,
+)
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.sanitizing import harmless_text
 

@@ -19,8 +19,7 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import ALL_TURNS, SeqRange, turn_address
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import ALL_TURNS, SeqRange, SessionId, turn_address
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import normalised

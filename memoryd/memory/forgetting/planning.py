@@ -12,8 +12,7 @@ from weakref import WeakSet
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation
-from memoryd.domain.documents import RelativePath, person_of
+from memoryd.domain.documents import Citation, RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem

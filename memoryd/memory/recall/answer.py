@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.kinds import TEAM, Visibility, short_id
 from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
 from memoryd.domain.memories.recall_order import Boosts
-from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
 from memoryd.domain.skips import SkipReason

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import Kind, MemoryId
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId
 from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
@@ -30,7 +30,6 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.unasked.concepts import PART_OF_NAME, Descriptions, words_beside
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling

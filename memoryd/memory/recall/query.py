@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.domain.memories.book import CitedState, Memory, MemorySource
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.entities import EntitySlug

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
+from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, transcript_path
 from memoryd.domain.sessions.conversation_parts import ConversationLine
 from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.records import Growth, LeftOut, ReadingRule, is_due, rests_in, tells_compaction

@@ -10,8 +10,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation, is_conversation, parse
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath, is_conversation, parse
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten

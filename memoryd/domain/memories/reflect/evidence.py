@@ -20,7 +20,7 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import MemoryId, ShortId, is_belief, short_id
+from memoryd.domain.memories.kinds import MemoryId, ShortId, covers, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import (
     CONTRADICTS,
     MODEL,
@@ -32,7 +32,6 @@ from memoryd.domain.memories.reflect.opinions import (
     is_dated,
     restated_days,
 )
-from memoryd.domain.memories.scopes import covers
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import Statement, is_secret, plain_characters, statement_of
 

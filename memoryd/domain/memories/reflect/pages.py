@@ -17,16 +17,14 @@ from datetime import date
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.book import Book, Memory, spelling
 from memoryd.domain.memories.entities import EntitySlug, entity_page
 from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, citations_in, cut
-from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
+from memoryd.domain.memories.kinds import GLOBAL, MemoryId, Network, ShortId, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import OpinionState, Step
-from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.versions import Disagreement, KnownVersions
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import Statement, statement_of

@@ -28,10 +28,9 @@ from memoryd.domain.memories.changes.diffs import changed_lines, unified_diff
 from memoryd.domain.memories.edits import NoPlaceError, retained_in
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import BEGIN, END
-from memoryd.domain.memories.kinds import Kind, MemoryId, Network, short_id
+from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, Network, short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line, render
 from memoryd.domain.memories.reflect.pages import SharedMemories
-from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import scoped_spans
 from memoryd.domain.redaction import redacted
 from memoryd.domain.text.lines import padded, tabulate
