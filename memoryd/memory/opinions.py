@@ -66,10 +66,6 @@ class OpinionStore(Struct, frozen=True):
         beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
         return {memory.id: _with_evidence(book, memory, found.get(memory.id, [])) for memory in beliefs}
 
-    async def recorded(self) -> Sequence[Step]:
-        """Return all steps on record, in the order in which they were made."""
-        return await self.steps.all()
-
     async def apply(self, steps: Sequence[Step]) -> int:
         """Record the steps of a run, all or none; return how many were not on record yet."""
         return await self.steps.add(steps, self.clock())

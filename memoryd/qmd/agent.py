@@ -156,14 +156,6 @@ class AgentQmd:
                     return ""
         return STILL_IN_INDEX.format(self.qmd.state.trouble or "its index is being cleaned")
 
-    async def run_maintenance(self) -> None:
-        """Keep the index of qmd fresh until cancelled."""
-        await self.qmd.maintenance.run()
-
-    async def run_server(self) -> None:
-        """Keep a warm child at hand for questions until cancelled."""
-        await self.qmd.server.run()
-
     async def follows_words(self) -> bool:
         """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
         # the builtin index answers for what qmd has not read yet, unless qmd indexes more than that

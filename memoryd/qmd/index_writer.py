@@ -17,7 +17,7 @@ from memoryd.embed.local.local_model import find_model
 from memoryd.errors import ModelError, SidecarError
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
-from memoryd.qmd.collections import sanitised
+from memoryd.qmd.collections import file_identity, sanitised
 from memoryd.qmd.program import CompletedCommand, QmdInstallation
 from memoryd.qmd.query import Complaint, complaint_of, first_error, vectors_in
 from memoryd.store.examining import cut_log
@@ -127,7 +127,7 @@ class IndexWriter(Struct, kw_only=True):
         return found is not None and found == self._identity
 
     async def _found(self) -> tuple[int, int] | None:
-        return await asyncio.to_thread(self.installation.home.index_identity)
+        return await asyncio.to_thread(file_identity, self.installation.home.index_file)
 
     async def _run(self, *arguments: str, seconds: float) -> CompletedCommand:
         for attempt in range(BUSY_TRIES):

@@ -22,7 +22,7 @@ from memoryd.config.paths import qmd_variables
 from memoryd.errors import SidecarError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
-from memoryd.qmd.collections import Collection, file_identity
+from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import FLOOR, first_error, version_of
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
@@ -241,10 +241,6 @@ class QmdHome:
         """Delete all that qmd reads or keeps of the notes."""
         self.remove_index()
         shutil.rmtree(self.notes, ignore_errors=True)
-
-    def index_identity(self) -> tuple[int, int] | None:
-        """Return which file the index is; None if there is none."""
-        return file_identity(self.index_file)
 
     def updated_at(self) -> float | None:
         """Return when the last update that succeeded began, in seconds of the system's clock."""

@@ -85,14 +85,7 @@ async def _outstanding(database: Database, embedding: Embedding) -> OutstandingR
     if not embedding.sends:
         return None
     # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
-    cost = await database.vectors.pending_cost(_fingerprint(embedding))
-    return OutstandingReply(
-        files=cost.files,
-        passages=cost.passages,
-        tokens=cost.tokens,
-        media=cost.media,
-        mediaBytes=cost.media_bytes,
-    )
+    return await database.vectors.pending_cost(_fingerprint(embedding))
 
 
 def _fingerprint(embedding: Embedding) -> str:

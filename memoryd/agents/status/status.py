@@ -17,7 +17,6 @@ from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import OutsideCount, SkippedFile
 from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MODELS
-from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.embed.current import ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker_process import WorkerState
@@ -30,12 +29,12 @@ from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.models import OutstandingReply, RemoteReply
-from memoryd.replies.status import ConversationsReply, DegradedReply, HistoryReply, LedgerReply, WatcherReply
+from memoryd.replies.status import ConversationsReply, DegradedReply, LedgerReply, WatcherReply
 from memoryd.replies.team import TeamReply
 from memoryd.rerank.reranking import RerankerState, Reranking
 from memoryd.search.protocol import Fallback
 from memoryd.sessions.turn_taking import TurnTaking
-from memoryd.store.ledger.ledger import Ledger, LedgerCount
+from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Event
 
 NEW_PARTS_SECONDS = 10.0
@@ -325,29 +324,6 @@ class AgentParts(Struct, frozen=True, kw_only=True):
         )
 
 
-def _ledger_reply(ledger: Ledger, counted: LedgerCount) -> LedgerReply:
-    history = counted.history
-    return LedgerReply(
-        path=str(ledger.path),
-        bytes=counted.file_bytes,
-        heldAnswers=counted.held.answers,
-        heldBytes=counted.held.bytes,
-        maxHeldAnswers=ledger.limits.answers,
-        maxHeldBytes=ledger.limits.total_bytes,
-        refusedAnswers=counted.refused,
-        history=HistoryReply(
-            changes=history.changes,
-            maxChanges=CHANGES_MAX,
-            changeBytes=history.change_bytes,
-            maxChangeBytes=CHANGE_BYTES_MAX,
-            proposals=history.proposals,
-            maxProposals=PROPOSALS_MAX,
-            reflectRuns=history.runs,
-            maxReflectRuns=RUNS_MAX,
-        ),
-    )
-
-
 def _remote_reply(embedding: Embedding, outstanding: OutstandingReply | None) -> RemoteReply | None:
     """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
     remote = embedding.remote
@@ -398,8 +374,7 @@ class StatusBoard:
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
-            ledger_reply = _ledger_reply(parts.ledger, ledger)
-            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger_reply, qa, said))
+            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger, qa, said))
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:

@@ -176,7 +176,7 @@ def workspace_capture(
 ) -> WorkspaceCapture:
     """Make what captures for these agents; the first one's settings hold."""
     section = agents[0].memory.capture
-    delivered = ShownSpans(ShownSpanRows(shared.ledger, str(shared.name)))
+    delivered = ShownSpans(ShownSpanRows(shared.ledger, shared.name))
     time = owners_time(agents[0].memory)
     messages = MessageCapture(
         journal=shared.journal,
@@ -186,7 +186,7 @@ def workspace_capture(
         book=partial(current_book, shared.index, shared.book),
         is_excluded=lambda agent, key: conversations[agent].withheld.withholds_key(key),
         stated=shared.stated,
-        queue=CaptureQueue(QueuedMessages(shared.ledger, str(shared.name))),
+        queue=CaptureQueue(QueuedMessages(shared.ledger, shared.name)),
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
         is_enabled=section.enabled,

@@ -65,7 +65,7 @@ class ToldTurns:
     """What was told for the questions of one workspace; writing it keeps no reply waiting."""
 
     def __init__(self, rows: ToldRows) -> None:
-        self._rows = rows
+        self.rows = rows
         self._waiting: deque[ToldTurn] = deque(maxlen=WAITING_MAX)
         self._has_news = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -83,11 +83,7 @@ class ToldTurns:
     async def some(self, agent: str, limit: int, *, session: str = "", before: int = 0) -> list[ToldTurn]:
         """Return turns as `ToldRows.some`, those too that were noted just now; raises StoreError."""
         await self._settle()
-        return await self._rows.some(agent, limit, session=session, before=before)
-
-    async def judge(self, agent: str, number: int, name: str, judgement: Judgement | None) -> bool:
-        """Keep a judgement as `ToldRows.judge`; raises StoreError, Denied where nothing may be written."""
-        return await self._rows.judge(agent, number, name, judgement)
+        return await self.rows.some(agent, limit, session=session, before=before)
 
     async def run(self, seconds: float = WRITE_SECONDS) -> None:
         """Write what was noted, until cancelled."""
@@ -104,7 +100,7 @@ class ToldTurns:
             self._waiting.clear()
             if waiting:
                 with contextlib.suppress(StoreError, Denied):
-                    await self._rows.put(waiting)
+                    await self.rows.put(waiting)
 
     def drop_texts(self) -> None:
         """Drop what waits, or is still to come: it may name what is being forgotten."""
@@ -137,7 +133,7 @@ class AgentTold(Struct, frozen=True):
 
     async def judge(self, number: int, name: str, judgement: Judgement | None) -> ToldJudgedReply:
         """Keep what the owner thinks of a part of what was told; raises NotFound, Denied where nothing is written."""
-        if not await self.told.judge(self.agent, number, name, judgement):
+        if not await self.told.rows.judge(self.agent, number, name, judgement):
             raise NotFound(f"nothing of the name {name!r} was told there", hint="GET /v1/told lists what was")
         return ToldJudgedReply(number=number, name=name, judgement=judgement.value if judgement else None)
 

@@ -82,10 +82,10 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         journal=_journal(agents[0], index, around),
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(agents[0], ledger, name),
-        opinions=OpinionStore(OpinionSteps(ledger, str(name))),
-        stated=StatementHashes(RetainedHashes(ledger, str(name)), ShownSpanRows(ledger, str(name)).key),
-        usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
-        told=ToldTurns(ToldRows(ledger, str(name))),
+        opinions=OpinionStore(OpinionSteps(ledger, name)),
+        stated=StatementHashes(RetainedHashes(ledger, name), ShownSpanRows(ledger, name).key),
+        usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
+        told=ToldTurns(ToldRows(ledger, name)),
     )
 
 
@@ -120,7 +120,7 @@ def _tombstones(agent: Agent, ledger: Ledger, workspace: Path) -> TombstoneStore
     secret = agent.memory.machines.secret
     return TombstoneStore(
         machines=None if secret is None else MachineTombstones(MachineRows(ledger, workspace), secret.reveal),
-        rows=TombstoneRows(ledger, str(workspace)),
+        rows=TombstoneRows(ledger, workspace),
         workspace=workspace,
         key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
     )
@@ -215,7 +215,7 @@ def memory_forgetting(
     proposals: ProposalQueue,
 ) -> MemoryForgetting:
     """Return what forgets the memories of a workspace, and follows the notes to see what became private."""
-    rows, indexer = ForgottenRows(shared.ledger, str(shared.name)), shared.index.indexer
+    rows, indexer = ForgottenRows(shared.ledger, shared.name), shared.index.indexer
 
     def withhold(pages: Set[RelativePath]) -> None:
         indexer.withdrawn.derived = pages
@@ -255,7 +255,7 @@ def machine_journal(shared: WorkspaceMemories, forgetting: MemoryForgetting) -> 
     """Return what travels to the other machines on a folder, and follows its notes; None where nothing is to."""
     if shared.tombstones.machines is None:
         return None
-    steps = OpinionSteps(shared.ledger, str(shared.name))
+    steps = OpinionSteps(shared.ledger, shared.name)
     journal = MachineJournal(
         workspace=shared.name, machines=shared.tombstones.machines, forgetting=forgetting, steps=steps
     )

@@ -269,8 +269,8 @@ class Workspace:
         own = self._own[agent]
         loops: list[NamedLoop] = []
         if own.qmd is not None:
-            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.run_maintenance)))
-            loops.append((f"qmd server {agent}", own.qmd.run_server))
+            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.qmd.maintenance.run)))
+            loops.append((f"qmd server {agent}", own.qmd.qmd.server.run))
         if own.taking is not None:
             loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, own.taking.run)))
         loops.append((f"forgetting {agent}", own.kept.forgetting.run))

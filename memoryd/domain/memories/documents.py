@@ -21,7 +21,7 @@ from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
-from memoryd.replies.memories import MemoryStatsReply
+from memoryd.replies.memories import MemoryAheadReply, MemoryStatsReply
 
 
 class MemoryDocument(Struct, frozen=True, kw_only=True):
@@ -196,23 +196,20 @@ def page_of(
 
 
 AHEAD_DAYS = 365
+DIGITS = 4
+"""Of a relevance that is told."""
 _AHEAD_STEP = 5
 
 
-class Ahead(Struct, frozen=True):
-    """The relevance of a memory if nobody touches it: every fifth day of a year, and when it leaves its tier, if so."""
-
-    relevance: tuple[float, ...]
-    leaves_in: int | None
-    goes_to: Tier | None
-
-
-def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> Ahead:
-    """Return what lies ahead of a memory, whose terms in so many days are given."""
+def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
+    """Return what lies ahead of a memory, whose terms in so many days are given: every fifth day of a year."""
     days = [terms_in(day) for day in range(AHEAD_DAYS + 1)]
     leaves = next((day for day, terms in enumerate(days) if terms.tier is not days[0].tier), None)
-    relevance = tuple(terms.relevance for terms in days[::_AHEAD_STEP])
-    return Ahead(relevance, leaves, None if leaves is None else days[leaves].tier)
+    return MemoryAheadReply(
+        relevance=[round(terms.relevance, DIGITS) for terms in days[::_AHEAD_STEP]],
+        leaves_in_days=leaves,
+        goes_to=None if leaves is None else days[leaves].tier.value,
+    )
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:

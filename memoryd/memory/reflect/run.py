@@ -237,7 +237,7 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
 
     There is no window: what a run leaves out because of its age no later run would count.
     """
-    recorded = await opinions.recorded()
+    recorded = await opinions.steps.all()
     labels = OpinionLabels(book)
     stated = await asyncio.to_thread(lambda: labels.stated)
     by_model = [] if labeller is None else await _labels_of_model(book, labels, recorded, labeller)

@@ -4,6 +4,7 @@ No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
 from collections.abc import Collection, Container, Set
+from pathlib import Path
 
 import apsw
 from msgspec import Struct
@@ -43,7 +44,7 @@ class PurgedRows(Struct, frozen=True):
 class ForgottenRows(WorkspaceRows):
     """What of the rows is to be forgotten."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
+    def __init__(self, ledger: Ledger, workspace: str | Path) -> None:
         super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
         self._told = ToldRows(ledger, workspace)

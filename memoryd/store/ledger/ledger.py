@@ -16,10 +16,11 @@ from typing import TypeVar
 
 import apsw
 import structlog
-from msgspec import Struct
 
 from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
+from memoryd.replies.status import HistoryReply, LedgerReply
 from memoryd.store.database_file import Injected, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
     PENDING_FOR,
@@ -53,18 +54,23 @@ _DROP_TOLD = "DELETE FROM told_turns WHERE agent = ? AND session = ?"
 _OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 
 
-class HistoryCount(Struct, frozen=True):
-    """Rows of changes, of proposals and of runs of reflect, and the bytes of the lines that undoing changes takes."""
-
-    changes: int = 0
-    change_bytes: int = 0
-    proposals: int = 0
-    runs: int = 0
-
-
-def count_history(db: apsw.Connection, workspace: str) -> HistoryCount:
+def count_history(db: apsw.Connection, workspace: str) -> HistoryReply:
     """Count what is kept of a workspace, by its real path."""
-    return HistoryCount(*db.execute(_COUNT, (workspace,)).get)
+    return history_reply(*db.execute(_COUNT, (workspace,)).get)
+
+
+def history_reply(changes: int = 0, change_bytes: int = 0, proposals: int = 0, runs: int = 0) -> HistoryReply:
+    """Return what is kept, beside what may be."""
+    return HistoryReply(
+        changes=changes,
+        maxChanges=CHANGES_MAX,
+        changeBytes=change_bytes,
+        maxChangeBytes=CHANGE_BYTES_MAX,
+        proposals=proposals,
+        maxProposals=PROPOSALS_MAX,
+        reflectRuns=runs,
+        maxReflectRuns=RUNS_MAX,
+    )
 
 
 log = structlog.get_logger(__name__)
@@ -77,17 +83,6 @@ RETRY_SECONDS = 10.0
 
 SqlValue = str | bytes | int | float | None
 Run = Callable[[Transaction[Returned]], Awaitable[Returned]]
-
-
-class LedgerCount(Struct, frozen=True):
-    """What a ledger holds for an agent; `file_bytes` and `refused`, which counts since the start, are of all agents."""
-
-    held: PendingAnswerCount
-    file_bytes: int
-    refused: int
-    """Answers that were not held: too long, or the ledger could not take them."""
-    history: HistoryCount = HistoryCount()
-    """What is kept of the workspace of the agent."""
 
 
 class Ledger:
@@ -119,7 +114,7 @@ class Ledger:
         self._failed_at = float("-inf")
         self._aside = SetAsideLedgers(path)
         self._refused = 0
-        self._counted: dict[str, tuple[PendingAnswerCount, HistoryCount]] = {}
+        self._counted: dict[str, tuple[PendingAnswerCount, HistoryReply]] = {}
         self._opening = asyncio.Lock()
         self._holding = asyncio.Lock()
         self._hold_failed_at = float("-inf")
@@ -268,7 +263,7 @@ class Ledger:
             await self._aside.look()
         return expired
 
-    async def count(self, agent: str, workspace: str = "") -> LedgerCount:
+    async def count(self, agent: str, workspace: str = "") -> LedgerReply:
         """Count what it holds for an agent and of its workspace (the real path).
 
         What cannot be counted now stays as it was counted last. It opens nothing: whoever asks for the status waits
@@ -283,8 +278,17 @@ class Ledger:
                 self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        held, history = self._counted.get(agent, (PendingAnswerCount(), HistoryCount()))
-        return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused, history)
+        held, history = self._counted.get(agent, (PendingAnswerCount(), history_reply()))
+        return LedgerReply(
+            path=str(self.path),
+            bytes=await asyncio.to_thread(self._file_bytes),
+            heldAnswers=held.answers,
+            heldBytes=held.bytes,
+            maxHeldAnswers=self.limits.answers,
+            maxHeldBytes=self.limits.total_bytes,
+            refusedAnswers=self._refused,
+            history=history,
+        )
 
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
         """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""
