@@ -271,20 +271,17 @@ def _failure(path: RelativePath, exc: OSError) -> MemorydError:
     return StoreUnavailable(f"{path} cannot be read or written: {reason}", hint="nothing was changed")
 
 
-class RecordDays:
+class RecordDays(Struct, kw_only=True, eq=False):
     """Of one workspace. `local_day` gives the day of a Unix time where its owner is, `clock` the Unix time.
 
     What the ledger cannot keep has the day on which its file was changed, until it can.
     """
 
-    def __init__(
-        self, *, first_seen: FirstSeen, local_day: Callable[[float], date], clock: Callable[[], float]
-    ) -> None:
-        self._first_seen = first_seen
-        self._local_day = local_day
-        self._clock = clock
-        self._known: dict[MemoryId, date] = {}
-        self._unsettled: frozenset[int] = frozenset()
+    first_seen: FirstSeen
+    local_day: Callable[[float], date]
+    clock: Callable[[], float]
+    _known: dict[MemoryId, date] = {}
+    _unsettled: frozenset[int] = frozenset()
 
     def are_settled(self, file: int) -> bool:
         """Tell whether the days of the lines of a file, by its id, are known for good."""
@@ -294,8 +291,8 @@ class RecordDays:
         """Learn the days of the lines that were read, and return what gives them."""
         undated = [one for one in found.versions if one.id in found.lines and date_in_name(one.path) is None]
         # a file changed in the future is one of a clock that was wrong
-        today = self._local_day(self._clock())
-        changed = {one.id: min(self._local_day(one.mtime_ns / _NANO), today) for one in undated}
+        today = self.local_day(self.clock())
+        changed = {one.id: min(self.local_day(one.mtime_ns / _NANO), today) for one in undated}
         seen: dict[MemoryId, date] = {}
         for one in undated:
             for line in found.lines[one.id]:
@@ -315,10 +312,10 @@ class RecordDays:
         if not new:
             return True
         try:
-            kept = await self._first_seen.days(new)
+            kept = await self.first_seen.days(new)
             self._known |= kept
             if missing := {memory: seen[memory] for memory in new if memory not in kept}:
-                await self._first_seen.note(missing)
+                await self.first_seen.note(missing)
                 self._known |= missing
         except (StoreError, Denied) as exc:
             log.debug("days of memories cannot be kept", reason=str(exc))

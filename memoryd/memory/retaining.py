@@ -236,40 +236,37 @@ def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydErr
     return exc
 
 
-class StatementHashes:
+class StatementHashes(Struct, eq=False):
     """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed."""
 
-    def __init__(
-        self, rows: RetainedHashes, key: Callable[[bytes], Awaitable[bytes]], *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._rows = rows
-        self._make_key = key
-        self._clock = clock
-        self._key = b""
+    rows: RetainedHashes
+    key: Callable[[bytes], Awaitable[bytes]]
+    clock: Callable[[], float] = time.time
+    _key: bytes = b""
 
     async def note(self, texts: Iterable[str]) -> None:
         """Note what is stated, or what is deleted, from now on known by its hash."""
         with contextlib.suppress(StoreError, Denied):
             hashes = await self._hashes(texts)
             if hashes:
-                await self._rows.put(hashes.values(), self._clock())
+                await self.rows.put(hashes.values(), self.clock())
 
     async def drop(self, texts: Iterable[str]) -> None:
         """Know nothing of these any more; raises StoreError, Denied."""
-        await self._rows.drop((await self._hashes(texts)).values())
+        await self.rows.drop((await self._hashes(texts)).values())
 
     async def among(self, texts: Iterable[str]) -> frozenset[str]:
         """Return those of the texts that were stated before, whether or not they stand."""
         with contextlib.suppress(StoreError, Denied):
             hashes = await self._hashes(texts)
-            found = await self._rows.among(hashes.values()) if hashes else frozenset()
+            found = await self.rows.among(hashes.values()) if hashes else frozenset()
             return frozenset(text for text, one in hashes.items() if one in found)
         return frozenset()
 
     async def _hashes(self, texts: Iterable[str]) -> dict[str, bytes]:
         wanted = list(dict.fromkeys(texts))
         if wanted and not self._key:
-            self._key = await self._make_key(secrets.token_bytes(KEY_BYTES))
+            self._key = await self.key(secrets.token_bytes(KEY_BYTES))
         hashed = keyed(self._key)
         return {text: hashed(f"stated\0{normalized_statement(text)}") for text in wanted}
 

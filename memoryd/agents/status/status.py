@@ -184,21 +184,20 @@ def _folder_degradations(state: AgentState) -> Iterator[Degradation]:
         yield Degradation("workspace", f"{state.workspace}: {ELSEWHERE}")
 
 
-class DegradationTracker:
+class DegradationTracker(Struct, eq=False):
     """Remembers since when each part has been degraded, and publishes each beginning and end.
 
     `clock` is monotonic, in seconds.
     """
 
-    def __init__(self, publish: Publish, clock: Callable[[], float] = time.monotonic) -> None:
-        self._since: dict[tuple[str, str], datetime] = {}
-        self._publish = publish
-        self._clock = clock
-        self._no_recovery_before = 0.0
+    publish: Publish
+    clock: Callable[[], float] = time.monotonic
+    _since: dict[tuple[str, str], datetime] = {}
+    _no_recovery_before: float = 0.0
 
     def keep_for(self, agents: Collection[str]) -> None:
         """Keep what is known of these agents, whose parts are made anew: until those report, silence is no recovery."""
-        self._no_recovery_before = self._clock() + NEW_PARTS_SECONDS
+        self._no_recovery_before = self.clock() + NEW_PARTS_SECONDS
         self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
     def update(self, agent: str, found: Sequence[Degradation]) -> list[DegradedReply]:
@@ -207,14 +206,14 @@ class DegradationTracker:
         # and end is to be published once
         now = datetime.now(UTC)
         present = {(agent, one.part): one.reason for one in found}
-        is_over = self._clock() >= self._no_recovery_before
+        is_over = self.clock() >= self._no_recovery_before
         for key in [key for key in self._since if is_over and key[0] == agent and key not in present]:
             since = self._since.pop(key)
-            self._publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
+            self.publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
         for key, reason in present.items():
             if key not in self._since:
                 self._since[key] = now
-                self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
+                self.publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
         return [
             DegradedReply(part=one.part, reason=one.reason, since=rfc3339(self._since[agent, one.part]))
             for one in found

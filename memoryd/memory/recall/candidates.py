@@ -54,65 +54,62 @@ Relevance = Callable[[Memory], float]
 """How much a memory counts by its age and use; all of them have a mean of 1."""
 
 
-class CandidateMemories:
+class CandidateMemories(Struct, frozen=True, eq=False):
     """Makes candidates of what the arms found in one book, for one question; all of it before any file is looked at."""
 
-    def __init__(
-        self, eligible: Eligible, ranking: Ranked, asking: QueryIntent, relevance: Relevance, *, today: date
-    ) -> None:
-        self._today = today
-        self._eligible = eligible
-        self._ranking = ranking
-        self._asking = asking
-        self._relevance = relevance
+    eligible: Eligible
+    ranking: Ranked
+    asking: QueryIntent
+    relevance: Relevance
+    today: date
 
     def all(self, query: RecallQuery, meant: Sequence[Memory]) -> dict[MemoryId, RecalledMemory]:
         """Return what words and meaning found, what the other arms bring, and current versions of both.
 
         `meant` are memories of whom a message means without a name.
         """
-        by_chunk, memories = self._eligible.book.by_chunk, self._eligible.book.memories
-        chunks = (*self._ranking.telling, *self._ranking.noise)
+        by_chunk, memories = self.eligible.book.by_chunk, self.eligible.book.memories
+        chunks = (*self.ranking.telling, *self.ranking.noise)
         wanted = dict.fromkeys(by_chunk[chunk] for chunk in chunks if chunk in by_chunk)
         if not query.question.is_narrowed:
             wanted |= dict.fromkeys(memory.id for memory in (*self._by_arms(query.limit), *meant))
         found = {key: one for key in wanted if (one := self.of(memories[key])) is not None}
-        for key in current_first(list(found), self._eligible.versions.above):
+        for key in current_first(list(found), self.eligible.versions.above):
             if key not in found and (one := self.of(memories[key])) is not None:
                 found[key] = one
         return found
 
     def _by_arms(self, limit: int) -> Iterator[Memory]:
         """Yield the memories that the entity and temporal arms bring, the newest of each first."""
-        book, depth = self._eligible.book, ARM_DEPTH * limit
-        keys = {key for slug in book.slugs_of(self._asking.entities) for key in book.by_entity.get(slug, ())}
+        book, depth = self.eligible.book, ARM_DEPTH * limit
+        keys = {key for slug in book.slugs_of(self.asking.entities) for key in book.by_entity.get(slug, ())}
         days = {key: (newest_day(book.memories[key].sources) or date.min).toordinal() for key in keys}
         for key in sorted(keys, key=lambda key: (-days[key], key))[:depth]:
             yield book.memories[key]
-        if self._asking.span is not None:
-            yield from islice(self._eligible.facts.days.meeting(self._asking.span), depth)
+        if self.asking.span is not None:
+            yield from islice(self.eligible.facts.days.meeting(self.asking.span), depth)
 
     def of(self, memory: Memory) -> RecalledMemory | None:
         """Return a memory with all that is known of it; None if no line of it may answer."""
-        sources = self._eligible.sources(memory)
+        sources = self.eligible.sources(memory)
         if not sources:
             return None
-        scores, span, versions = self._ranking.base_scores, self._asking.span, self._eligible.versions
+        scores, span, versions = self.ranking.base_scores, self.asking.span, self.eligible.versions
         # of lines that say the same the newest is cited, or that of the days asked about
         lead = best = sources[0]
         if len(sources) > 1:
             lead = max(sources, key=lambda source: nearness_of(source, span))
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
-        evidence = self._ranking.judged(best.chunk)
-        lifts = boosts_of(memory, sources, self._asking, self._eligible.book.aliases)
-        standing = standing_of(lead.flags, self._today)
+        evidence = self.ranking.judged(best.chunk)
+        lifts = boosts_of(memory, sources, self.asking, self.eligible.book.aliases)
+        standing = standing_of(lead.flags, self.today)
         placed = RankedCandidate(
             base_score=evidence.base_score,
             lifts=lifts,
-            verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self._asking),
+            verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self.asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self._relevance(memory) * _weight(memory) * weight_of(standing),
+            relevance=self.relevance(memory) * _weight(memory) * weight_of(standing),
         )
         return RecalledMemory(
             memory=memory,
