@@ -20,7 +20,7 @@ from tests.teams import Member
 from tests.teams import team as git_team
 
 CHUNKS, QUICK_CHUNKS = 20_000, 1_200
-"""Of the team, as many again one's own."""
+"""Of the team; of one's own as many again, and no more than the usual size."""
 CHUNKS_A_NOTE = 12
 NOTES_A_MEMBER = 800
 """Well below what one member may share."""
@@ -28,26 +28,32 @@ ASKED, QUICK_ASKED = 300, 40
 UP_AIM, DOWN_AIM = Aim(30), Aim(2)
 """Milliseconds that a team adds to the 95th percentile of a question."""
 ASKER = "ana"
+WRITERS, ROUNDS = 4, 20
+"""Who share at once, and how often each."""
 
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Share the notes of colleagues by git and by a server, then ask with and without them, and the server gone."""
-    count = max(2, (bench.size or bench.pick(CHUNKS, QUICK_CHUNKS)) // CHUNKS_A_NOTE)
+    usual = bench.pick(CHUNKS, QUICK_CHUNKS)
+    count, own = (max(2, chunks // CHUNKS_A_NOTE) for chunks in (bench.size or usual, min(bench.size or usual, usual)))
     # the asker's own notes have the even numbers; what looks like a secret is not shared
     written = (Recombiner(2 * number + 1).note(NOTE_BYTES) for number in count_up())
     shared = list(islice((text for text in written if not why_not_shared("memory/note.md", text)), count))
     shares = [shared[at : at + NOTES_A_MEMBER] for at in range(0, count, NOTES_A_MEMBER)]
     people = [f"colleague-{number}" for number in range(len(shares))]
+    writers = [f"writer-{number}" for number in range(WRITERS)]
+    yield from asyncio.run(_at_once("git", asyncio.run(git_team(bench.folder / "git-writers", *writers))))
     git = asyncio.run(git_team(bench.folder / "git", ASKER, *people))
     yield from _carried("git", git, shares)
     server = Postgres()
     try:
         members = asyncio.run(server_team(server, bench.folder / "server", ASKER, *people, name="acme"))
         yield from _carried("server", members, shares)
+        yield from asyncio.run(_at_once("server", asyncio.run(server_team(server, bench.folder / "writers", *writers))))
         with server.connect() as admin:
             [(stored,)] = admin.execute("SELECT pg_total_relation_size('memoryd.files')").fetchall()
         yield Row("server: disk for a chunk", stored / (count * CHUNKS_A_NOTE), "B")
-        yield from _asked(bench, server, shared, count)
+        yield from _asked(bench, server, shared, own)
     finally:
         server.stop()
 
@@ -69,6 +75,26 @@ def _carried(name: str, members: Sequence[Member], shares: Sequence[Sequence[str
     with timed() as watch:
         asyncio.run(asker.exchange())
     yield Row(f"{name}: an exchange without news", watch.seconds, "s")
+
+
+async def _at_once(name: str, writers: Sequence[Member]) -> list[Row]:
+    """Have several share a memory at once, again and again; return how long each took until it was sent."""
+    took = list[float]()
+
+    async def share(member: Member, number: int) -> None:
+        with timed() as watch:
+            await member.promote(f"- W: {member.person} says {number}")
+            while member.carrier.health().pending:
+                await member.carrier.exchange()
+        took.append(watch.seconds * 1000)
+
+    for number in range(ROUNDS):
+        await asyncio.gather(*(share(one, number) for one in writers))
+    for reader in writers:
+        await reader.exchange()
+        assert len(reader.all_seen()) == len(writers), reader.all_seen()
+    note = f"{len(took)} memories by {len(writers)} at once"
+    return [Row(f"{name}: shared and sent at once, p{at}", percentile(took, at), "ms", note=note) for at in (50, 95)]
 
 
 def _asked(bench: Bench, server: Postgres, shared: Sequence[str], count: int) -> Iterator[Row]:

@@ -73,8 +73,9 @@ class Asked:
 class EditingUser:
     """Edits its own notes and asks after each edit; what it does is for a thread of its own."""
 
-    def __init__(self, daemon: RunningDaemon, history: History, number: int, seed: int) -> None:
+    def __init__(self, daemon: RunningDaemon, history: History, number: int, seed: int, edits: int) -> None:
         self._daemon = daemon
+        self._count = edits // THREADS + (number < edits % THREADS)
         self._history = history
         self._rnd = random.Random(f"{seed}-{number}")
         self._number = number
@@ -99,7 +100,7 @@ class EditingUser:
     def run(self) -> list[Asked]:
         """Do its part of the edits, and return what was answered."""
         with Client(self._daemon.socket, timeout=60) as client:
-            return [self._edit_and_ask(client) for _ in range(EDITS // THREADS + (self._number < EDITS % THREADS))]
+            return [self._edit_and_ask(client) for _ in range(self._count)]
 
     def _edit_and_ask(self, client: Client) -> Asked:
         names, weights = list(self.edits), (5, 5, 4, 2, 3, 3)
@@ -209,13 +210,13 @@ class EditingUser:
         return "\n".join([f"# {self._rnd.choice(COMMON)}", "", *above, "", *body, ""])
 
 
-def run_edits(folder: Path, seed: int, **search: object) -> tuple[History, list[Asked]]:
+def run_edits(folder: Path, seed: int, edits: int = EDITS, **search: object) -> tuple[History, list[Asked]]:
     """Edit and ask in three threads over a daemon of its own; return what was where, and what was told."""
     workspace = folder / "workspace"
     (workspace / "memory").mkdir(parents=True)
     history = History()
     daemon = RunningDaemon(folder, write_config(folder, workspace, None, search=search), workspace)
-    users = [EditingUser(daemon, history, number, seed) for number in range(THREADS)]
+    users = [EditingUser(daemon, history, number, seed, edits) for number in range(THREADS)]
     for user in users:
         user.fill()
     with daemon, ThreadPoolExecutor(THREADS) as threads:

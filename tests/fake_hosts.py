@@ -109,10 +109,8 @@ def play(host: str, home: Path, session: str, env: Mapping[str, str]) -> list[To
     rows = exchange(host, session)
     if host in COMMAND_HOSTS:
         return [told for row in rows for told in _run(COMMAND_HOSTS[host], home, row, env)]
-    node = shutil.which("node")
-    assert node is not None
     done = subprocess.run(
-        [node, str(Path(__file__).parent / "plugin_host.mjs"), host, str(home / PLUGIN_HOSTS[host])],
+        plugin_program(host, home),
         input="".join(json.dumps(row) + "\n" for row in rows),
         env={**env, "PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
@@ -126,6 +124,13 @@ def play(host: str, home: Path, session: str, env: Mapping[str, str]) -> list[To
         elif text is not None:
             found.append(Told(row["event"], text, False))
     return found
+
+
+def plugin_program(host: str, home: Path) -> list[str]:
+    """Return the command that plays rows, a line each on standard input, against a plugin, and answers each."""
+    node = shutil.which("node")
+    assert node is not None
+    return [node, str(Path(__file__).parent / "plugin_host.mjs"), host, str(home / PLUGIN_HOSTS[host])]
 
 
 def _run(host: CommandHost, home: Path, row: dict[str, Any], env: Mapping[str, str]) -> list[Told]:

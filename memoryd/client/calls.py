@@ -405,13 +405,14 @@ class Client(ConversationCalls):
         remember: bool = False,
         replaces: str | None = None,
         in_place: bool = False,
+        by_agent: bool = False,
         **options: Unpack[StatementOptions],
     ) -> RetainReply:
         """State a memory in today's log: a bullet such as `W @Peter: …`, or plain text.
 
         With `each` every bullet is one. What is sent twice is written once. `replaces` is the memory whose place it
-        takes: its id, a citation, or words that it says; with `in_place` its own lines say it. Raises NotFound where
-        that means none, or several.
+        takes: its id, a citation, or words that it says; with `in_place` its own lines say it. `by_agent`: a model
+        states it. Raises NotFound where that means none, or several.
         """
 
     @request("POST", "/forget", wait_ms=FORGET_MS, what="target")

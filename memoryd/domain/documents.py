@@ -7,6 +7,7 @@ are those of its file; the question of turn s is line 2s - 1, its answer line 2s
 """
 
 import re
+from collections.abc import Container
 from enum import StrEnum
 from typing import NewType
 
@@ -123,19 +124,28 @@ CONFLICT_MARK = "conflict"
 _OF_CONFLICT = expression(
     r"(?:\.sync-conflict-[0-9A-Za-z-]+"
     r"| ?\([^()/]*conflicted copy[^()/]*(?:\([^()/]*\)[^()/]*)?\)"
+    r"| \((?:Case|Selective Sync|Unicode Encoding|White Space) Conflict(?: \d+)?\)"
     r"| \(SFConflict [^()/]+\)"
     r"|_conflict-\d{8}-\d{6})+(?=\.[^./]+$)",
     re.IGNORECASE,
 )
 """What Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud put into the name of the other version.
 
-iCloud and OneDrive name theirs as people name notes, `x 2.md` and `x-laptop.md`, so that nobody can know these.
+iCloud and OneDrive name theirs as people name notes, `x 2.md` and `x-laptop.md`, so that nobody can know these by name.
 """
+_MAYBE_OF_CONFLICT = expression(r"(?: \d|-[^/]+?)\.[^./]+$")
 
 
 def original_of(path: str) -> RelativePath:
     """Return of which document one is the copy that a synchronising program made of two changes at once, or itself."""
     return RelativePath(_OF_CONFLICT.sub("", path) if CONFLICT_MARK in path.lower() else path)
+
+
+def possible_original_of(path: str, others: Container[str]) -> str:
+    """Return of which of the other documents one may be the copy that iCloud or OneDrive made; empty if of none."""
+    cuts = (place for place, sign in enumerate(path) if sign in " -" and _MAYBE_OF_CONFLICT.match(path, place))
+    ending = path[path.rfind(".") :]
+    return next((name for cut in cuts if (name := path[:cut] + ending) in others), "")
 
 
 def is_conflict_copy(path: str) -> bool:

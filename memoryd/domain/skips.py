@@ -97,6 +97,7 @@ class SkipReason(StrEnum):
 
     SAYS_PRIVATE = "index", "its front matter says memory: false"
     MAY_BE_PRIVATE = "index", "its front matter says memory: but neither true nor false, so that it counts as private"
+    OF_PRIVATE = "index", "it is the copy of a conflict, and its original is private"
     NO_PERMISSION = "index", "no permission to read it: chmod u+rX gives it back"
     UNREADABLE = "index", "cannot be read: {}"
     NOT_INDEXABLE = "index", "cannot be indexed ({}); the log has it"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 
 from msgspec import Struct
 
-from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.documents import FileStat, RelativePath, original_of
 from memoryd.domain.media import modality_of
 
 RACY_WINDOW_NS = 2_000_000_000
@@ -160,6 +160,10 @@ def _wait_for(
 def _is_suspect(path: RelativePath, seen: Observation, index: Mapping[RelativePath, Known]) -> bool:
     known = index.get(path)
     if known is None or known.is_stale or known.stat != seen.disk[path]:
+        return True
+    # what its original says of itself holds for the copy of a conflict, too
+    original = original_of(path)
+    if original != path and original in seen.disk and _is_suspect(original, seen, index):
         return True
     return not seen.trusts_times or known.is_racy(seen.wall_ns)
 

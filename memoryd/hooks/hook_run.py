@@ -158,7 +158,10 @@ def _late(_signal: int, _frame: object) -> NoReturn:
 
 def _complain(reason: str) -> None:
     line = " ".join(reason.split())[:200]
-    os.write(2, f"memoryd: {line}\n".encode("utf-8", "backslashreplace"))
+    try:  # noqa: SIM105, for contextlib would be one import more
+        os.write(2, f"memoryd: {line}\n".encode("utf-8", "backslashreplace"))
+    except OSError:
+        pass  # nobody can be told
 
 
 def session_key(hook: dict[str, Any], host: Host, agent: str) -> str:
@@ -306,7 +309,8 @@ def read_json(data: bytes) -> object:
     text = data.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
     try:
         value, end = make_scanner(_Scanner)(text, 0)  # type: ignore[arg-type]
-    except StopIteration:
+    except (StopIteration, SystemError):
+        # the scanner sets no error of its own where a text ends too early
         end = -1
     if end != len(text):
         raise ValueError("this is no JSON")

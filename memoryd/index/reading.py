@@ -18,7 +18,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import FileStat, RelativePath
+from memoryd.domain.documents import FileStat, RelativePath, original_of
 from memoryd.domain.media import HEAD_BYTES, LABELS, Modality, checked, modality_of
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entity_edits import entity_page_of
@@ -154,6 +154,9 @@ class Reader(Struct, frozen=True):
 
     def _judge(self, path: RelativePath, content: FileSnapshot, known: Known | None) -> Reading:
         modality = modality_of(path)
+        original = original_of(path)
+        if original != path and self.says_private(original):
+            return Reading(path, ReadStatus.LEFT_OUT, content.known, reason=SkipReason.OF_PRIVATE)
         if known is not None and not known.is_stale and known.digest == content.sha256:
             return Reading(path, ReadStatus.SAME, content.known)
         if modality and self.rules.hold is None:

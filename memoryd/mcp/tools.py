@@ -126,7 +126,7 @@ def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit
 
 def _memory_piece(document: MemoryDocumentReply) -> FoundText:
     """Return a memory as a piece of an answer."""
-    text, flags = shown(document["text"])
+    text, flags = shown(document["text"], document["flags"])
     cited = parse(document["citation"])
     return FoundText(
         text=text,

@@ -6,6 +6,7 @@ Agents that share a workspace may share a log: lines that the asker may not see 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from concurrent.futures import Executor
+from datetime import date
 from typing import NamedTuple
 
 import structlog
@@ -18,6 +19,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import invisible_memories
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
+from memoryd.domain.text.standing import standing_of
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
@@ -37,6 +39,8 @@ class _Moment(NamedTuple):
     epoch: int = -1
     writes: int = -1
     withdrawn: Set[str] = frozenset()
+    today: date = date.min
+    """By which notes become stale."""
 
 
 class _Told(Struct, frozen=True):
@@ -62,6 +66,8 @@ class MemoryCache:
         self._withdrawn = withdrawn
         self._executor = executor
         self.hidden = HiddenChunks(database)
+        self._came_back: frozenset[MemoryId] = frozenset()
+        self._shown = self._whole_shown = Book()
         self._lock = asyncio.Lock()
         self._has_news = asyncio.Event()
         self._has_news.set()
@@ -73,13 +79,30 @@ class MemoryCache:
         """What the first question would wait for: done with the first book that has memories."""
 
     async def now(self) -> Book:
-        """Return all memories that the index holds now; it costs next to nothing where nothing was written since.
+        """Return all memories that the index holds now, but those that are forgotten and came back with a note.
 
-        Its memories stand in the order of their ids.
+        They stand in the order of their ids. It costs next to nothing where nothing was written since.
         """
+        whole = await self.whole()
+        if whole is not self._whole_shown:
+            back = [one for key in self._came_back if key in whole.memories for one in whole.memories[key].sources]
+            shown = changed_book(whole, back, (), whole.pages.values()) if back else whole
+            self.hidden.forget(frozenset(one.chunk for one in back))
+            self._shown, self._whole_shown = shown, whole
+        return self._shown
+
+    def forget(self, came_back: Set[MemoryId]) -> None:
+        """Tell nobody of these memories, in place of those before: they are forgotten, and came back with a note."""
+        if came_back != self._came_back:
+            self._came_back, self._whole_shown = frozenset(came_back), Book()
+
+    async def whole(self) -> Book:
+        """Return all memories that the index holds now, for who takes them out."""
         async with self._lock:
             # taken before the index is read: what is written meanwhile is read by the next call
-            moment = _Moment(self._database.epoch, self._database.writes, frozenset(self._withdrawn()))
+            moment = _Moment(
+                self._database.epoch, self._database.writes, frozenset(self._withdrawn()), self._days.today
+            )
             self.uses.note(is_hit=moment == self._moment)
             if moment != self._moment:
                 await self._read(moment)
@@ -118,7 +141,12 @@ class MemoryCache:
         # numbers of rows of another opening mean nothing; what has no settled day may have one now
         is_same_file = moment.epoch == self._moment.epoch
         held = self._files if is_same_file else {}
-        known = {one: sources for one, sources in held.items() if self._days.are_settled(one.id)}
+        known = {
+            one: sources
+            for one, sources in held.items()
+            if self._days.are_settled(one.id)
+            and all(source.standing == standing_of(one.flags, moment.today) for source in sources[:1])
+        }
         before = {one.id: sources for one, sources in held.items()}
         found = await self._database.memories.files(known.keys())
         days = await self._days.of(found)
@@ -126,7 +154,9 @@ class MemoryCache:
 
         def read() -> tuple[FileSources, _Told]:
             files = {
-                one: known[one] if one in known else tuple(with_pauses(_each_source(one, found, before, days)))
+                one: known[one]
+                if one in known
+                else tuple(with_pauses(_each_source(one, found, before, days, moment.today)))
                 for one in found.versions
             }
             return files, _next(told, files, found.pages, moment.withdrawn)
@@ -157,15 +187,15 @@ def _without(
 
 
 def _each_source(
-    file: FileVersion, found: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays
+    file: FileVersion, found: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays, today: date
 ) -> Iterator[MemorySource]:
     """Yield the sources of a file; a line that stood in it `before` keeps what was worked out of its text."""
-    standing = {source.chunk: source for source in before.get(file.id, ())}
+    known, standing = {source.chunk: source for source in before.get(file.id, ())}, standing_of(file.flags, today)
     for one in found.lines[file.id]:
         line = line_in(one.text, file.path)
         # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
         if isinstance(line, RetainedLine):
-            day, was = days(file, one.memory), standing.get(one.chunk)
+            day, was = days(file, one.memory), known.get(one.chunk)
             # the number of a chunk that went may be that of another one
             is_same = was is not None and (was.line, was.day) == (line, day)
             source = MemorySource(
@@ -176,7 +206,7 @@ def _each_source(
                 day=day,
                 event=was.event if was is not None and is_same else event_span(line, day),
                 chunk=one.chunk,
-                flags=file.flags,
+                standing=standing,
             )
             yield was if was is not None and source == was else source
 
@@ -196,12 +226,12 @@ class HiddenChunks:
         self._moment: tuple[int, int] = (-1, -1)
         self._book: Book | None = None
         self._known: dict[Visibility, Hidden] = {}
-        self._forgotten: frozenset[MemoryId] = frozenset()
+        self._forgotten: frozenset[int] = frozenset()
 
-    def forget(self, memories: Set[MemoryId]) -> None:
-        """Hide memories from everybody, in place of those before: they are forgotten, and came back with a note."""
-        if memories != self._forgotten:
-            self._forgotten, self._known = frozenset(memories), {}
+    def forget(self, chunks: frozenset[int]) -> None:
+        """Hide chunks of no memory of a book from everybody, in place of those before."""
+        if chunks != self._forgotten:
+            self._forgotten, self._known = chunks, {}
 
     async def of(self, book: Book, visibility: Visibility) -> Hidden:
         """Return what is hidden from an asker; raises StoreError."""
@@ -215,7 +245,7 @@ class HiddenChunks:
         return known[visibility]
 
     async def _hidden(self, book: Book, visibility: Visibility) -> Hidden:
-        beyond = invisible_memories(book, visibility) | (self._forgotten & book.memories.keys())
+        beyond, forgotten = invisible_memories(book, visibility), self._forgotten
         chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
         scoped = await self._database.memories.scoped()
-        return Hidden(beyond, frozenset([*chunks, *(one for one in scoped if not visibility.admits(scoped[one]))]))
+        return Hidden(beyond, forgotten.union(chunks, (one for one in scoped if not visibility.admits(scoped[one]))))

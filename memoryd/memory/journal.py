@@ -343,26 +343,54 @@ class Undoing(Struct, frozen=True):
         row = await self.journal.changes.one(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
+        await self._check([row])
         return await self._undone([row], is_dry_run=is_dry_run)
 
-    async def undo_run(self, run: str, *, is_dry_run: bool = False) -> list[Undone]:
-        """Take back all changes of one act, or none if one of them cannot be; raises what `undo` does."""
+    async def undo_run(self, run: str, *, is_dry_run: bool = False) -> tuple[list[Undone], list[str]]:
+        """Take back all changes of one act, or none if one of them cannot be; raises what `undo` does.
+
+        Of an import all goes that stands as it was brought; what was edited since stays, and is returned as sentences.
+        """
         if not is_dry_run:
             self.journal.check_writable()
         await self.journal.settle()
         rows = await self.journal.changes.some(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
-        standing = [row for row in rows if row.state is not ChangeState.UNDONE]
-        return await self._undone(standing or rows, is_dry_run=is_dry_run)
+        standing = [row for row in rows if row.state is not ChangeState.UNDONE] or rows
+        if any(row.writer != WrittenBy.IMPORT for row in standing):
+            await self._check(standing)
+            return await self._undone(standing, is_dry_run=is_dry_run), []
+        sound, left = await self._sorted(standing)
+        return await self._undone(sound, is_dry_run=is_dry_run) if sound else [], left
+
+    async def _sorted(self, rows: Sequence[ChangeRow]) -> tuple[list[ChangeRow], list[str]]:
+        """Return what of an import can be taken back, and what was edited since; of a note that is gone nothing stands.
+
+        Raises InvalidRequest where all was edited.
+        """
+        texts: dict[RelativePath, str | None] = {}
+        sound, edited = list[ChangeRow](), list[tuple[ChangeRow, InvalidRequest]]()
+        for row in rows:
+            try:
+                if row.path not in texts:
+                    texts[row.path] = (await self.journal.read(row.path)).text
+                text = texts[row.path]
+                if text is not None:
+                    texts[row.path] = _text_without(row, text)
+                    sound.append(row)
+            except InvalidRequest as exc:
+                edited.append((row, exc))
+        if edited and not sound:
+            raise edited[0][1]
+        return sound, [f"{row.path} stays: {exc}" for row, exc in edited]
 
     async def _undone(self, rows: Sequence[ChangeRow], *, is_dry_run: bool) -> list[Undone]:
         """Take back changes, the newest first."""
-        await self._check(rows)
         if is_dry_run:
             return [(row, 0) for row in rows]
         done: list[Undone] = []
-        run = f"undo-{rows[0].run}" if len(rows) > 1 else ""
+        run = undoing_run(rows)
         with self.journal.telling_once():
             for row in rows:
                 try:
@@ -393,6 +421,11 @@ class Undoing(Struct, frozen=True):
             delete=not row.hash_before,
             undoes=row.id,
         )
+
+
+def undoing_run(rows: Sequence[ChangeRow]) -> str:
+    """Return the run that takes back several changes of a run; empty for one change."""
+    return f"undo-{rows[0].run}" if len(rows) > 1 else ""
 
 
 def _text_without(row: ChangeRow, text: str) -> str:

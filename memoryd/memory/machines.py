@@ -148,7 +148,7 @@ class MachineJournal:
 
     async def _name_memories(self, stones: Tombstones) -> None:
         """Know the names of all memories that lines, or rows of the ledger, name."""
-        book = (await self._forgetting.planner.book.now()).own
+        book = (await self._forgetting.planner.book.whole()).own
         ids = {*book.memories, *await self._forgetting.rows.named()}
         fresh = await asyncio.to_thread(lambda: {one: stones.name(one).hex() for one in ids - self._names.keys()})
         self._names = {one: name for one, name in self._names.items() if one in ids} | fresh
@@ -163,7 +163,7 @@ class MachineJournal:
             if one.verb in ("forgotten", "remembered")
         }
         fresh = {one: state for one, state in told.items() if one not in known or _is_later(state, known[one])}
-        states, standing = {**known, **fresh}, (await forgetting.planner.book.now()).own.memories
+        states, standing = {**known, **fresh}, (await forgetting.planner.book.whole()).own.memories
         named = {one: states[key] for one, name in self._names.items() if (key := bytes.fromhex(name)) in states}
         # of what is new to this machine the lines that changes keep, too
         copies = (await forgetting.planner.copies()).memories if fresh else {}
@@ -186,7 +186,7 @@ class MachineJournal:
         """Have forgotten memories that stand again told to nobody, and return those that stand for long enough."""
         now = time.monotonic()
         self._came_back = {one: self._came_back.get(one, now) for one in came_back}
-        self._forgetting.planner.book.hidden.forget(came_back)
+        self._forgetting.planner.book.forget(came_back)
         return {one for one, since in self._came_back.items() if now - since >= self._grace_seconds}
 
     async def _take_steps(self, by_name: Mapping[str, MemoryId]) -> None:

@@ -283,15 +283,20 @@ class RecordDays(Struct, kw_only=True, eq=False):
     _known: dict[MemoryId, date] = {}
     _unsettled: frozenset[int] = frozenset()
 
+    @property
+    def today(self) -> date:
+        """The day where the owner is."""
+        return self.local_day(self.clock())
+
     def are_settled(self, file: int) -> bool:
         """Tell whether the days of the lines of a file, by its id, are known for good."""
         return file not in self._unsettled
 
     async def of(self, found: MemoryFiles) -> LineDays:
         """Learn the days of the lines that were read, and return what gives them."""
-        undated = [one for one in found.versions if one.id in found.lines and date_in_name(one.path) is None]
         # a file changed in the future is one of a clock that was wrong
-        today = self.local_day(self.clock())
+        today = self.today
+        undated = [one for one in found.versions if one.id in found.lines and _named_day(one.path, today) is None]
         changed = {one.id: min(self.local_day(one.mtime_ns / _NANO), today) for one in undated}
         seen: dict[MemoryId, date] = {}
         for one in undated:
@@ -302,7 +307,7 @@ class RecordDays(Struct, kw_only=True, eq=False):
         known = dict(self._known)
 
         def day(file: FileVersion, memory: MemoryId) -> date:
-            return date_in_name(file.path) or known.get(memory) or changed.get(file.id, today)
+            return _named_day(file.path, today) or known.get(memory) or changed.get(file.id, today)
 
         return day
 
@@ -321,3 +326,9 @@ class RecordDays(Struct, kw_only=True, eq=False):
             log.debug("days of memories cannot be kept", reason=str(exc))
             return False
         return True
+
+
+def _named_day(path: str, today: date) -> date | None:
+    """Return the day in a name; none for one to come that others of a team give: they said it when it came here."""
+    day = date_in_name(path)
+    return None if day is not None and day > today and person_of(path) else day

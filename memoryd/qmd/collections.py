@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.qmd import QmdPathSection
-from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name
+from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name, original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
 from memoryd.domain.patterns import Places, parsed_glob
@@ -213,7 +213,8 @@ class QmdCopies(Struct, kw_only=True):
         copies = (os.path.join(at, name) for at, _, names in os.walk(self.folder) for name in names)  # noqa: PTH118
         self._withdraw({os.path.relpath(path, self.folder) for path in copies} - notes.keys())
         verdicts = {name: self._bring(name, note, ruling) for name, note in notes.items()}
-        self._withdraw({name for name, verdict in verdicts.items() if verdict is _Verdict.PRIVATE})
+        private = {name for name, verdict in verdicts.items() if verdict is _Verdict.PRIVATE}
+        self._withdraw(private | {name for name in verdicts if original_of(name) in private})
         return _Verdict.AGAIN not in verdicts.values()
 
     def _bring(self, name: str, note: _Note, ruling: Ruling) -> _Verdict:

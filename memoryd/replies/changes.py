@@ -87,6 +87,11 @@ class UndoReply(TypedDict):
 
     undone: list[UndoneReply]
     """The changes."""
+    run: str | None
+    """The run of what took several of them back, by which all of them are to be had again; null of one, or on a dry
+    run."""
+    left: list[str]
+    """What of an import stays, as it was edited since: one sentence for each change."""
     dryRun: bool
     """Whether nothing was written."""
 

@@ -2,6 +2,8 @@
 
 from typing import Literal, TypedDict
 
+from memoryd.replies.search import FlagName
+
 
 class OpinionReply(TypedDict):
     """An opinion, and how firmly it is held."""
@@ -162,6 +164,8 @@ class EntityMemoryReply(TypedDict):
     """The day of its newest line."""
     source: str
     """Its newest line, such as `memory/2025-11-27.md#L12`."""
+    flags: list[FlagName]
+    """What a reader of it is told of the note with that line, as of a hit of a search."""
 
 
 class EntityShowReply(EntityReply):
@@ -337,9 +341,9 @@ class DisagreementReply(TypedDict):
 
     id: str
     """Its name: the first eight signs of both ids; that of one memory names it, too, where it is in no other pair."""
-    doubt: Literal["authority", "people", "unsure", "stated"]
-    """Why nobody but a person can tell: by who said it, since it is not sure that both speak of one thing, or since a
-    line says that it contradicts the other."""
+    doubt: Literal["authority", "people", "copy", "unsure", "stated"]
+    """Why nobody but a person can tell: by who said it, since `older` stands in the copy of a conflict alone, since it
+    is not sure that both speak of one thing, or since a line says that it contradicts the other."""
     leads: str
     """The id of the one that recall tells first."""
     newer: DisagreeingMemoryReply

@@ -3,7 +3,7 @@
 from typing import Literal, TypedDict
 
 from memoryd.replies.knowledge import NearCopiesReply
-from memoryd.replies.search import SearchHealth
+from memoryd.replies.search import FlagName, SearchHealth
 
 
 class MemoryDocumentReply(TypedDict):
@@ -53,6 +53,8 @@ class MemoryDocumentReply(TypedDict):
     """How near at hand it is kept, 0.1 to 1; `why` tells what it is made of."""
     superseded_by: list[str]
     """The ids of newer versions of it."""
+    flags: list[FlagName]
+    """What a reader of it is told of the note that states it, as of a hit of a search."""
     score: float | None
     """How well it answers; null where nothing was asked."""
 

@@ -191,6 +191,10 @@ class GitCarrier:
                 parent = before = base if fetched is None else fetched
             else:
                 parent, before = fetched, base
+                # what was sent and not noted leads to what was fetched: another machine may have taken it back since
+                met = await self.repository.merge_base(local, fetched)
+                if met is not None and (base is None or await self.repository.is_ancestor(base, met)):
+                    before = met
             tip = await self._squashed(parent, before, local)
         # in this order: a kill in between has the same made again, and nothing taken back
         if tip is not None and tip != local:

@@ -70,7 +70,7 @@ _FIXED: Final = {
     "SSH_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
 }
-_NOT_READ: Final = "Could not read from remote repository"
+_SAYS_LITTLE: Final = ("Could not read from remote repository", "failed to push some refs", "(unpacker error)")
 _REMEDY: Final = "git config --global --add safe.directory "
 RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack"
 """What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
@@ -99,7 +99,7 @@ class GitResult(Struct, frozen=True):
         """What it said was wrong: its last line that says so and is not of the other end alone, and the remedy."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         told = [line for line in lines if line.startswith(("fatal:", "error:", "remote: error:", "! [", "ssh:"))]
-        own = [line for line in told if _NOT_READ not in line]
+        own = [line for line in told if not any(one in line for one in _SAYS_LITTLE)]
         reason = (own or told or lines or [f"exit status {self.code}"])[-1]
         remedy = next((f"; {line}" for line in lines if line.startswith(_REMEDY)), "")
         return without_credentials(reason[:MAX_REASON] + remedy[:MAX_REASON])
@@ -237,8 +237,11 @@ def make_bare(folder: Path) -> None:
     if (folder / ".git").exists():
         raise InvalidRequest(f"{folder} has a working tree, and takes no push", hint="name a bare repository")
     if not folder.is_dir() or not any(folder.iterdir()):
+        place = folder if folder.is_dir() else folder.parent
         folder.mkdir(parents=True, exist_ok=True)
-        asyncio.run(Git(folder).run("init", "--quiet", "--bare", "--template=", "--initial-branch=main"))
+        # where the members of a group may write, they may push; where anybody may, such as in /tmp, nobody meant that
+        of_group = ("--shared=group",) if place.stat().st_mode & 0o022 == 0o020 else ()
+        asyncio.run(Git(folder).run("init", "--quiet", "--bare", "--template=", "--initial-branch=main", *of_group))
 
 
 async def check_git(folder: Path) -> None:

@@ -1,13 +1,27 @@
 """One's own files of a team on a server, on this machine: as they are to be, and as the server had them.
 
 Both are kept, so that what one person does on two machines is merged, and a server from an older copy is known as one.
+What an exchange is about to change of both is noted before: if that ends in between, the server says by the number of
+the transaction whether it took it. Else what another machine took back meanwhile would look like something to be sent.
 """
 
 import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
 from memoryd.files.writing import replace_file, sync_folder
+
+
+class Step(Struct, frozen=True):
+    """What an exchange is about to do."""
+
+    files: dict[str, tuple[bytes | None, bytes | None]]
+    """Those that change here or there, by their paths: as they were here, and as both sides have them then."""
+    transaction: str = ""
+    """The one by which the server takes it; empty where nothing is sent."""
 
 
 class OwnFiles:
@@ -18,6 +32,7 @@ class OwnFiles:
 
     def __init__(self, folder: Path) -> None:
         self._own, self._sent, self._counted = folder / "own", folder / "sent", folder / "generation"
+        self._step = folder / "step"
         self._generation: int | None = None
         self._read: dict[Path, dict[str, bytes]] = {}
 
@@ -47,11 +62,23 @@ class OwnFiles:
         """Change what is to be, durably; raises OSError."""
         self._change(self._own, put, remove, is_durable=True)
 
+    def begin(self, step: Step) -> None:
+        """Note what an exchange is about to change; raises OSError."""
+        self._step.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_file(self._step, msgspec.json.encode(step))
+
+    def begun(self) -> Step | None:
+        """Return what was begun and neither ended nor given up; raises OSError."""
+        with contextlib.suppress(FileNotFoundError, msgspec.DecodeError):
+            return msgspec.json.decode(self._step.read_bytes(), type=Step)
+        return None
+
     def note(self, held: Mapping[str, bytes]) -> None:
-        """Note what the server has now; raises OSError."""
+        """Note what the server has now, which ends what was begun; raises OSError."""
         before = self._files(self._sent)
         put = {path: data for path, data in held.items() if before.get(path) != data}
         self._change(self._sent, put, before.keys() - held.keys(), is_durable=False)
+        self._step.unlink(missing_ok=True)
 
     def _files(self, folder: Path) -> dict[str, bytes]:
         if folder not in self._read:

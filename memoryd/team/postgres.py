@@ -37,7 +37,7 @@ from memoryd.domain.memories.sharing import (
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
 from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
-from memoryd.team.own_files import OwnFiles, files_below
+from memoryd.team.own_files import OwnFiles, Step, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.view import TeamView, counted
 
@@ -62,6 +62,7 @@ NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
 READS_ONLY: Final = "you may read what the team shares, and not share"
 FASTER: Final = "another machine of yours writes all the time; it is tried again"
 UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
+UNFINISHED: Final = "what was sent is not finished there; it is tried again"
 FOREIGN: Final = "the server calls you {}: share as the person of that name"
 
 _STANDING: Final = "SELECT channel, generation, role FROM memoryd.standing(%s)"
@@ -69,6 +70,8 @@ _PEOPLE: Final = "SELECT person FROM memoryd.people(%s)"
 _LISTED: Final = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s)"
 _BODIES: Final = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
 _PUT: Final = "SELECT memoryd.put(%s, %s, %s, %s)"
+_TRANSACTION: Final = "SELECT pg_current_xact_id()::text"
+_STATUS: Final = "SELECT pg_xact_status(%s::text::xid8)"
 
 FileKey = tuple[str, str]
 """Person and path."""
@@ -77,7 +80,8 @@ FileKey = tuple[str, str]
 def connection_options(remote: str) -> dict[str, str]:
     """Return how a server is reached; raise SidecarError for an address that names a password, or is none.
 
-    Away from this machine its certificate is verified, whatever the address says.
+    Away from this machine its certificate is verified, whatever the address says. Of several hosts that is asked which
+    can be written: a standby that was promoted takes over.
     """
     try:
         found = conninfo.conninfo_to_dict(remote)
@@ -92,6 +96,7 @@ def connection_options(remote: str) -> dict[str, str]:
     is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
     secure = {} if is_local else {"sslmode": "verify-full"}
     options = {key: str(value) for key, value in found.items() if value is not None}
+    options = {"target_session_attrs": "read-write", **options}
     return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
 
 
@@ -114,6 +119,11 @@ class PostgresCarrier:
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
         self._is_reader = False
+        self._withheld: Mapping[str, str] = {}
+        self._judged: dict[str, tuple[bytes, str]] = {}
+        """Of each file its bytes, and why they are not shown."""
+        self._compared = -1
+        """Of how many changes one's own files on the server were compared with those here."""
         self._told = 0
         """Of how many changes it was told already."""
         self._members: Collection[str] = ()
@@ -229,7 +239,7 @@ class PostgresCarrier:
         state = await self._state(server)
         if state is None:
             # who was taken out of the team is shown nothing of it any more
-            self._held, self._members, self._refusal = {}, (), NO_TEAM.format(self.team)
+            self._held, self._withheld, self._members, self._refusal = {}, {}, (), NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal, self._is_reader = "", state.role == "read"
@@ -237,28 +247,67 @@ class PostgresCarrier:
             # it was restored from an older copy: what it lacks was not taken back
             async with self._turn:
                 await asyncio.to_thread(self._files.note, {})
+        if (step := await asyncio.to_thread(self._files.begun)) is not None:
+            # an exchange was cut off: what it did is known before anything is compared
+            await self._end(step, is_done=await self._took(server, step.transaction))
+        if state.generation == self._compared and not self._health.pending:
+            return ""
         for _ in range(TRIES):
             theirs = await self._theirs(server)
             async with self._turn:
                 before, ours = await asyncio.to_thread(self._files.sent), await asyncio.to_thread(self._files.own)
                 wanted = await asyncio.to_thread(self._merged, before, ours, theirs)
+            paths = before.keys() | ours.keys() | wanted.keys()
+            step = Step(
+                {
+                    path: (ours.get(path), wanted.get(path))
+                    for path in paths
+                    if not before.get(path) == ours.get(path) == wanted.get(path)
+                }
+            )
+            if not step.files and wanted == theirs:
+                self._compared = state.generation
+                return ""
             try:
-                await self._write(server, theirs, wanted)
+                step = await self._write(server, theirs, wanted, step)
             except psycopg.errors.InsufficientPrivilege:
                 return READS_ONLY
             except _OtherWasFasterError:
                 continue
-            async with self._turn:
-                now = await asyncio.to_thread(self._files.own)
-                # what was applied meanwhile stays, and waits
-                put = {path: data for path, data in wanted.items() if now.get(path) == ours.get(path) != data}
-                gone = [path for path in ours.keys() - wanted.keys() if now.get(path) == ours[path]]
-                await asyncio.to_thread(self._files.change, put, gone)
-                await asyncio.to_thread(self._files.note, wanted)
+            await self._end(step)
             if wanted != theirs:
                 self._health = replace(self._health, pushed_at=datetime.now(UTC))
             return ""
         return FASTER
+
+    async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
+        """Tell whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
+        if not transaction:
+            return True
+        try:
+            row = await (await server.execute(_STATUS, (transaction,))).fetchone()
+        except psycopg.errors.InvalidParameterValue:
+            # it is from an older copy, which has seen no such transaction
+            return False
+        if row == ("in progress",):
+            raise _AwayError(UNFINISHED)
+        return row != ("aborted",)
+
+    async def _end(self, step: Step, *, is_done: bool = True) -> None:
+        """Have one's own files, and what is known of the server, as an exchange made them; or forget that it began."""
+        async with self._turn:
+            # what was applied meanwhile stays, and waits
+            now, held = await asyncio.to_thread(self._files.own), await asyncio.to_thread(self._files.sent)
+            if is_done:
+                ours, wanted = [
+                    {path: data for path, pair in step.files.items() if (data := pair[at]) is not None} for at in (0, 1)
+                ]
+                here = {path: now[path] for path in step.files if path in now}
+                made = await asyncio.to_thread(self._merged, ours, here, wanted)
+                put = {path: data for path, data in made.items() if here.get(path) != data}
+                await asyncio.to_thread(self._files.change, put, here.keys() - made.keys())
+                held = {path: data for path, data in held.items() if path not in step.files} | wanted
+            await asyncio.to_thread(self._files.note, held)
 
     async def _state(self, server: psycopg.AsyncConnection) -> "_TeamState | None":
         """Return how the team stands on the server; None for who is not in it."""
@@ -297,9 +346,15 @@ class PostgresCarrier:
                     yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
 
     async def _write(
-        self, server: psycopg.AsyncConnection, theirs: Mapping[str, bytes], wanted: Mapping[str, bytes]
-    ) -> None:
-        """Make the rows of one's own what is wanted, all or none of them; each only while it is as it was read."""
+        self, server: psycopg.AsyncConnection, theirs: Mapping[str, bytes], wanted: Mapping[str, bytes], step: Step
+    ) -> Step:
+        """Make the rows of one's own what is wanted, all or none of them; each only while it is as it was read.
+
+        Return the step that is to be ended then: it is noted here before the server has it.
+        """
+        if wanted == theirs:
+            await asyncio.to_thread(self._files.begin, step)
+            return step
         async with server.transaction():
             for path in sorted(theirs.keys() | wanted.keys()):
                 was, now = theirs.get(path), wanted.get(path)
@@ -309,6 +364,10 @@ class PostgresCarrier:
                 done = await (await server.execute(_PUT, asked)).fetchone()
                 if done != (True,):
                     raise _OtherWasFasterError
+            row = await (await server.execute(_TRANSACTION)).fetchone()
+            step = replace(step, transaction=str(row[0]) if row else "")
+            await asyncio.to_thread(self._files.begin, step)
+        return step
 
     def _merged(
         self, before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mapping[str, bytes]
@@ -334,6 +393,11 @@ class PostgresCarrier:
 
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
         state = await self._state(server)
+        if state is not None and self._health.fetched_at is not None and state.generation == self._files.generation():
+            # who is in the team is counted, too
+            await self._show()
+            self._health = replace(self._health, fetched_at=datetime.now(UTC))
+            return
         self._members = await self._read_members(server)
         rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
         withheld, seen = dict[str, str](), dict[FileKey, bytes]()
@@ -352,8 +416,8 @@ class PostgresCarrier:
                 seen[person, path] = bytes(digest)
                 held[person] += size
                 count[person] += 1
-        self._held = await self._brought(server, seen)
-        await self._show(withheld)
+        self._held, self._withheld = await self._brought(server, seen), withheld
+        await self._show()
         if state is not None:
             await asyncio.to_thread(self._files.note_generation, state.generation)
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
@@ -365,7 +429,8 @@ class PostgresCarrier:
         before = await self._held_files()
         held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
         async for key, data in self._bodies(server, [key for key in seen if key not in held]):
-            held[key] = (seen[key], data)
+            # what has come is kept, however far this exchange gets
+            before[key] = held[key] = (seen[key], data)
         return held
 
     async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:
@@ -373,11 +438,16 @@ class PostgresCarrier:
             self._held = await asyncio.to_thread(_shown_before, self.place.notes, self.place.person)
         return self._held
 
-    async def _show(self, withheld: Mapping[str, str] | None = None) -> None:
+    async def _show(self) -> None:
         others, own = await self._held_files(), await asyncio.to_thread(self._files.own)
-        reasons, shown = dict(withheld or {}), dict[str, ShownFile]()
+        reasons, shown, before = dict(self._withheld), dict[str, ShownFile](), self._judged
+        self._judged = {}
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
-            if why := _why_not_shown(data):
+            known, why = before.get(path, (b"", ""))
+            if known is not data:
+                why = _why_not_shown(data)
+            self._judged[path] = data, why
+            if why:
                 reasons[path] = why
             elif (place := shared_file(path)) is not None:
                 shown[path] = ShownFile(place, data)

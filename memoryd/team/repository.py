@@ -114,6 +114,11 @@ class TeamRepository:
         """Tell whether one commit leads to the other, or is it."""
         return await self._git.succeeds("merge-base", "--is-ancestor", older, newer)
 
+    async def merge_base(self, one: str, other: str) -> str | None:
+        """Return the newest commit that leads to both; None if none does."""
+        told = await self._git.answer("merge-base", one, other)
+        return None if told is None else told.decode().strip()
+
     async def parents(self, commit: str) -> list[str]:
         """Return the commits upon which one was made."""
         return (await self._git.run("rev-list", "--parents", "-n", "1", commit, "--")).decode().split()[1:]

@@ -47,6 +47,7 @@ REVOKE: Final = "revoke a memory"
 SHARE: Final = "share notes"
 NO_DRIVER: Final = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
 NOT_ASKED: Final = "the other side was not asked since the start"
+TAKEN_OUT: Final = "you are not in the team: it has nobody called {}"
 UNSHAREABLE: Final = "{}: it matches team.share, and is not shared: {}"
 
 
@@ -273,9 +274,15 @@ class TeamSharing:
         unasked = NOT_ASKED if self._minutes and health.fetched_at is None else ""
         return health.broken or health.offline or unasked
 
+    def broken(self) -> str:
+        """Say what else than the way to the other side keeps an exchange from being one; empty if nothing does."""
+        health = self.carrier.health()
+        is_outside = health.fetched_at is not None and self.person not in health.people
+        return health.broken or TAKEN_OUT.format(self.person) * is_outside
+
     def troubles(self) -> Sequence[str]:
         """Return what its owner should look at."""
-        return [*self.carrier.health().troubles, *self.refused]
+        return list(dict.fromkeys(filter(None, [self.broken(), *self.carrier.health().troubles, *self.refused])))
 
 
 def _is_log(path: str) -> bool:

@@ -63,8 +63,9 @@ async def undo(visit: Visit) -> Redirect:
             failed.append(f"change {request.id} is not taken back: {exc}")
             continue
         undone.append(str(request.id))
+        failed += reply["left"]
         back += [one["undoneBy"] for one in reply["undone"] if one["undoneBy"]]
-    said = "Taken back." if not failed else f"Taken back: {', '.join(undone) or 'nothing'}."
+    said = "Taken back." if run or not failed else f"Taken back: {', '.join(undone) or 'nothing'}."
     return Redirect(visit.back("changes"), Notice(sentences(said, *failed), tuple(back), is_error=bool(failed)))
 
 

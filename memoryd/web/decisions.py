@@ -16,6 +16,7 @@ SHOWN = 20
 DOUBTS = {
     "authority": "The older one has more weight: somebody else said the newer.",
     "people": "Somebody else of the team said the other.",
+    "copy": "The older one stands in a copy of a conflict alone: memoryctl conflicts shows both versions.",
     "unsure": "It is not sure that both speak of one thing.",
     "stated": "The newer one says itself that it contradicts the older.",
 }

@@ -9,12 +9,21 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest
+from memoryd.team import postgres
+from memoryd.team.own_files import OwnFiles
+from memoryd.team.postgres import BATCH
 from memoryd.team.protocol import Carrier, SharedChanges
+from memoryd.team.repository import TeamRepository
 from memoryd.team.sharing import SharedNotes
-from tests.postgres import Postgres, server_team
+from tests.fakes import blow_up
+from tests.postgres import Postgres, ServerMember, server_team
+from tests.sweeps import whole_or
 from tests.teams import DAY, Member, line, team
+from tests.waiting import eventually
 
 ANAS_LOG = log_path("ana", DAY)
+
+pytestmark = pytest.mark.usefixtures("short_leash")
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +100,9 @@ async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Membe
     assert ben.seen("ana/memory/2026-11-02.md")
 
 
-@pytest.mark.parametrize("people", [("ana", "ben", "carl", "dora")], ids=["four"])
-async def test_four_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
+@pytest.mark.sweep
+@pytest.mark.parametrize("people", [("ana", "ben", "carl", "dora")[: whole_or(3, 4)]], ids=["some"])
+async def test_several_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
     for number in range(3):
         for one in members:
             await one.promote(f"- W: {one.person} says {number}")
@@ -141,9 +151,45 @@ async def test_two_machines_leave_each_others_notes(members: Sequence[Member], t
     assert ben.all_seen() == {"ana/memory/both.md", "ana/memory/train.md"}
 
 
+@pytest.mark.parametrize("is_sent", [True, False])
+async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not_sent_again(
+    members: Sequence[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_sent: bool
+) -> None:
+    """Ana's machine dies right after the other side took what it sent, or right before."""
+    ana, ben = members
+    laptop = await ana.beside(tmp_path / "laptop", "ana").open()
+    await laptop.promote("- W: from the train")
+    await laptop.exchange()
+    shared = await ana.promote("- W: to be taken back")
+    with monkeypatch.context() as dying:
+        if is_sent:
+            dying.setattr(OwnFiles, "note", blow_up)
+            push = TeamRepository.push
+
+            async def pushed(self: TeamRepository, remote: str, commit: str) -> object:
+                blow_up(await push(self, remote, commit))
+
+            dying.setattr(TeamRepository, "push", pushed)
+        else:
+            dying.setattr(OwnFiles, "begin", blow_up)
+            dying.setattr(TeamRepository, "push", blow_up)
+        with pytest.raises(ZeroDivisionError):
+            await ana.carrier.exchange()
+    await laptop.exchange()
+    assert len(await laptop.sharing.revoke([shared.id])) == is_sent
+    await laptop.exchange()
+    ana = await ana.again()
+    await ana.promote("- W: from the desk")
+    await ana.exchange()
+    await ben.exchange()
+    seen = ben.seen("ana/memory/2026-11-02.md") or ""
+    assert [words in seen for words in ("from the train", "from the desk", "taken back")] == [True, True, not is_sent]
+
+
 async def test_who_is_not_in_the_team_shares_nothing(members: Sequence[Member], tmp_path: Path) -> None:
     carl = await members[0].beside(tmp_path / "carl", "carl").open()
     await carl.carrier.exchange()
+    assert "you are not in the team" in carl.sharing.broken()
     with pytest.raises(InvalidRequest, match="not in the team"):
         await carl.sharing.promote(line("- W: hello"), DAY)
     assert await carl.carrier.known() == {}
@@ -172,3 +218,74 @@ async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequ
     await ana.exchange()
     await ben.exchange()
     assert ben.all_seen() == set()
+
+
+async def test_exchange_without_news_lists_no_file_of_a_server(server: Postgres, tmp_path: Path) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    await ana.promote("- W: one")
+    for one in (ana, ben, ana, ben):
+        await one.exchange()
+    with server.connect() as admin:
+        admin.execute("ALTER DATABASE postgres SET track_functions = 'all'")
+        asked = "SELECT sum(calls) FROM pg_stat_user_functions WHERE funcname IN ('listed', 'bodies')"
+        for one in (ana, ben):
+            await one.exchange()
+        assert admin.execute(asked).fetchone() == (None,)
+        await ben.promote("- W: two")
+        for one in (ben, ana):
+            await one.exchange()
+        assert admin.execute(asked).fetchone() != (None,)
+    assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+
+
+async def test_what_takes_more_than_one_exchange_comes_in_all_the_same(
+    server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    ana.shared = SharedNotes({f"memory/{number}.md": f"# {number}\n" for number in range(2 * BATCH)}, {})
+    await ana.sharing.sync()
+    slow = """
+    ALTER FUNCTION memoryd.bodies RENAME TO quick_bodies;
+    CREATE FUNCTION memoryd.bodies(asked text, whose text[], wanted text[])
+    RETURNS TABLE (person text, path text, body bytea) LANGUAGE sql AS $$
+        SELECT pg_sleep(2); SELECT * FROM memoryd.quick_bodies(asked, whose, wanted) $$;
+    """
+    monkeypatch.setattr(postgres, "EXCHANGE_SECONDS", 3.5)
+    with server.connect() as admin:
+        admin.execute(slow)
+        try:
+            await ben.carrier.exchange()
+            assert ben.carrier.health().offline
+            await ben.exchange()
+        finally:
+            admin.execute("DROP FUNCTION memoryd.bodies; ALTER FUNCTION memoryd.quick_bodies RENAME TO bodies")
+    assert len(ben.all_seen()) == 2 * BATCH
+
+
+async def test_standby_takes_over_when_it_is_promoted(tmp_path: Path) -> None:
+    first = Postgres()
+    standby = Postgres(first)
+    try:
+        [member] = await server_team(first, tmp_path, "ana")
+        alone = ServerMember(tmp_path / "alone", standby, "ana", member.name)
+        await alone.carrier.exchange()
+        assert "read-only" in alone.carrier.health().offline
+        first.standbys.append(standby)
+        ana = await member.again()
+        await ana.promote("- W: before")
+        await ana.exchange()
+        with first.connect() as admin:
+            position = admin.execute("SELECT pg_current_wal_lsn()").fetchone()
+        with standby.connect() as admin:
+            eventually(lambda: admin.execute("SELECT pg_last_wal_replay_lsn() >= %s", position).fetchone() == (True,))
+            first.kill()
+            await ana.promote("- W: while nobody answers")
+            await ana.carrier.exchange()
+            assert (ana.carrier.health().offline != "", ana.carrier.health().pending) == (True, 1)
+            admin.execute("SELECT pg_promote()")
+        await ana.exchange()
+        await alone.exchange()
+        assert alone.seen("ana/memory/2026-11-02.md") == "## Retain\n- W: before\n- W: while nobody answers\n"
+    finally:
+        standby.stop()
+        first.stop()

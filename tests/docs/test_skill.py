@@ -12,6 +12,7 @@ import pytest
 from memoryd.cli.local.hook_settings import skill_block, skill_text
 from memoryd.cli.main import memoryctl
 from memoryd.mcp.table import TABLE
+from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.warm.programs import ran
 
@@ -67,19 +68,23 @@ def test_commands_it_shows_do_what_it_says(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
         running.client().sync()
 
-        def carried_out(*words: str) -> str:
+        def carried_out(*words: str, code: int = Exit.DONE) -> str:
             command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
             done = ran(command, env=running.env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-            assert done.returncode == 0, done.stderr
-            return str(done.stdout)
+            assert done.returncode == code, done.stderr
+            return str(done.stdout or done.stderr)
 
         shown = {shlex.split(line)[1]: shlex.split(line)[1:] for line in COMMANDS if '"' in line}
         carried_out(*shown["retain"])
         [note] = [path for path in (workspace / "memory").glob("*.md") if "8443" in path.read_text()]
         number = next(place for place, line in enumerate(note.read_text().splitlines(), 1) if "8443" in line)
-        verb, _, text = shown["replace"]
-        carried_out(verb, f"memory/{note.name}#L{number}", text)
+        assert "- W(from=agent) @gateway: listens" in note.read_text()
+        verb, option, _, text = shown["replace"]
+        carried_out(verb, option, f"memory/{note.name}#L{number}", text)
         told = carried_out(*shown["recall"])
         assert "9443" in told
         assert "8443" not in told[: told.index("9443")], "what holds now comes first"
         assert "GW-4172" in carried_out("search", "GW-4172")
+        running.client().retain("W @harbour: closes at nine")
+        refused = carried_out(verb, option, "harbour closes", "W @harbour: closes at ten", code=Exit.ERROR)
+        assert "what its owner said or pinned stands" in refused

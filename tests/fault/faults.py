@@ -77,43 +77,48 @@ def spawn_behind(
     env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start the daemon's program behind a command that ends in executing it."""
-    return _spawn(daemon, [*prefix, sys.executable, *daemon.program, *arguments], env or daemon.env)
+    (daemon.home / "home").mkdir(exist_ok=True)
+    command = [*prefix, sys.executable, *daemon.program, *arguments]
+    with daemon.log.open("ab") as log:
+        return subprocess.Popen(
+            command,
+            env=dict(env or daemon.env),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
 
 def spawn_program(daemon: RunningDaemon, *arguments: str) -> subprocess.Popen[bytes]:
     """Start Python with these arguments in the place of the daemon."""
-    return _spawn(daemon, [sys.executable, *arguments], daemon.env)
+    program, daemon.program = daemon.program, ()
+    try:
+        return daemon.spawn(*arguments)
+    finally:
+        daemon.program = program
 
 
-def _spawn(daemon: RunningDaemon, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    (daemon.home / "home").mkdir(exist_ok=True)
-    with daemon.log.open("ab") as log:
-        return subprocess.Popen(
-            command, env=dict(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-        )
+STANDING = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP); "
+"""A piece of Python that begins with this stands still until `_going_on` lets it go on under strace.
 
-
-def strace_prefix(log: Path, inject: str = "", calls: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the command that writes `calls` down and injects `inject` into what it starts.
-
-    strace steps aside, so that the pid is the program's. The injected call must be among the traced ones, or nothing
-    is injected; nor is anything with --seccomp-bpf in threads other than the first.
-    """
-    return ("strace", "-D", "-f", "-qq", "-o", str(log), *_tracing(inject, calls))
-
-
-def _tracing(inject: str, calls: Sequence[str]) -> tuple[str, ...]:
-    traced = ",".join((*calls, inject.split(":")[0])).strip(",")
-    return ("-e", f"trace={traced}", *(("-e", f"inject={inject}") if inject else ()))
+So it can be forked: under strace alone the imports take longer than all that is tested.
+"""
 
 
 @contextmanager
 def injected(
     pid: int, log: Path, inject: str = "", *, calls: Sequence[str] = (), paths: Sequence[Path] = ()
 ) -> Iterator[None]:
-    """Do what `strace_prefix` does to a running process in the block; `paths` narrow it to some files."""
+    """Write down the `calls` of a running process and inject `inject` in the block; `paths` narrow it to some files.
+
+    The injected call must be among the traced ones, or nothing is injected; nor is anything with --seccomp-bpf in
+    threads other than the first.
+    """
     narrowed = [part for path in paths for part in ("-P", str(path))]
-    command = ["strace", "-f", "-o", str(log), "-p", str(pid), *narrowed, *_tracing(inject, calls)]
+    traced = ",".join((*calls, inject.split(":")[0])).strip(",")
+    injecting = ("-e", f"inject={inject}") if inject else ()
+    command = ["strace", "-f", "-o", str(log), "-p", str(pid), *narrowed, "-e", f"trace={traced}", *injecting]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as tracer:
         assert tracer.stderr is not None
         line = tracer.stderr.readline()
@@ -132,25 +137,39 @@ def ran_traced(
     calls: Sequence[str] = (),
     paths: Sequence[Path] = (),
 ) -> tuple[int, bytes]:
-    """Run a piece of Python under strace from its first line on; return how it ended and what it wrote to stdout.
-
-    It waits for strace, so that it can be forked: under strace alone the imports take longer than all that is tested.
-    """
-    waiting = f"import os, signal; os.kill(os.getpid(), signal.SIGSTOP); {program}"
-    command = [sys.executable, "-c", waiting, *map(str, arguments)]
+    """Run a piece of Python under strace from its first line on; return how it ended and what it wrote to stdout."""
+    command = [sys.executable, "-c", STANDING + program, *map(str, arguments)]
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
-    with started(command, cwd=ROOT, stdin=quiet, stdout=pipe, stderr=quiet) as child:
-        process = psutil.Process(child.pid)
-        try:
-            eventually(lambda: process.status() == psutil.STATUS_STOPPED, step=0.002)
-            with injected(child.pid, log, inject, calls=calls, paths=paths):
-                child.send_signal(signal.SIGCONT)
-                told, _ = child.communicate()
-        except BaseException:
-            # it would stand still for ever, and be waited for
-            child.kill()
-            raise
+    with (
+        started(command, cwd=ROOT, stdin=quiet, stdout=pipe, stderr=quiet) as child,
+        _going_on(child, log, inject, calls=calls, paths=paths),
+    ):
+        told, _ = child.communicate()
     return child.returncode, told
+
+
+@contextmanager
+def spawned_traced(daemon: FaultyDaemon, log: Path, inject: str = "", *, calls: Sequence[str] = ()) -> Iterator[None]:
+    """Start the daemon under strace, which leaves it at the end of the block; nobody waits until it answers."""
+    daemon.process = spawn_program(daemon, "-c", f"{STANDING}from memoryd.daemon.main import main; main()")
+    with _going_on(daemon.process, log, inject, calls=calls):
+        yield
+
+
+@contextmanager
+def _going_on(
+    child: subprocess.Popen[bytes], log: Path, inject: str, *, calls: Sequence[str], paths: Sequence[Path] = ()
+) -> Iterator[None]:
+    process = psutil.Process(child.pid)
+    try:
+        eventually(lambda: process.status() == psutil.STATUS_STOPPED, step=0.002)
+        with injected(child.pid, log, inject, calls=calls, paths=paths):
+            child.send_signal(signal.SIGCONT)
+            yield
+    except BaseException:
+        # it would stand still for ever, and be waited for
+        child.kill()
+        raise
 
 
 def _end_tracer(tracer: subprocess.Popen[bytes]) -> None:

@@ -21,7 +21,7 @@ from memoryd.client import Client
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.wire import Exit
 from tests.fault import check
-from tests.fault.faults import fired, injected, spawn_behind, spawn_program, strace_prefix
+from tests.fault.faults import fired, injected, spawn_behind, spawn_program, spawned_traced
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
 from tests.sweeps import some
 from tests.waiting import SECONDS, eventually
@@ -260,18 +260,16 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
 def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
     """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
     log = stage.home / "strace.log"
-    stage.prepare().prefix = strace_prefix(log, f"clone3:error=EAGAIN:when={at}")
-    stage.daemon.process = stage.daemon.spawn()
-    # how many threads a start needs differs by a few: questions that come together need the rest
-    eventually(lambda: fired(log) or _fires(stage, log), seconds=40)
-    eventually(lambda: _is_ready(stage) or not stage.daemon.is_running(), seconds=40)
-    stage.write("memory/new.md", "after the fault: willow")
-    if stage.daemon.is_running():
-        stage.eventually_finds("willow")
-        assert stage.daemon.stop() == 0
-    else:
-        assert stage.daemon.reap() != 0
-    stage.daemon.prefix = ()
+    with spawned_traced(stage.prepare(), log, f"clone3:error=EAGAIN:when={at}"):
+        # how many threads a start needs differs by a few: questions that come together need the rest
+        eventually(lambda: fired(log) or _fires(stage, log), seconds=40)
+        eventually(lambda: _is_ready(stage) or not stage.daemon.is_running(), seconds=40)
+        stage.write("memory/new.md", "after the fault: willow")
+        if stage.daemon.is_running():
+            stage.eventually_finds("willow")
+            assert stage.daemon.stop() == 0
+        else:
+            assert stage.daemon.reap() != 0
     stage.daemon.start()
     stage.converges()
 

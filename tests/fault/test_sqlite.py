@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +35,7 @@ from tests.fault.faults import (
     most_calls,
     mounted,
     remount,
-    strace_prefix,
+    spawned_traced,
 )
 from tests.fault.model import document
 from tests.fault.stage import SCAN_ONLY, Stage
@@ -99,23 +100,18 @@ def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, stra
 def _count_calls(stage: Stage, call: str) -> int:
     """Return how often the busiest thread makes a call: strace counts `when` for each thread."""
     log = stage.home / "count.log"
-    stage.daemon.prefix = strace_prefix(log, calls=(call,))
-    _run_once(stage.daemon)
-    stage.daemon.prefix = ()
+    with spawned_traced(stage.daemon, log, calls=(call,)):
+        _end_when_indexed(stage.daemon)
     return most_calls(log, call)
 
 
 def _killed_at(stage: Stage, call: str, at: int) -> bool:
-    log = stage.home / f"{call}-{at}.log"
-    stage.daemon.prefix = strace_prefix(log, f"{call}:signal=KILL:when={at}")
-    code = _run_once(stage.daemon)
-    stage.daemon.prefix = ()
-    return code == -signal.SIGKILL
+    with spawned_traced(stage.daemon, stage.home / f"{call}-{at}.log", f"{call}:signal=KILL:when={at}"):
+        return _end_when_indexed(stage.daemon) == -signal.SIGKILL
 
 
-def _run_once(daemon: FaultyDaemon) -> int:
-    """Start, index everything, stop; whenever the daemon dies, that is the end. Return the exit code."""
-    daemon.process = daemon.spawn()
+def _end_when_indexed(daemon: FaultyDaemon) -> int:
+    """Let it index everything, then stop it; whenever the daemon dies, that is the end. Return the exit code."""
     while daemon.is_running():
         try:
             with Client(daemon.socket, timeout=20) as client:
@@ -224,6 +220,14 @@ def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, small_disk: Pat
     assert not reply["complete"]
     assert "index" in stage.degraded()
     assert "full" in (reply.get("reason") or "")
+    (stage.home / "mem0.json").write_text('[{"memory": "likes sorrel"}]')
+    words = ["import", "--from", "mem0", "--dry-run", str(stage.home / "mem0.json")]
+    # no longer than one call may wait
+    done = subprocess.run(
+        [sys.executable, "-m", "memoryd.cli", *words], capture_output=True, text=True, env=stage.daemon.env, timeout=60
+    )
+    assert "1 memory would be added" in done.stdout
+    assert "what stands here may not be known" in done.stderr
 
 
 @pytest.mark.root

@@ -25,6 +25,7 @@ from tests.waiting import eventually_async
 TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
 ANAS_FILE = "memory/2026-11-02-ana.md"
 SHOWN = "ana/memory/2026-11-02.md"
+pytestmark = pytest.mark.usefixtures("short_leash")
 
 
 @pytest.fixture
@@ -205,6 +206,7 @@ def nested(bare: Path, blob: str, width: int, depth: int) -> str:
     return tree
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("place", ["notes/ben", "notes/ana", "other"])
 async def test_folder_of_too_many_files_costs_its_person_alone(
     members: list[Member], tmp_path: Path, place: str
@@ -212,8 +214,8 @@ async def test_folder_of_too_many_files_costs_its_person_alone(
     ana, ben = members
     bare = bare_repository(tmp_path)
     blob = git_input(bare, b"# Many\n", "hash-object", "-w", "--stdin")
-    # a million of them
-    graft(bare, place, nested(bare, blob, 10, 5))
+    # a hundred thousand of them, in the torture a million
+    graft(bare, place, nested(bare, blob, 10, whole_or(4, 5)))
     await ben.carrier.exchange()
     health = ben.carrier.health()
     assert health.broken == ""
@@ -527,7 +529,7 @@ async def test_promoting_does_not_wait_for_an_exchange_that_hangs(
     await asyncio.wait([hanging])
 
 
-@pytest.mark.parametrize("step", range(0, 12, whole_or(4, 1)))
+@pytest.mark.parametrize("step", range(0, 12, whole_or(6, 1)))
 async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
@@ -700,7 +702,7 @@ def test_environment_of_git_holds_no_key_of_ours() -> None:
     assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]
 
 
-@pytest.mark.parametrize("nth", [*range(1, 9, whole_or(4, 1)), 99])
+@pytest.mark.parametrize("nth", [*range(1, 9, whole_or(8, 1)), 99])
 @pytest.mark.parametrize("command", ["rev-parse", "config|merge-base|ls-tree|cat-file|update-ref"])
 async def test_answer_of_a_git_that_was_killed_is_none(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, nth: int

@@ -9,6 +9,7 @@ and `actions.log`, and says where. Modelled on RocksDB's db_crashtest: blackbox 
 
 import asyncio
 import contextlib
+import os
 import random
 import shutil
 import signal
@@ -36,7 +37,7 @@ from tests.fault.faults import (
     injected,
     most_calls,
     overflow_events,
-    strace_prefix,
+    spawned_traced,
 )
 from tests.fault.searching import SearchThread
 from tests.waiting import eventually
@@ -190,12 +191,11 @@ class Torture:
         call = self._rnd.choice([name for name in CALLS if self._calls[name]])
         # how the calls fall to the threads, for each of which strace counts, differs from run to run
         inject = f"{call}:signal=KILL:when={self._rnd.randint(1, max(1, self._calls[call] // 3))}"
-        self.daemon.prefix = strace_prefix(self.folder / "strace.log", inject)
-        self.daemon.process = self.daemon.spawn()
-        self.daemon.prefix = ()
-        if _within(20.0, lambda: not self.daemon.is_running() or self.daemon.answers()) and self.daemon.is_running():
-            self.daemon.process.send_signal(signal.SIGTERM)
-        self._reap("strace_kill_start")
+        with spawned_traced(self.daemon, self.folder / "strace.log", inject):
+            ended = _within(20.0, lambda: not self.daemon.is_running() or self.daemon.answers())
+            if ended and self.daemon.is_running():
+                os.kill(self.daemon.pid, signal.SIGTERM)
+            self._reap("strace_kill_start")
 
     def rm_socket(self) -> None:
         """Remove the socket; whoever looks after the daemon restarts it."""
@@ -239,12 +239,11 @@ class Torture:
     def _learn_calls(self) -> None:
         """Count the calls of each kind in one start, sync and stop."""
         log = self.folder / "calls.log"
-        self.daemon.prefix = strace_prefix(log, calls=CALLS)
-        self.daemon.start()
-        with self.daemon.client() as client:
-            check.sync(client)
-        self.daemon.stop()
-        self.daemon.prefix = ()
+        with spawned_traced(self.daemon, log, calls=CALLS):
+            eventually(self.daemon.answers)
+            with self.daemon.client() as client:
+                check.sync(client)
+            self.daemon.stop()
         self._calls = Counter({call: most_calls(log, call) for call in CALLS})
         self._log(f"calls of the busiest thread in a start and a stop: {dict(self._calls)}")
 

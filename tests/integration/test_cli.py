@@ -447,6 +447,16 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
     assert not [line for line in printed.splitlines() if line.endswith(" ")]
 
 
+def test_status_tells_that_layers_asked_for_are_on_no_graphics_card(contract: Contract, capsys: Captured) -> None:
+    worker = {"phase": "ready", "pid": 99, "rssBytes": 12_000_000, "restarts": 0, "lastError": None}
+    embedder = {"state": "ready", "reason": None, "since": "2026-01-05T10:00:00Z", "progress": None}
+    for layers, offloads, is_told in ((12, False, True), (0, False, False), (None, False, False), (12, True, False)):
+        ready = {**embedder, "worker": {**worker, "gpuLayers": layers, "offloads": offloads}}
+        contract.replies["status"] = 200, status(agent(embedder=ready))
+        assert run(["status"]) == Exit.DONE
+        assert ("no graphics card is used" in " ".join(capsys.readouterr().out.split())) == is_told
+
+
 def test_status_shows_the_text_model_and_what_leaves_the_machine(contract: Contract, capsys: Captured) -> None:
     llm = {
         "provider": "openai",

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.agents.retained.entities import merge, split
 from memoryd.domain.documents import RelativePath
@@ -18,8 +19,9 @@ from memoryd.errors import Denied, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.files.scanner import ScanRules
 from memoryd.memory.journal import Journal, NoteChange, Undoing
 from memoryd.memory.note_files import NoteFiles
-from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.wire import CHANGES_MAX
 
 PATH = RelativePath("memory/2026-11-18.md")
 
@@ -223,9 +225,40 @@ async def test_a_run_is_taken_back_whole_or_not_at_all(journal: Journal, workspa
         await Undoing(journal).undo_run("r1")
     assert (workspace / "memory" / "b.md").read_text() == "- x\n"
     (workspace / "memory" / "a.md").write_text("- x\n")
-    undone = await Undoing(journal).undo_run("r1")
-    assert len(undone) == 2
+    undone, left = await Undoing(journal).undo_run("r1")
+    assert (len(undone), left) == (2, [])
     assert list((workspace / "memory").iterdir()) == []
+
+
+async def test_run_of_more_changes_than_a_page_has_is_taken_back_whole(
+    journal: Journal, workspace: Path, ledger: Ledger
+) -> None:
+    await added(journal, "- x")
+    [row] = await journal.changes.some(ChangeFilter())
+    paths = [RelativePath(f"memory/{number}.md") for number in range(CHANGES_MAX + 1)]
+    for path in paths:
+        (workspace / path).write_text("- x\n")
+    # what that many writes leave
+    rows = [replace(row, path=path, run="r1") for path in paths]
+    await ledger.write(lambda db: [add_change(db, str(workspace), one) for one in rows])
+    undone, _ = await Undoing(journal).undo_run("r1", is_dry_run=True)
+    assert {one.path for one, _ in undone} == set(paths)
+
+
+async def test_import_is_taken_back_but_for_what_was_edited(journal: Journal, workspace: Path) -> None:
+    for name in ("memory/a.md", "memory/b.md", "memory/c.md"):
+        await journal.change(RelativePath(name), adding("- x"), by=WrittenBy.IMPORT, why="a test", run="r1")
+    (workspace / "memory" / "a.md").write_text("- y\n")
+    (workspace / "memory" / "b.md").unlink()
+    for is_dry in (True, False):
+        undone, left = await Undoing(journal).undo_run("r1", is_dry_run=is_dry)
+        assert [row.path for row, _ in undone] == ["memory/c.md"]
+        assert [one.partition(":")[0] for one in left] == ["memory/a.md stays"]
+    assert [one.name for one in (workspace / "memory").iterdir()] == ["a.md"]
+    with pytest.raises(InvalidRequest, match="does not stand"):
+        await Undoing(journal).undo_run("r1")
+    (workspace / "memory" / "a.md").unlink()
+    assert await Undoing(journal).undo_run("r1") == ([], [])
 
 
 @pytest.mark.parametrize("text", ["before\n", "after\n", "a person's\n"])

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -48,12 +48,14 @@ class Kept:
 
 
 @asynccontextmanager
-async def kept(workspace: Path, state: Path, *, is_read_only: bool = False) -> AsyncIterator[Kept]:
+async def kept(
+    workspace: Path, state: Path, *, is_read_only: bool = False, clock: Callable[[], float] = lambda: NOW
+) -> AsyncIterator[Kept]:
     state.mkdir(exist_ok=True)
     with ThreadPoolExecutor(2) as executor:
         async with staged(workspace, state) as stage:
             ledger = Ledger(state / "ledger.sqlite", executor, is_read_only=is_read_only)
-            days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=lambda: NOW)
+            days = RecordDays(first_seen=FirstSeen(ledger, workspace), local_day=_day, clock=clock)
             withdrawn = stage.indexer.withdrawn
             book = MemoryCache(database=stage.database, days=days, withdrawn=lambda: withdrawn.paths, executor=executor)
             try:
@@ -104,6 +106,19 @@ async def test_the_book_has_every_line_with_its_place_and_day(workspace: Path, t
         assert places == [("memory/2025-11-29-trip.md", 3, date(2025, 11, 29)), (LOG, 5, date(2025, 11, 27))]
         chunks = await one.stage.database.documents.chunks(list(book.by_chunk))
         assert {row.text.split("\n")[0] for row in chunks.values()} >= {"- W @Peter: lives in Graz", "- B: met @Peter"}
+
+
+async def test_a_note_becomes_stale_while_nothing_is_written(workspace: Path, tmp_path: Path) -> None:
+    (workspace / LOG).write_text("---\nstale_after: 2026-03-02\n---\n" + WRITTEN[LOG])
+    at = [NOW]
+    async with kept(workspace, tmp_path / "state", clock=lambda: at[0]) as one:
+        before = await one.book()
+        at[0] += 24 * 3_600
+        after = await one.memories.now()
+    for book, is_over in ((before, False), (after, True)):
+        sources = [source for memory in book.memories.values() for source in memory.sources]
+        assert {source.path for source in sources if source.is_over} == ({LOG} if is_over else set())
+    assert before.by_entity == after.by_entity
 
 
 async def test_the_book_follows_what_is_saved_renamed_and_deleted(workspace: Path, tmp_path: Path) -> None:

@@ -338,6 +338,8 @@ def test_arguments_and_a_closed_input_get_in_nobodys_way(hooked: RunningDaemon) 
         )  # fmt: skip
         assert (done.returncode, done.stdout) == (0, "")
         assert "Traceback" not in done.stderr
+    command = f"{shlex.join([*HOOK, 'Nope'])} 2>/dev/full"
+    assert ran(["sh", "-c", command], env=environment(hooked), check=False, stdin=subprocess.DEVNULL).returncode == 0
 
 
 def test_time_that_is_over_while_an_error_is_told_gets_in_nobodys_way(hooked: RunningDaemon) -> None:

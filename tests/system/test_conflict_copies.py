@@ -66,6 +66,16 @@ def test_what_a_copy_alone_says_supersedes_nothing_and_stands_behind(daemon: Run
     assert lives[1]["score"] < lives[0]["score"]
 
 
+def test_disagreement_with_a_copy_is_settled_where_both_versions_are_shown(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    (pair,) = client.disagreements()["disagreements"]
+    assert (pair["doubt"], pair["newer"]["text"], pair["leads"]) == ("copy", "Ada lives in Lisbon", pair["newer"]["id"])
+    assert "memoryctl conflicts" in memoryctl(daemon, "disagreements").stdout
+    with pytest.raises(InvalidRequest, match="copy of a conflict") as caught:
+        client.settle_disagreement(pair["id"], "both")
+    assert "memoryctl conflicts" in str(caught.value.hint)
+
+
 def test_what_a_copy_alone_says_is_found_marked_and_stands_in_no_stable_block(daemon: RunningDaemon) -> None:
     client = daemon.client()
     (item, *_) = client.recall("where is the spare key of the boathouse")["results"]
@@ -86,6 +96,23 @@ def test_memory_of_a_copy_alone_is_neither_pinned_nor_weighed(daemon: RunningDae
     assert "memoryctl conflicts" in str(caught.value.hint)
 
 
+def test_what_a_copy_alone_says_is_marked_wherever_memories_are_shown(daemon: RunningDaemon) -> None:
+    client = daemon.client()
+    by_text = {one["text"]: one for one in client.memories(limit=20)["memories"]}
+    turin, key = by_text["Ada lives in Turin"], by_text[ALONE.partition(": ")[2].strip()]
+    assert (turin["flags"], by_text["Ada lives in Lisbon"]["flags"]) == (["conflict-copy"], [])
+    assert (key["pinned"], key["tier"]) == (False, "working")
+    for words in (
+        ("list", "Turin"),
+        ("search", "where", "does", "Ada", "live"),
+        ("show", turin["id"]),
+        ("why", turin["id"]),
+    ):
+        assert "conflict-copy" in memoryctl(daemon, "memories", *words).stdout, words
+    about = [one for one in memoryctl(daemon, "entities", "show", "Ada").stdout.splitlines() if "Ada lives" in one]
+    assert [("Turin" in one, "(conflict-copy)" in one) for one in about] == [(False, False), (True, True)]
+
+
 def test_reflect_writes_nothing_of_a_copy(daemon: RunningDaemon, tmp_path: Path) -> None:
     daemon.client().reflect()
     pages = [path.read_text() for path in (daemon.workspace / "bank").rglob("*.md")]
@@ -101,3 +128,20 @@ def test_page_of_a_copy_is_no_entity(daemon: RunningDaemon) -> None:
 
 def test_copy_of_what_is_private_is_private(daemon: RunningDaemon) -> None:
     assert daemon.client().search("dogwood")["results"] == []
+
+
+def test_copy_of_a_note_that_says_it_is_private_is_private_from_then_on(daemon: RunningDaemon) -> None:
+    note = daemon.workspace / "memory" / "salary.md"
+    copy = note.with_name("salary (conflicted copy 2026-11-03 080000).md")
+    for path, earned in ((note, "ninety"), (copy, "eighty")):
+        path.write_text(f"# Salary\n\nThe pangolin earns {earned}.\n")
+    daemon.client().sync()
+    assert {hit["path"] for hit in daemon.client().search("pangolin")["results"]} == {
+        f"memory/{path.name}" for path in (note, copy)
+    }
+    note.write_text(f"---\nmemory: false\n---\n{note.read_text()}")
+    daemon.client().sync()
+    assert daemon.client().search("pangolin")["results"] == []
+    copy.write_text("# Salary\n\nThe pangolin earned seventy.\n")
+    daemon.client().sync()
+    assert daemon.client().search("pangolin")["results"] == []

@@ -45,8 +45,18 @@ def test_every_output_says_that_it_is_of_a_copy(daemon: RunningDaemon) -> None:
 
 
 def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
-    (daemon.workspace / "memory" / "2026-11-04.md").write_text(MARKED)
-    assert "memory/2026-11-04.md" in memoryctl(daemon, "conflicts").stdout
+    paths = ["MEMORY.md", "memory/2026-11-04.md", "memory/gitted.md"]
+    for path in paths:
+        (daemon.workspace / path).write_text(MARKED)
+    conflicts = memoryctl(daemon, "conflicts").stdout
+    doctor = memoryctl(daemon, "doctor", "--section", "notes").stdout
+    for path in paths:
+        assert path in conflicts
+        assert f"{path} has both versions between the marks of git" in doctor
+    # no agent is told the other side as its core
+    bundle = str(daemon.client().recall("when does the ferry leave", format="bundle")["bundle"])
+    assert "# Day\n\nThe ferry leaves at nine.\n" in bundle
+    assert "<<<<" not in bundle.partition("memory/gitted.md")[0]
 
 
 def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
@@ -73,12 +83,29 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
     assert any("marks of git" in one for one in said)
 
 
+def test_doctor_names_what_icloud_or_onedrive_may_have_made(daemon: RunningDaemon) -> None:
+    same = "Keys: with Ada.\nGas: off in winter.\nRoof: 2019.\nBoat: pier 4.\n"
+    notes = {
+        "cabin.md": same,
+        "cabin 2.md": f"{same}Stove: swept.\n",
+        "cabin-old-laptop.md": same,
+        "cabin-trip.md": "Rain.",
+    }
+    for name, text in notes.items():
+        (daemon.workspace / "memory" / name).write_text(text)
+    doctor = json.loads(memoryctl(daemon, "doctor", "--section", "notes", "--json").stdout)
+    said = [one["message"] for one in doctor["checks"] if "iCloud" in one["message"]]
+    assert ["cabin 2" in said[0], "cabin-old-laptop" in said[1], len(said)] == [True, True, 2]
+    for name in notes:
+        (daemon.workspace / "memory" / name).unlink()
+
+
 @pytest.mark.parametrize(
     ("keep", "expected"),
     [
         ("original", ORIGINAL_TEXT),
         ("copy", COPY_TEXT),
-        ("both", "# Plan\n\nSow beans in May.\nSow beans in April.\nWater at night.\nMulch the beds.\n"),
+        ("both", "# Plan\n\nSow beans in April.\nSow beans in May.\nWater at night.\nMulch the beds.\n"),
     ],
 )
 def test_conflict_is_settled_and_taken_back(daemon: RunningDaemon, keep: str, expected: str) -> None:

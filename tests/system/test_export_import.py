@@ -135,6 +135,9 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
         '{"text": "\\ud800 half a letter"}',
         '{"text": "fine fellow", "days": ["2026-10-01"], "kind": "fact"}',
         '{"text": "late", "days": ["2999-01-01"]}',
+        '{"text": ""}',
+        '{"kind": "world"}',
+        '{"text": "x", "confidence": 2, "days": ["yesterday"]}',
     ]
     file.write_text("\n".join(rows))
     done = typed(daemon, "two", "import", file, code=Exit.ERROR)
@@ -144,6 +147,9 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
     assert "secret" in refused[4]
     assert "importence" in refused[6]
     assert not {12, 13} & refused.keys()
+    assert refused[14] == "text: is too short: 1 or more characters are needed"
+    assert refused[15] == "text: is missing"
+    assert refused[16] == "confidence: must be at most 1; days.0: must be a day, as 2026-01-31"
     text = (daemon.home / "two" / "memory" / "2026-10-01.md").read_text()
     assert "fine fellow" in text
     written = "".join(one.read_text() for one in (daemon.home / "two" / "memory").glob("*.md"))

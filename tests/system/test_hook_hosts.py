@@ -1,6 +1,7 @@
 """Each agent program: installed, played by its recorded exchange against the real daemon, and all as before again."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from memoryd.hooks.hosts import HOSTS
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
-from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play
+from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play, plugin_program
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -164,6 +165,33 @@ def test_group_and_sub_agent_are_told_nothing(remembering: RunningDaemon, home: 
     assert turns(remembering, "opencode", f"{session}-child") == []
 
 
+@pytest.mark.skipif(not HAS_NODE, reason="a plugin is played by node, which is not here")
+def test_plugin_tells_no_more_what_is_gone(remembering: RunningDaemon, home: Path) -> None:
+    core = remembering.workspace / "MEMORY.md"
+    text, line = core.read_text(), "The gateway runs on the Mac Studio called alder."
+    assert memoryctl(remembering, "install", "openclaw").returncode == Exit.DONE
+    row = json.dumps(exchange("openclaw", f"gone{next(SESSIONS)}")[0])
+    env = {**environment(remembering), "PATH": os.environ["PATH"]}
+    program, pipe = plugin_program("openclaw", home), subprocess.PIPE
+    with subprocess.Popen(program, env=env, stdin=pipe, stdout=pipe, text=True) as playing:
+        written, read = playing.stdin, playing.stdout
+        assert written is not None
+        assert read is not None
+
+        def is_told() -> bool:
+            print(row, file=written, flush=True)
+            return line in json.loads(read.readline())[0]
+
+        try:
+            eventually(is_told)
+            core.write_text(text.replace(line, ""))
+            remembering.client().sync()
+            assert not is_told()
+        finally:
+            core.write_text(text)
+            written.close()
+
+
 def test_start_tells_what_was_said_in_its_own_session_alone(remembering: RunningDaemon, home: Path) -> None:
     for host in ("claude-code", "codex"):
         memoryctl(remembering, "install", host)
@@ -190,6 +218,20 @@ def test_project_has_settings_of_its_own(remembering: RunningDaemon, home: Path,
     assert tree(tmp_path) == before
 
 
+def test_instructions_stay_while_another_program_reads_them(
+    remembering: RunningDaemon, home: Path, tmp_path: Path
+) -> None:
+    for host in ("cursor", "codex"):
+        done = memoryctl(remembering, "install", host, "--project", str(tmp_path), "--skill", "--mcp")
+        assert done.returncode == Exit.DONE, done.stderr
+        named = next(line for line in done.stderr.splitlines() if "out of what you commit" in line)
+        assert all(name in named for name in (HOSTS[host].project, *(HOSTS[host].mcp or ())[1:2]))
+        assert "AGENTS.md" not in named
+    for host, is_left in (("cursor", True), ("codex", False)):
+        memoryctl(remembering, "uninstall", host, "--project", str(tmp_path))
+        assert (tmp_path / "AGENTS.md").exists() == is_left
+
+
 def test_host_without_settings_of_a_project_says_so(remembering: RunningDaemon, tmp_path: Path) -> None:
     done = memoryctl(remembering, "install", "openclaw", "--project", str(tmp_path))
     assert (done.returncode, list(tmp_path.iterdir())) == (Exit.ERROR, [])
@@ -212,7 +254,7 @@ def test_file_of_somebody_else_at_the_place_of_ours_is_left_alone(remembering: R
 def test_server_that_is_there_stays(remembering: RunningDaemon, home: Path) -> None:
     mine = '{"mcpServers": {"memoryd": {"command": "memoryctl", "args": ["mcp", "--write"]}}}'
     (home / ".claude.json").write_text(mine)
-    memoryctl(remembering, "install", "claude-code", "--mcp")
+    assert "not ours stays as it is" in memoryctl(remembering, "install", "claude-code", "--mcp").stderr
     memoryctl(remembering, "uninstall", "claude-code")
     assert (home / ".claude.json").read_text() == mine
 

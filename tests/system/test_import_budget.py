@@ -55,6 +55,11 @@ def test_who_is_in_no_team_loads_none_of_it() -> None:
     assert loaded(APPLICATION) & of_team == set()
 
 
+def test_text_of_no_line_loads_no_masked_arrays() -> None:
+    analysed = "from memoryd.domain.text import lines, structure; structure.analyse(lines.tabulate(lines.padded('')))"
+    assert "numpy.ma" not in loaded(analysed)
+
+
 def test_version_is_told_before_anything_is_imported() -> None:
     assert {name for name in loaded(VERSION) if name.split(".")[0] in ("memoryd", "click", "msgspec")} == {
         "memoryd",

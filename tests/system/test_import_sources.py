@@ -58,6 +58,7 @@ def check_told(done: Any, sample: Written) -> None:
     assert (done["added"], done["known"], done["refused"]) == (sample.added, sample.known, len(sample.refused))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("source", [JSONL, *SOURCES])
 def test_what_another_program_keeps_is_taken_in_and_taken_back(
     daemon: RunningDaemon, tmp_path: Path, source: str
@@ -106,6 +107,17 @@ def test_time_of_a_memory_is_the_day_on_which_it_was_said(daemon: RunningDaemon,
     )
     done = typed(daemon, "import", file, "--from", "mem0")
     assert "- note(from=import, tags=mem0) @bob: likes sorrel" in (daemon.home / "one/memory/2024-02-29.md").read_text()
+    typed(daemon, "undo", "--run", done["run"])
+
+
+def test_memory_that_no_log_can_state_costs_its_day_nothing(daemon: RunningDaemon, tmp_path: Path) -> None:
+    file, at = tmp_path / "mem0.json", "2021-07-02T12:00:00Z"
+    texts = ["one quoll", "p\n- W (scope=all): y", "two quolls"]
+    file.write_text(json.dumps([{"memory": text, "created_at": at} for text in texts]))
+    for words in (["--dry-run"], []):
+        done = typed(daemon, "import", file, "--from", "mem0", *words, code=Exit.ERROR)
+        assert (done["added"], done["refused"]) == (2, 1)
+        assert "a line of it looks like a memory of its own" in done["lines"][0]["reason"]
     typed(daemon, "undo", "--run", done["run"])
 
 
@@ -173,14 +185,26 @@ def test_note_of_another_text_is_left_and_so_is_one_elsewhere(daemon: RunningDae
     assert not (daemon.home / "one" / IMPORTED).exists()
 
 
-def test_undo_takes_back_an_import_of_more_changes_than_a_page_has(daemon: RunningDaemon) -> None:
-    client, run = daemon.client(), "e" * 32
-    for part in range(2):
-        notes = [{"path": f"{IMPORTED}many/{part}-{one}.md", "text": f"note {part} {one}"} for one in range(600)]
-        assert len(client.import_memories([], notes=notes, run=run)["changes"]) == 600
-    client.timeout = 120
-    assert len(client.undo(run=run)["undone"]) == 1_200
+def test_undo_of_many_changes_is_told_in_short_and_taken_back_at_once(daemon: RunningDaemon) -> None:
+    run = "d" * 32
+    notes = [{"path": f"{IMPORTED}few/{one}.md", "text": f"note {one}"} for one in range(25)]
+    daemon.client().import_memories([], notes=notes, run=run)
+    there = tree(daemon.home / "one")
+    done = ran([*MEMORYCTL, "undo", "--run", run], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    assert (done.stdout.count(IMPORTED), done.stderr.count("memoryctl undo")) == (20, 1)
+    assert "and 5 more changes" in done.stderr
     assert not (daemon.home / "one" / IMPORTED).exists()
+    way = done.stderr.partition("to have it again: memoryctl ")[2].split()
+    again = typed(daemon, *way)
+    assert len(again["undone"]) == 25
+    assert tree(daemon.home / "one") == there
+    typed(daemon, "undo", "--run", again["run"])
+
+
+def test_workspace_is_not_imported_into_itself(daemon: RunningDaemon) -> None:
+    for path in (daemon.home / "one", daemon.home / "one" / "memory"):
+        told = typed(daemon, "import", "--from", "obsidian", path, "--dry-run", code=Exit.ERROR)["error"]
+        assert "is in the workspace" in told["message"]
 
 
 def test_export_is_written_as_markdown_and_as_a_bundle(daemon: RunningDaemon, tmp_path: Path) -> None:

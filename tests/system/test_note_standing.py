@@ -40,6 +40,10 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         (workspace / "memory" / f"{name}.md").write_text(text)
     (workspace / "bank").mkdir()
     (workspace / "bank" / "world.md").write_text("---\nstatus: deprecated\n---\n# World\n\n- The mast is of larch\n")
+    (workspace / "memory" / "2026-09-01.md").write_text("## Retain\n\n- W: The shed code is 8024.\n")
+    (workspace / "memory" / "2026-10-01.md").write_text(
+        "---\nstatus: deprecated\n---\n## Retain\n\n- W: The shed code is 5512.\n"
+    )
     config = workspace / "config.json5"
     agents = {"defaults": {"memorySearch": {"provider": "none"}}, "list": [{"id": "main", "workspace": str(workspace)}]}
     config.write_text(json.dumps({"agents": agents}))
@@ -98,6 +102,15 @@ def test_memory_of_a_page_that_holds_no_longer_is_told_so(daemon: RunningDaemon)
         "[deprecated] The mast is of larch"
         in daemon.client().recall("what wood is the mast of", format="bundle")["bundle"]
     )
+
+
+def test_memory_of_a_note_that_holds_no_longer_stands_behind_an_older_one(daemon: RunningDaemon) -> None:
+    items = daemon.client().recall("what is the shed code", explain=True)["results"]
+    told = [(item["content"], item.get("flags"), item.get("supersededBy", [])) for item in items[:2]]
+    assert told == [
+        ("The shed code is 8024.", None, []),
+        ("The shed code is 5512.", ["deprecated"], [items[0]["id"]]),
+    ]
 
 
 def test_mcp_tells_it(daemon: RunningDaemon) -> None:

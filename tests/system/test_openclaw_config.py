@@ -169,8 +169,13 @@ def test_keys_and_providers_of_another_openclaw_cost_themselves_alone(tmp_path: 
         "remote": {"retries": 3},
         "query": {"hybrid": {"graph": {"enabled": True}}},
         "store": {"sharding": 2},
+        "sources": ["wiki", "memory"],
     }
-    memory = {"wiki": {"enabled": True}, "qmd": {"limits": {"maxWords": 5}, "update": {"onWake": True}}}
+    memory = {
+        "backend": "honcho",
+        "wiki": {"enabled": True},
+        "qmd": {"limits": {"maxWords": 5}, "update": {"onWake": True}},
+    }
     config = tmp_path / "openclaw.json"
     defaults = {"workspace": str(workspace), "memorySearch": search}
     config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": defaults}}))
@@ -182,7 +187,7 @@ def test_keys_and_providers_of_another_openclaw_cost_themselves_alone(tmp_path: 
     lost = (*(f"{SEARCH}{key}" for key in keys), "memory.wiki", "qmd.limits.maxWords", "qmd.update.onWake")
     assert all(f"{key} has no effect: memoryd has no such key" in logged for key in lost)
     assert 'cannot ask \\"cohere\\"' in logged or 'cannot ask "cohere"' in logged
-    assert "somebody-new" in logged
+    assert all(name in logged for name in ("somebody-new", "honcho", f"{SEARCH}sources"))
 
 
 @pytest.mark.parametrize(
@@ -200,6 +205,24 @@ def test_slip_and_rule_of_what_is_hidden_stay_errors(tmp_path: Path, key: str, s
     with pytest.raises(ConfigError, match="unknown key") as caught:
         load(config)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("memory", "search"), [({"backend": "bultin"}, {}), ({"backend": 7}, {}), ({}, {"sources": ["memories"]})]
+)
+def test_value_that_is_near_one_of_ours_stays_an_error(tmp_path: Path, memory: object, search: object) -> None:
+    config = tmp_path / "openclaw.json"
+    config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": {"memorySearch": search}}}))
+    with pytest.raises(ConfigError):
+        load(config)
+
+
+def test_key_for_sessions_that_sources_leave_out_is_told(tmp_path: Path) -> None:
+    config = tmp_path / "openclaw.json"
+    search = {"sources": ["memory"]}
+    memory = {"qmd": {"sessions": {"enabled": True}}}
+    config.write_text(json5.dumps({"memory": memory, "agents": {"defaults": {"memorySearch": search}}}))
+    assert any("memory.qmd.sessions.enabled has no effect" in one for one in load(config).notices)
 
 
 def test_key_for_sessions_alone_makes_them_searchable_and_their_citations_open(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.embedding_endpoint import Endpoint
 from tests.page import HOSTILE, OpenPage, open_page
+from tests.sweeps import some
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Route
@@ -259,10 +260,10 @@ def test_progress_moves_while_notes_become_findable_by_meaning(
             watched.go("health")
             page.wait_for_function("() => document.querySelector('progress').value === 100")
             page.evaluate(note_all)
-            for n in range(200):
+            for n in range(120):
                 text = f"# Later {n}\n\nThe {n}. train went into the valley, where {n} people waited for it.\n"
                 (opened.daemon.workspace / "memory" / f"later-{n}.md").write_text(text)
-            whole = """() => Number(document.querySelector("[data-live='main.files']").textContent) >= 220
+            whole = """() => Number(document.querySelector("[data-live='main.files']").textContent) >= 140
                 && document.querySelector("progress").value === 100"""
             page.wait_for_function(whole, timeout=60_000)
             seen = page.evaluate("window.seen")
@@ -270,6 +271,7 @@ def test_progress_moves_while_notes_become_findable_by_meaning(
             assert page.locator("h2").first.inner_text().casefold() == "up to date"
 
 
+@pytest.mark.sweep
 def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
     browser: "Browser", opened: OpenPage
 ) -> None:
@@ -283,8 +285,12 @@ def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
             for path in READ:
                 watched.go(path)
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (path, scheme)
-                found = Axe().run(page).response["violations"]
-                assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (path, scheme)
+                if scheme == "light" or path in some(READ, 6):
+                    found = Axe().run(page).response["violations"]
+                    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (
+                        path,
+                        scheme,
+                    )
                 links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
                 boxes = [link.bounding_box() for link in links]
                 assert len(boxes) == 8

@@ -336,7 +336,7 @@ def test_f111_api_keeps_its_description(
     assert tried.total() >= (1 if (method, path) in WITHOUT_PARAMETERS else CASES)
     if mode is GenerationMode.POSITIVE:
         assert {status for status in tried if status < HTTPStatus.BAD_REQUEST}, tried
-    else:
+    elif path != "/v1/reload":  # its one option may be left out each time
         assert {status for status in tried if status >= HTTPStatus.BAD_REQUEST}, tried
 
 

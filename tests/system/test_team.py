@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -54,10 +57,12 @@ class Member:
         written["agents"]["list"] = [{"id": "main", "sockets": [{"path": str(home / "run" / "main.sock")}]}]
         config.write_text(json.dumps(written))
         self.daemon = RunningDaemon(home, config, self.workspace)
+        self.prefix: tuple[str, ...] = ()
         self.notes = self.daemon.state / "teams" / "acme" / "notes"
 
     def typed(self, *arguments: str, expected: Exit = Exit.DONE) -> str:
-        done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=self.daemon.env, timeout=120)
+        typed = [*self.prefix, *MEMORYCTL, *arguments]
+        done = ran(typed, capture_output=True, text=True, env=self.daemon.env, timeout=120)
         assert done.returncode == expected, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -384,6 +389,42 @@ def test_names_that_are_taken_and_repositories_that_are_none_are_refused(tmp_pat
     assert "git config --global user.email" in told
     assert carl.daemon.config.read_bytes() == before
     assert json.loads(git(pair.bare, "show", "main:team.json"))["people"].keys() == {"ana", "ben"}
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user of the machine may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="users-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may be two others")
+def test_two_users_of_a_machine_share_by_a_folder_of_their_group(open_folder: Path) -> None:
+    group, other = 64_100, 64_200
+    pair = Pair(open_folder)
+    pair.bare = open_folder / "shared" / "team.git"
+    pair.bare.parent.mkdir()
+    os.chown(pair.bare.parent, 0, group)
+    pair.bare.parent.chmod(0o2770)
+    # they may read the Python of these tests, and write what is theirs alone
+    caps = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", "--bounding-set=-all,+dac_read_search")
+    for uid, one in enumerate((pair.ana, pair.ben), 64_001):
+        for path in (one.daemon.home, *one.daemon.home.rglob("*")):
+            os.chown(path, uid, group)
+        one.prefix = ("setpriv", f"--reuid={uid}", f"--regid={group}", "--clear-groups", *caps)
+    assert "you are ana" in pair.ana.typed("team", "init", "--git", str(pair.bare), "--name", "acme", "--person", "ana")
+    joined = ("team", "join", "--git", str(pair.bare), "--person", "ben")
+    trust = f"git config --global --add safe.directory {pair.bare}"
+    assert trust in pair.ben.typed(*joined, expected=Exit.ERROR)
+    subprocess.run([*pair.ben.prefix, *trust.split()], env=pair.ben.daemon.env, check=True, timeout=60)
+    assert "ana, ben" in pair.ben.typed(*joined)
+    # nobody else reads it, there or at their homes
+    for place in (pair.bare, pair.ana.notes, pair.ana.notes.parent / "checkout"):
+        stranger = ("setpriv", f"--reuid={other}", f"--regid={other}", "--clear-groups", "ls", str(place))
+        assert subprocess.run(stranger, capture_output=True, check=False, cwd="/", timeout=60).returncode
+    assert {path.stat().st_uid for path in pair.bare.rglob("*")} == {64_001, 64_002}
 
 
 def test_exchange_goes_by_itself(pair: Pair) -> None:

@@ -1,9 +1,11 @@
 """What others of a team share, under the real daemon: recalled with who said it, never edited, gone when taken back."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,21 @@ def test_ones_own_note_is_told_before_a_copy_that_somebody_shares_later(ben: Mem
     hits = ben.daemon.client().search("what is the cat of the house called")["results"]
     assert [hit.get("person") for hit in hits if "Miso" in hit["snippet"]] == [None]
     (ben.notes / "ana" / "memory" / "2099-01-01.md").unlink()
+    ben.daemon.client().sync()
+
+
+def test_a_day_to_come_in_a_colleagues_log_is_the_day_on_which_it_came_here(ben: Member) -> None:
+    ahead = ben.share("ana", "memory/2099-01-01.md", "## Retain\n- W @Kiln: The kiln is out of order.\n")
+    came = datetime(2026, 10, 30, 12, tzinfo=UTC).timestamp()
+    os.utime(ahead, (came, came))
+    log = ben.daemon.workspace / "memory" / "2026-11-02.md"
+    log.write_text(f"{OWN}- W @Kiln: The kiln was repaired.\n")
+    assert [one["content"] for one in ben.items("tell me about the kiln")[:2]] == [
+        "The kiln was repaired.",
+        "The kiln is out of order.",
+    ]
+    ahead.unlink()
+    log.write_text(OWN)
     ben.daemon.client().sync()
 
 

@@ -262,7 +262,7 @@ def test_who_is_taken_out_sees_nothing_any_more(acme: Acme) -> None:
     eventually(lambda: [one for one in acme.ben.told("where is the castle key") if one.get("person")])
     server = ("--server", acme.server.remote(), "--team", "acme")
     assert "ben" not in acme.ana.typed("team", "members", "remove", "ben", *server)
-    assert "not in the team" in acme.ben.typed("team", "sync")
+    assert "not in the team" in acme.ben.typed("team", "sync", expected=Exit.ERROR)
     eventually(lambda: not [one for one in acme.ben.told("where is the castle key") if one.get("person")])
     refused = acme.ben.typed("team", "promote", acme.ben.id_of("Miso"), "--yes", expected=Exit.ERROR)
     assert "not in the team" in refused

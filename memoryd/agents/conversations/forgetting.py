@@ -99,7 +99,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
             else:
                 receipt["exports"] += self._exports(one)
         if holds_turns(path):
-            made = made_of((await self.book.now()).own, session_of(path))
+            made = made_of((await self.book.whole()).own, session_of(path))
             receipt["remarks"] += _render_memories(len(made), "goes")
         receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
@@ -136,7 +136,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         if not await self.follow(FOLLOW_SECONDS):
             return (f"{_LEFT}: its notes are not read yet",)
         try:
-            memories = made_of((await self.book.now()).own, session)
+            memories = made_of((await self.book.whole()).own, session)
             for memory in memories:
                 await self.forgetting.forget(memory)
         except MemorydError as exc:

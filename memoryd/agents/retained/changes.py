@@ -51,7 +51,7 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import copied
 from memoryd.memory.forgetting.tombstones import TombstoneStore
-from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks
+from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks, undoing_run
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.touches import NO_FILE
 from memoryd.memory.usage import UsageCache
@@ -125,8 +125,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             # before its lines stand again: else they are taken out as what came back
             for memory in copied([row]).memories.values():
                 await self.tombstones.release(memory.id, memory.line.text)
+        left: list[str] = []
         if number is None:
-            undone = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
+            undone, left = await undoing.undo_run(run or "", is_dry_run=is_dry_run)
         elif row is not None and row.path == NO_FILE:
             undone = [(row, await self._restore_tiers(row, is_dry_run=is_dry_run))]
         else:
@@ -138,7 +139,8 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             # who asks next finds what was brought back
             await is_searchable(self.index)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
-        return UndoReply(undone=replies, dryRun=is_dry_run)
+        run = "" if is_dry_run else undoing_run([row for row, _ in undone])
+        return UndoReply(undone=replies, left=left, run=run or None, dryRun=is_dry_run)
 
     async def replace_lines(self, citation: str, old: str, new: str) -> LinesReplacedReply:
         """Put lines in the place of those cited, where they say `old` still; raises what `Journal.change` does.

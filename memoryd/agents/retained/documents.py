@@ -251,6 +251,7 @@ def _reply(one: MemoryDocument) -> MemoryDocumentReply:
         sources=[str(source.citation) for source in memory.sources],
         relevance=round(terms.relevance, DIGITS),
         superseded_by=list(one.superseded_by),
+        flags=[flag.value for flag in memory.sources[0].flags],
         score=None if one.score is None else round(one.score, DIGITS),
     )
 

@@ -187,6 +187,7 @@ def _memory(memory: Memory) -> EntityMemoryReply:
         content=memory.line.text,
         day=newest.day.isoformat(),
         source=str(newest.citation),
+        flags=[flag.value for flag in newest.flags],
     )
 
 

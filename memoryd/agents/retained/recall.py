@@ -38,6 +38,7 @@ from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.sanitizing import KeepVersion, settled_marks
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache
@@ -227,8 +228,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         opinions, stated = await self._evidence(found, query)
         team = "" if self.agent.team is None else self.agent.team.name or ""
         cites = self._has_citations(admitted)
-        found = replace(found, opinions=opinions, stated=stated, team=team, has_citations=cites)
-        found = _joined(found, before)
+        found = _joined(replace(found, opinions=opinions, stated=stated, team=team, has_citations=cites), before)
         if wanted is not None:
             found = replace(found, bundle=await self._bundle(found, admitted, wanted))
         if options.touches:
@@ -295,9 +295,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     def _text(self, name: str) -> str:
         seen = self.files.look(RelativePath(name), None, self.files.moment())
-        if seen.presence is not Presence.OTHER:
-            return ""
-        return seen.data[: len(seen.data) - len(PADDING)][:_DOCUMENT_BYTES].decode("utf-8", "replace")
+        data = seen.data.removesuffix(PADDING) if seen.presence is Presence.OTHER else b""
+        # what the other side says between git's marks holds for nobody yet
+        return settled_marks(data[:_DOCUMENT_BYTES].decode("utf-8", "replace"), KeepVersion.ORIGINAL)
 
     async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:

@@ -30,8 +30,9 @@ from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
-from memoryd.domain.memories.versions import Disagreement, newness
+from memoryd.domain.memories.versions import Disagreement, Doubt, newness
 from memoryd.errors import Denied, InvalidRequest, NotFound
+from memoryd.memory.retaining import SETTLE_HINT
 from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
 from memoryd.replies.memories import RetainReply
 
@@ -161,6 +162,10 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         async with self.edits.editing.journal.one_at_a_time:
             book, pairs = await self._disagreements(admitted)
             pair = _find_pair(name, pairs)
+            if pair.doubt is Doubt.COPY:
+                raise InvalidRequest(
+                    f"{_memory(book.memories[pair.older])['source']} is a copy of a conflict", hint=SETTLE_HINT
+                )
             try:
                 settlement = settlement_of(pair, keep, book.own.memories)
             except ValueError as exc:

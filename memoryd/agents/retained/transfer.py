@@ -17,7 +17,7 @@ from memoryd.domain.documents import IMPORTED, RelativePath
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
-from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken
+from memoryd.domain.memories.edits import Stater, admitted_scope, not_taken, without_place
 from memoryd.domain.memories.kinds import TEAM, MemoryId, Visibility, WrittenBy
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.redaction import secrets_in
@@ -94,6 +94,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
             else:
                 reply = judged
             replies.append(reply)
+        await asyncio.to_thread(self._refuse_unfit, pending)
         with self.retaining.retaining.journal.telling_once():
             changes = [] if options.is_dry_run else await self._write(pending, options.run)
         return ImportReply(memories=replies, notes=[], changes=changes)
@@ -155,6 +156,17 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         if secrets_in(line.text) and not takes_secrets:
             return _refusal(line.id, _SECRET)
         return line
+
+    def _refuse_unfit(self, pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]]) -> None:
+        """Take out what no log could state; else it would cost the others of its day their place."""
+        for day in list(pending):
+            unfit = without_place([line for _, line in pending[day]], self.retaining.retaining.log(day))
+            for reply, line in pending[day]:
+                if line.id in unfit:
+                    reply.update(_refusal(line.id, unfit[line.id]))
+            pending[day] = [(reply, line) for reply, line in pending[day] if line.id not in unfit]
+            if not pending[day]:
+                del pending[day]
 
     async def _write(
         self, pending: Mapping[date, Sequence[tuple[TakenMemoryReply, RetainedLine]]], run: str

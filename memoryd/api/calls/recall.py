@@ -36,7 +36,6 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
-from memoryd.domain.text.sanitizing import path_flags
 from memoryd.memory.opinions import OpinionEvidence, OpinionWithEvidence
 from memoryd.memory.recall.query import (
     CheckedSource,
@@ -190,7 +189,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "scope": f"{TEAM}:{found.team}" if line.attributes.scope == TEAM else line.attributes.scope or None,
             "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
-            "flags": [*path_flags(lead.source.path), *item.standing] or None,
+            "flags": list(lead.source.flags) or None,
             "confidence": _confidence(item, opinion),
             "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))
             if is_belief(item.memory.kind)

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from memoryd.api.access import Asking, Memories
@@ -91,6 +92,9 @@ class RetainRequest(Request):
     """The memory whose place it takes: its id, a citation, or words that it says; null: none."""
     in_place: bool = False
     """With `replaces`: whether the lines of that memory say it where they stand, instead of a new one."""
+    by_agent: bool = False
+    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
+    that agent at most."""
     session_key: Annotated[str, Field(max_length=512)] | None = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
@@ -113,10 +117,13 @@ async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> 
     if request.replaces is None:
         if request.in_place:
             raise InvalidRequest("inPlace: it is not said in the place of what", hint="give `replaces`")
-        return await retained.retaining.retain(said, admitted, each=request.each)
+        stater = replace(admitted, is_owner=admitted.is_owner and not request.by_agent)
+        return await retained.retaining.retain(said, stater, each=request.each)
     if request.each:
         raise InvalidRequest("replaces: one memory takes the place of one", hint="leave `each` out")
-    reply, _ = await retained.replacing.replace(request.replaces, said, admitted, is_in_place=request.in_place)
+    reply, _ = await retained.replacing.replace(
+        request.replaces, said, admitted, is_in_place=request.in_place, by_agent=request.by_agent
+    )
     return reply
 
 

@@ -46,7 +46,7 @@ async def revoke(request: TeamMemoryRequest, admitted: AdmittedByBody, memories:
 
 
 async def exchange(request: TeamSyncRequest, admitted: AdmittedByBody, memories: Memories) -> TeamReply:
-    """Bring in what others shared, and send what waits; what fails is told in the reply."""
+    """Bring in what others shared, and send what waits; the reply tells whether the other side was reached."""
     return await memories.team(admitted).sync()
 
 

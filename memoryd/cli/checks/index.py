@@ -8,7 +8,7 @@ import os
 import random
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,9 @@ from memoryd.domain.documents import (
     OutsideCount,
     RelativePath,
     is_conflict_copy,
+    is_outside,
     original_of,
+    possible_original_of,
     printable_name,
 )
 from memoryd.domain.memories.edits import strays_in
@@ -362,14 +364,31 @@ def conflicts(examination: Examination) -> Iterator[Finding]:
     for agent in examination.agents:
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
-        copies = sorted({path for path in (*scan(roots, rules).files, *names) if is_conflict_copy(path)})
-        marked = [path for path, data in _documents(agent, examination.config) if any(marked_conflicts(data))]
+        paths = {*scan(roots, rules).files, *names}
+        copies = sorted(filter(is_conflict_copy, paths))
+        pairs = {path: original for path in sorted(paths) if (original := possible_original_of(path, paths))}
+        marked, lines = [], dict[str, frozenset[bytes]]()
+        for path, data in _documents(agent, examination.config, lambda path: not is_outside(path)):
+            if any(marked_conflicts(data)):
+                marked.append(path)
+            if path in pairs or path in pairs.values():
+                lines[path] = frozenset(filter(None, map(bytes.strip, data.split(b"\n"))))
         found = [f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies]
         found += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]
+        found += [
+            f"{printable_name(path)} says much the same as {printable_name(original)}: if iCloud or OneDrive made it "
+            "of a conflict, put what it adds into that and delete it"
+            for path, original in pairs.items()
+            if _are_much_the_same(lines.get(path, frozenset()), lines.get(original, frozenset()))
+        ]
         findings = [Finding("look", one, "memoryctl conflicts") for one in found[:MOST_NOTES]]
         if len(found) > MOST_NOTES:
             findings.append(Finding("look", f"{len(found) - MOST_NOTES:,} more conflicts like these"))
         yield from with_part(f"notes of {agent.id}", *findings or [Finding("ok", "no note has two versions")])
+
+
+def _are_much_the_same(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
+    return len(one & other) > len(one ^ other)
 
 
 def _below(workspace: Path) -> Iterator[str]:
@@ -405,7 +424,7 @@ def _of_memories(agent: Agent, config: Config) -> Iterator[Finding]:
     if not agent.workspace.is_dir():
         return
     stated, missed = 0, []
-    for path, data in _documents(agent, config):
+    for path, data in _documents(agent, config, is_of_memories):
         sections = memory_sections(data, path)
         stated += len(sections.lines)
         missed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
@@ -419,10 +438,12 @@ def _of_memories(agent: Agent, config: Config) -> Iterator[Finding]:
         yield Finding("look", f"{len(missed) - MOST_NOTES:,} more lines like these")
 
 
-def _documents(agent: Agent, config: Config) -> Iterator[tuple[RelativePath, bytes]]:
-    """Yield the documents that may hold memories; one that says of itself that it is private is left out."""
+def _documents(
+    agent: Agent, config: Config, is_wanted: Callable[[RelativePath], bool]
+) -> Iterator[tuple[RelativePath, bytes]]:
+    """Yield the documents of these paths; one that says of itself that it is private is left out."""
     roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
-    for path in sorted(filter(is_of_memories, scan(roots, rules).files)):
+    for path in sorted(filter(is_wanted, scan(roots, rules).files)):
         try:
             content = read_snapshot(
                 Path(rules.workspace), path, max_bytes=rules.max_file_bytes, follow_symlinks=rules.follow_symlinks

@@ -6,7 +6,7 @@ https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,14 +16,19 @@ from msgspec.structs import replace
 
 from memoryd.cli.importing.json_files import Object, first_of, json_entries, list_of, named, object_of
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
-from memoryd.cli.importing.members import UnreadableExportError, opened_members
+from memoryd.cli.importing.members import ExportedFile, UnreadableExportError, opened_members
+from memoryd.domain.documents import original_of
 from memoryd.domain.expressions import expression
+from memoryd.domain.patterns import Patterns
+from memoryd.domain.text.privacy import why_private
 from memoryd.errors import InvalidRequest
 
 _LISTED: Final = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
 """How ChatGPT shows a memory to its model."""
 _OF_PROJECTS: Final = expression(r"(?:^|/)projects(?:/[^/]*|[^/]*)\.json$")
 _NO_NAME: Final = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
+
+_IGNORE_FILE: Final = ".memoryignore"
 
 
 class ImportSource(Struct, frozen=True):
@@ -68,7 +73,8 @@ def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
         return ImportLine(0, trouble=f"another memory has its id, {key[:40]}", where=where)
     user = one.get("user_id")
     is_name = isinstance(user, str) and user.replace(" ", "").isalpha() and user not in ("user", "default")
-    when = first_of(one, "created_at", "updated_at")
+    # an update writes the text anew
+    when = first_of(one, "updated_at", "created_at")
     return memory_line(where, text, when, source="mem0", about=user if is_name else None)
 
 
@@ -165,6 +171,8 @@ def _page(where: str, path: str, title: str, text: object, when: object) -> Impo
     """Return a page that an export holds as text, under a front matter that says whence it is."""
     if not isinstance(text, str) or not text.strip():
         return ImportLine(0, trouble="it says nothing", where=where)
+    if reason := why_private(text):
+        return ImportLine(0, trouble=reason, where=where)
     at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
     source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
     head = f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"
@@ -179,6 +187,7 @@ def safe_name(name: str) -> str:
 def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[ImportLine]:
     """Yield the Markdown of a folder; `only` says below which names, where others are no memory."""
     with opened_members(path) as members:
+        is_ignored = _ignore_rule(members)
         for member in members:
             parts = member.name.replace("\\", "/").split("/")
             if not parts[-1].lower().endswith(".md") or any(part.startswith(".") and part != ".." for part in parts):
@@ -187,11 +196,39 @@ def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[I
                 continue
             if ".." in parts or "" in parts:
                 yield ImportLine(0, trouble="its path leads out of the folder", where=member.name)
-                continue
-            try:
-                yield note_line(member.name, "/".join(parts), member.read(LINE_BYTES_MAX), source=source)
-            except UnreadableExportError as exc:
-                yield ImportLine(0, trouble=str(exc), where=member.name)
+            elif is_ignored("/".join(parts)):
+                yield ImportLine(0, trouble=f"{_IGNORE_FILE} there keeps it private", where=member.name)
+            else:
+                try:
+                    yield note_line(member.name, "/".join(parts), member.read(LINE_BYTES_MAX), source=source)
+                except UnreadableExportError as exc:
+                    yield ImportLine(0, trouble=str(exc), where=member.name)
+
+
+def _ignore_rule(members: Sequence[ExportedFile]) -> Callable[[str], bool]:
+    """Return what the files say that keep notes private where they are, each below its folder; raises InvalidRequest.
+
+    Where one cannot be read nobody knows what is private, so that nothing is taken.
+    """
+    rules: list[tuple[str, Patterns]] = []
+    for member in members:
+        folder, _, name = member.name.replace("\\", "/").rpartition("/")
+        if name != _IGNORE_FILE:
+            continue
+        trouble = ""
+        try:
+            patterns = Patterns(member.read(LINE_BYTES_MAX).decode("utf-8-sig").splitlines())
+            trouble = next((f"line {one.line} ({one.pattern}): {one.reason}" for one in patterns.refused), "")
+        except (UnreadableExportError, UnicodeDecodeError) as exc:
+            trouble = f"it cannot be read: {exc}"
+        if trouble:
+            raise InvalidRequest(f"{member.name}: {trouble}", hint="mend it there; nothing is taken")
+        rules.append((f"{folder}/" if folder else "", patterns))
+    return lambda path: any(
+        path.startswith(folder) and patterns.hides(one.removeprefix(folder))
+        for folder, patterns in rules
+        for one in (path, original_of(path))
+    )
 
 
 _LINKS: Final = "pictures and other files; links stay as they are written"

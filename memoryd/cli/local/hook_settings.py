@@ -23,11 +23,11 @@ from memoryd.domain.settings_text import cut, parsed, put, with_block, without_b
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
-from memoryd.hooks.hosts import Host
+from memoryd.hooks.hosts import HOSTS, Host
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 _BACKUP: Final = ".before-memoryd"
-_OURS: Final = expression(r"-m memoryd\.hooks\b|\bmemoryctl['\"]? hooks run\b")
+_OURS: Final = expression(r" -P (?:-c .*)?-m memoryd\.hooks \w|\bmemoryctl['\"]? hooks run\b")
 _PLUGIN_COMMAND: Final = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 _MARK: Final = "memoryctl hooks"
 """Stands in each file that is ours as a whole."""
@@ -84,16 +84,7 @@ def installed(host: Host, project: Path | None, commands: Mapping[str, str], par
     texts = _Texts(places(host, project), parts)
     for part, file, text in texts:
         with _Refusal(file):
-            if part == "hooks" and host.layout == "plugin":
-                texts.set_own(file, _plugin(host, commands)[file.path.name])
-            elif part == "hooks":
-                texts.set(file, with_hooks(text, host, commands))
-            elif part == "server":
-                texts.set(file, _with_server(text, host, file.path))
-            elif part == "skill":
-                texts.set_own(file, skill_text())
-            else:
-                texts.set(file, with_block(text, skill_block()))
+            texts.set(file, _with(text, part, host, file.path, commands))
     ours = {change.before.path for change in removed(host, project, parts)}
     return [SettingsChange(one.before, one.text, one.before.path not in ours) for one in texts.changes()]
 
@@ -101,10 +92,22 @@ def installed(host: Host, project: Path | None, commands: Mapping[str, str], par
 def removed(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
     """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
     texts = _Texts(places(host, project), parts)
+    found: dict[Path, list[Part]] = {}
     for part, file, text in texts:
+        if part == "instructions" and project is not None and _is_shared(host, project):
+            continue
         with _Refusal(file):
-            texts.set(file, _without(text, part, host, file.path))
-    return [SettingsChange(one.before, _before(one, host)) for one in texts.changes()]
+            rest = _without(text, part, host, file.path)
+            if rest != text:
+                found.setdefault(file.path, []).append(part)
+            texts.set(file, rest)
+    return [SettingsChange(one.before, _before(one, host, found[one.before.path])) for one in texts.changes()]
+
+
+def _is_shared(host: Host, project: Path) -> bool:
+    """Tell whether another program that runs our hooks in a project reads the same instructions."""
+    others = [one for one in HOSTS.values() if one.project and one.instructions == host.instructions and one != host]
+    return any(commands_in(one, project)[1] for one in others)
 
 
 def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]:
@@ -130,6 +133,15 @@ def parts_in(host: Host, project: Path | None) -> dict[Part, str]:
             if part != "hooks" and _without(file.text, part, host, file.path) != file.text:
                 found[part] = str(file.path)
     return found
+
+
+def others_server(host: Host, project: Path | None) -> str:
+    """Return the file that declares an MCP server of our name that is not ours, empty if none does."""
+    if host.mcp is None or not (paths := places(host, project).get("server")):
+        return ""
+    file = read_settings(paths[0])
+    is_there = _SERVER in _servers(file.text, file.path, host.mcp[2])
+    return str(file.path) if is_there and "server" not in parts_in(host, project) else ""
 
 
 def write(change: SettingsChange, *, is_removal: bool = False) -> None:
@@ -209,11 +221,6 @@ class _Texts:
 
     def set(self, file: SettingsFile, text: str) -> None:
         self._texts[file.path] = text
-
-    def set_own(self, file: SettingsFile, text: str) -> None:
-        if file.text and _MARK not in file.text:
-            raise ValueError("somebody else wrote it")
-        self.set(file, text)
 
     def changes(self) -> list[SettingsChange]:
         return [
@@ -321,6 +328,17 @@ def _toml_block(key: str, program: str, arguments: list[str]) -> str:
     return "\n".join((f"# memoryd: begin; {_MARK} install wrote this", *lines, "# memoryd: end\n"))
 
 
+def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, str]) -> str:
+    """Return a text with a part of ours, the same where it is there; raises ValueError where that cannot be."""
+    if part == "skill" or (part == "hooks" and host.layout == "plugin"):
+        if text and _MARK not in text:
+            raise ValueError("somebody else wrote it")
+        return skill_text() if part == "skill" else _plugin(host, commands)[path.name]
+    if part == "instructions":
+        return with_block(text, skill_block())
+    return with_hooks(text, host, commands) if part == "hooks" else _with_server(text, host, path)
+
+
 def _without(text: str, part: Part, host: Host, path: Path) -> str:
     """Return a text without a part of ours."""
     if part == "skill" or (part == "hooks" and host.layout == "plugin"):
@@ -338,24 +356,19 @@ def _without(text: str, part: Part, host: Host, path: Path) -> str:
     return cut(text, (key, _SERVER), has_comments=True) if is_ours else text
 
 
-def _before(change: SettingsChange, host: Host) -> str | None:
-    """Return the text for a file that lost all of ours: the one from before, unless others have changed it since."""
+def _before(change: SettingsChange, host: Host, parts: list[Part]) -> str | None:
+    """Return the text for a file that lost these parts: the one from before, unless others have changed it since.
+
+    They have not where the one from before is the same, but for blanks, when it got these parts and lost them.
+    """
     text, backup = change.text or "", read_settings(change.before.backup)
-    if backup.stat is not None:
-        return backup.text if _same(text, backup.text) else text
-    is_empty = not text.strip() or _same(text, "{}") or _same(text, json.dumps(host.made_with))
-    return None if is_empty else text
-
-
-def _same(text: str, other: str) -> bool:
+    own = dict.fromkeys(host.events, "python3 -P -m memoryd.hooks event")
+    kept = backup.text
     try:
-        return bool(_filled(parsed(text, has_comments=True)) == _filled(parsed(other, has_comments=True)))
+        for part in parts:
+            kept = _without(_with(kept, part, host, change.before.path, own), part, host, change.before.path)
     except ValueError:
-        return text.strip("\n") == other.strip("\n")
-
-
-def _filled(value: Any) -> Any:
-    """Return a value without its empty lists and objects: ours may have stood in one, and took it along."""
-    if not isinstance(value, dict):
-        return value
-    return {key: inner for key, one in value.items() if (inner := _filled(one)) not in ({}, [])}
+        return text
+    if kept.split() != text.split():
+        return text
+    return backup.text if backup.stat is not None else None

@@ -79,7 +79,7 @@ def install(
     invocation: Invocation, program: str, is_users: bool, project: Path | None, skill: bool, mcp: bool, dry_run: bool
 ) -> Exit:
     """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
-    from memoryd.cli.local.hook_settings import installed, places
+    from memoryd.cli.local.hook_settings import installed, others_server, places
 
     host = _host(program, is_users, project)
     wanted: set[Part] = {"hooks"}
@@ -89,8 +89,13 @@ def install(
         wanted.add("server")
     notes = [] if wanted <= places(host, project).keys() else ["there is no file for an MCP server"]
     changes = installed(host, project, _commands(invocation, host), wanted)
-    if project and changes and host is not DEFAULT:
-        notes.append(f"keep {host.project} out of what you commit: it names a program of this machine")
+    # what Claude Code keeps for one person it leaves out itself
+    own = [str(one.before.path) for one in changes if sys.executable in (one.text or "")]
+    own = [name for name in own if not (host is DEFAULT and name.endswith(host.project))]
+    if project and own:
+        notes.append(f"keep out of what you commit, for it names a program of this machine: {', '.join(own)}")
+    if mcp and (others := others_server(host, project)):
+        notes.append(f"an MCP server of this name that is not ours stays as it is: {others}")
     path = places(host, project)["hooks"][0]
     return _change(invocation, path, changes, [*notes, *host.then], is_dry_run=dry_run, is_removal=False)
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Final, TypeVar, Unpack
 
 import click
@@ -38,6 +39,8 @@ from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12
 SHOWN_LINES = 3
+SHOWN_CHANGES = 20
+"""Of those that are taken back at once."""
 """Of each change, those that came and those that went."""
 
 
@@ -124,16 +127,26 @@ class _ChangeNumber(click.IntRange):
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
     """Take back a change where its lines still stand; that is a change too, and can be taken back.
 
-    `memoryctl changes` lists the numbers.
+    `memoryctl changes` lists the numbers. Of an import that was edited since, the rest is taken back; exit code 1 then.
     """
     if (change is None) == (run is None):
         raise click.UsageError("give the number of a change, or --run")
     # an import is many changes
     invocation.memory.timeout = 150
     reply = invocation.memory.undo(change, run=run, dry_run=dry_run)
-    lines = (line for one in reply["undone"] for line in change_lines(one["change"], most=sys.maxsize, taken_back=True))
-    again = [f"to have it again: memoryctl undo {one['undoneBy']}" for one in reply["undone"] if one["undoneBy"]]
-    return invocation.show(reply, lines, [*again, *["nothing was written: it would be taken back"] * dry_run])
+    undone, again = reply["undone"], list[str]()
+    shown = (change_lines(one["change"], most=sys.maxsize, taken_back=True) for one in undone[:SHOWN_CHANGES])
+    if len(undone) > SHOWN_CHANGES:
+        again.append(f"and {len(undone) - SHOWN_CHANGES:,} more changes")
+    if reply["run"] is not None:
+        again.append(f"to have it again: memoryctl undo --run {reply['run']}")
+    else:
+        again += [f"to have it again: memoryctl undo {one['undoneBy']}" for one in undone if one["undoneBy"]]
+    if not undone:
+        again = ["nothing of it stands any more"]
+    notes = [*again, *reply["left"], *["nothing was written: it would be taken back"] * dry_run]
+    code = Exit.ERROR if reply["left"] else Exit.DONE
+    return invocation.show(reply, chain.from_iterable(shown), notes, code=code)
 
 
 Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)

@@ -19,7 +19,7 @@ from memoryd.cli.bars import memory_count
 from memoryd.cli.invocation import Invocation, argument, found, verb
 from memoryd.cli.terminal import count
 from memoryd.domain.memories.kinds import ShortId, kind_named
-from memoryd.domain.memories.line import Attributes, RetainedLine, render
+from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine, render
 from memoryd.replies.memories import TransferredMemoryReply
 from memoryd.wire import Exit
 
@@ -53,9 +53,14 @@ def _bullet(one: TransferredMemoryReply) -> str:
         importance=one["importance"],
         at=one["at"] or "",
         scope=one["scope"] or "",
+        supports=tuple(map(ShortId, one["supports"])),
+        contradicts=tuple(map(ShortId, one["contradicts"])),
+        supersedes=tuple(map(ShortId, one["supersedes"])),
+        provenance=Provenance(one["saidBy"]) if one["saidBy"] else None,
         tags=tuple(one["tags"]),
         is_pinned=one["pinned"],
         superseded=tuple(map(ShortId, one["superseded"])),
+        beside=tuple(map(ShortId, one["beside"])),
     )
     return render(RetainedLine(kind, one["text"], tuple(one["entities"]), attributes)) if kind else f"- {one['text']}"
 

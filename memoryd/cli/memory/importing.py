@@ -17,6 +17,7 @@ from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_cha
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
 from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
+from memoryd.cli.waiting import wait_for
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
 from memoryd.wire import ErrorCode, Exit
@@ -49,6 +50,8 @@ def import_command(invocation: Invocation, path: str, source: str, dry_run: bool
     A line of JSON is an object with "text", and where it has them kind, entities, importance, confidence, pinned,
     scope, at, saidBy, tags and days.
     """
+    if source != JSONL:
+        _check_is_foreign(invocation, Path(path))
     work = _Import(invocation, is_dry=dry_run, with_secrets=with_secrets)
     # a batch is many memories
     invocation.memory.timeout = 150
@@ -56,7 +59,8 @@ def import_command(invocation: Invocation, path: str, source: str, dry_run: bool
         if not dry_run and not is_pipe:
             _tell_beforehand(read())
         # a memory that is here already is known by its words
-        invocation.memory.sync("indexed")
+        if reason := wait_for(invocation, "indexed", invocation.memory.timeout).get("reason"):
+            note(f"what stands here may not be known: {reason}")
         with work.say_how_to_undo(), memory_count("importing") as report:
             for batch in batches(read()):
                 work.take(batch)
@@ -64,6 +68,15 @@ def import_command(invocation: Invocation, path: str, source: str, dry_run: bool
     left = [f"left there: {SOURCES[source].leaves}"] if source in SOURCES else []
     invocation.show(work.reply(), work.lines(), [*work.notes(), *left])
     return Exit.ERROR if work.counted["refused"] else Exit.DONE
+
+
+def _check_is_foreign(invocation: Invocation, path: Path) -> None:
+    """Raise InvalidRequest for notes of the workspace itself, which would stand there twice."""
+    workspace = Path(invocation.chosen_agents(invocation.memory.status())[0]["workspace"]).resolve()
+    if path.is_dir() and path.resolve().is_relative_to(workspace):
+        raise InvalidRequest(
+            f"{path} is in the workspace: its notes are indexed where they stand", hint="nothing is to be imported"
+        )
 
 
 def _tell_beforehand(lines: Iterator[ImportLine]) -> None:
@@ -161,7 +174,8 @@ class _Import:
             if exc.code is not ErrorCode.INVALID_REQUEST and exc.code is not ErrorCode.TOO_LARGE:
                 raise
             if len(sound) == 1:
-                self._add(sound[0], "refused", str(exc))
+                # its place in the request is none in the file
+                self._add(sound[0], "refused", str(exc).replace("memories.0.", "").replace("notes.0.", ""))
                 return
             middle = len(sound) // 2
             self.take(sound[:middle])

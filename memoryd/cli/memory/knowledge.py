@@ -140,7 +140,8 @@ def show_entity(reply: EntityShowReply) -> Iterator[str]:
     if reply["memories"]:
         yield "  memories:"
     for one in reply["memories"]:
-        place = f"{one['id'][:SHORT_ID]}  {harmless_line(one['source'])}"
+        flags = f"  ({', '.join(one['flags'])})" if one["flags"] else ""
+        place = f"{one['id'][:SHORT_ID]}  {harmless_line(one['source'])}{flags}"
         yield f"    {one['day']}  {one['kind']}: {harmless_line(one['content'])}  {place}"
 
 

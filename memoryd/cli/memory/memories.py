@@ -127,6 +127,7 @@ def show(reply: MemoryReply) -> Iterator[str]:
         "relevance": f"{one['relevance']:.2f}",
         "used": _use(one),
         "written": one["created_day"],
+        "flags": ", ".join(one["flags"]),
         "newer": ", ".join(key[:SHORT_ID] for key in one["superseded_by"]),
         "lines": ", ".join(map(harmless_line, one["sources"])),
     }
@@ -257,7 +258,7 @@ def _edited(
 def memory_line(one: MemoryDocumentReply) -> str:
     """Return a memory on one line."""
     summary = " · ".join(
-        [one["tier"], one["kind"], harmless_line(one["scope"]), *(["pinned"] if one["pinned"] else [])]
+        [one["tier"], one["kind"], harmless_line(one["scope"]), *["pinned"] * one["pinned"], *one["flags"]]
     )
     text = harmless_line(" ".join(one["text"].split()))
     sentence = about(one["entities"], text)

@@ -134,6 +134,7 @@ def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit
 _WHY = {
     "authority": "the later one is not its owner's word",
     "people": "somebody else of the team said the other",
+    "copy": "the older one stands in a copy of a conflict alone: memoryctl conflicts",
     "unsure": "both may hold",
     "stated": "one says that it contradicts the other",
 }

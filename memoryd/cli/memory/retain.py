@@ -47,17 +47,22 @@ def statement_options(command: AnyCommand) -> AnyCommand:
     return command
 
 
+_by_agent = flag("--by-agent", "by_agent", help="A model says it, and not you: it may no more than by `memoryctl mcp`.")
+
+
 @click.command("retain", cls=BulletCommand)
 @bullet_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
+@_by_agent
 @flag("--team", "is_shared", help="Also share it with your team, as `team promote --yes` does.")
 @verb
 def retain_command(
     invocation: Invocation,
     text: str,
     replaces: str | None,
+    by_agent: bool,
     is_shared: bool,
     **statement: Unpack[StatementOptions],
 ) -> Exit:
@@ -66,7 +71,7 @@ def retain_command(
     From standard input every bullet is a memory of its own, and all are written at once.
     """
     each = text == "-" and replaces is None
-    reply = invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, **statement)
+    reply = invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, by_agent=by_agent, **statement)
     if is_shared:
         # what must not be shared is refused by now, and is retained all the same
         shared = [invocation.memory.promote_memory(one["id"]) for one in reply["memories"]]
@@ -83,6 +88,7 @@ def retain_command(
 )
 @text_argument("text", help="What holds now, plain text or a bullet; - reads standard input.")
 @flag("--in-place", help="Edit the line where it stands, without a new one.")
+@_by_agent
 @asks(Client.retain)
 def replace_command(reply: RetainReply) -> Iterator[str]:
     """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.

@@ -301,7 +301,10 @@ def _embedding(agent: AgentStatus, reasons: Mapping[str, str]) -> StatusRow:
     share = f"{agent['embedded']:,} of {count(passages, 'passage')} ({percent(agent['embedded'], passages)})"
     if agent["pendingEmbeddings"]:
         return row(Level.BUSY, "meaning", share + _time_left(agent.get("embeddingSecondsLeft")), agent["model"])
-    return row(Level.OK, "meaning", share, agent["model"])
+    worker = embedder.get("worker")
+    is_slower = worker and worker["gpuLayers"] and worker["offloads"] is False
+    lost = "no graphics card is used: llama-cpp-python is built without" if is_slower else ""
+    return row(Level.OK, "meaning", share, agent["model"], lost)
 
 
 def _time_left(seconds: float | None) -> str:

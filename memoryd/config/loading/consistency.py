@@ -207,6 +207,9 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
                 f"{where}: memory.qmd.sessions.enabled is for qmd, and a provider elsewhere would get them; if it may, "
                 'set experimental.sessionMemory: true, and "sessions" in memorySearch.sources'
             )
+        is_meant = agent.memory.qmd.sessions.enabled and agent.memory.backend != "qmd"
+        if is_meant and not is_asked and "sources" in search.model_fields_set:
+            yield f'{where}: memory.qmd.sessions.enabled has no effect without "sessions" in memorySearch.sources'
         if agent.memory.qa.from_transcripts and not agent.takes_turns:
             yield (
                 f"agent {agent.id}: memory.qa.fromTranscripts has no effect "

@@ -34,6 +34,8 @@ PROVIDER_ENTRIES = ("models", "providers")
 _BASE_URL = ("memorySearch", "remote", "baseUrl")
 UNSUPPORTED_PROVIDERS = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
 """Providers of OpenClaw that memoryd cannot ask; nor can it any other, but what looks like one of ours is a problem."""
+_BACKENDS = frozenset({"builtin", "qmd"})
+_SOURCES = frozenset({"memory", "sessions"})
 COMPATIBLE = "openai-compatible"
 """OpenClaw's name for an endpoint that speaks OpenAI's protocol, and gets none of OpenAI's keys."""
 PROVIDER_OF_API: Mapping[str, str] = {
@@ -85,6 +87,7 @@ def set_foreign_aside(raw: Raw) -> SeparatedKeys:
             result.ineffective.append(f"{key} has no effect any more: {holds}")
     _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
+    _set_values_aside(raw, result)
     _separate(Config, (), raw, result)
     return result
 
@@ -200,6 +203,31 @@ def _set_providers_aside(raw: Raw, result: SeparatedKeys) -> None:
     for name in [name for name in providers if name not in READ_PROVIDERS]:
         del providers[name]
         result.foreign.append(dotted((*PROVIDER_ENTRIES, name)))
+
+
+def _set_values_aside(raw: Raw, result: SeparatedKeys) -> None:
+    """Take out backends and sources of other programs; what looks like one of ours is left, for it is a problem."""
+    memory = object_at(raw, ("memory",))
+    if _is_of_others(memory.get("backend"), _BACKENDS):
+        lost = "so that its own index answers"
+        result.ineffective.append(_unknown_value(("memory", "backend"), memory.pop("backend"), lost, _BACKENDS))
+    for location, search in _searches(raw):
+        sources = search.get("sources")
+        others = [one for one in sources if _is_of_others(one, _SOURCES)] if isinstance(sources, list) else []
+        if isinstance(sources, list) and others:
+            where, lost = (*location, "sources"), "so that it is not searched"
+            result.ineffective += [_unknown_value(where, one, lost, _SOURCES) for one in others]
+            search["sources"] = [one for one in sources if one not in others]
+            if not search["sources"]:
+                del search["sources"]
+
+
+def _is_of_others(name: object, ours: Set[str]) -> bool:
+    return isinstance(name, str) and not difflib.get_close_matches(name.strip().lower(), ours, 1)
+
+
+def _unknown_value(location: KeyPath, name: object, lost: str, ours: Set[str]) -> str:
+    return f'{dotted(location)}: memoryd has no "{name}", {lost}; it has {", ".join(sorted(ours))}'
 
 
 def _mark_included(raw: Raw) -> None:

@@ -86,19 +86,30 @@ SECRET_KEYS = frozenset({"apiKey", "headers"})
 
 SENTENCES: Mapping[str, str] = {
     "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
     "int_parsing_size": "is too large",
     "float_type": "must be a number",
+    "float_parsing": "must be a number",
     "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
     "string_type": "must be a text",
     "string_unicode": "holds half a character",
+    "string_too_short": "is too short: {min_length} or more characters are needed",
+    "string_too_long": "is too long: {max_length} characters at most",
+    "date_type": "must be a day, as 2026-01-31",
+    "date_parsing": "must be a day, as 2026-01-31",
+    "date_from_datetime_parsing": "must be a day, as 2026-01-31",
+    "list_type": "must be a list [ … ]",
     "tuple_type": "must be a list [ … ]",
     "dict_type": "must be an object {{ … }}",
     "model_type": "must be an object {{ … }}",
     "missing": "is missing",
     "too_short": "must name at least {min_length}",
+    "too_long": "must name at most {max_length}",
     "literal_error": "must be one of {expected}",
+    "enum": "must be one of {expected}",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than": "must be less than {lt}",
@@ -127,14 +138,19 @@ def location_of(details: ErrorDetails) -> tuple[int | str, ...]:
     return tuple(part for part in details["loc"] if part != "[key]")
 
 
+def sentence_of(details: ErrorDetails) -> str:
+    """Return what is wrong with a value, in words for people."""
+    if details["type"] not in SENTENCES:
+        return details["msg"]
+    context = {name: _plain(value) for name, value in details.get("ctx", {}).items()}
+    return SENTENCES[details["type"]].format(**context)
+
+
 def _problem(details: ErrorDetails, root: type[Section]) -> str:
     location = location_of(details)
     if details["type"] == "extra_forbidden":
         return unknown_key(location, root)
-    words = details["msg"]
-    if details["type"] in SENTENCES:
-        context = {name: _plain(value) for name, value in details.get("ctx", {}).items()}
-        words = SENTENCES[details["type"]].format(**context)
+    words = sentence_of(details)
     value = _quoted_value(details, location) if words.startswith("must be") else ""
     return f"{dotted(location)}: {words}{value}"
 

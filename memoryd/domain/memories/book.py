@@ -20,6 +20,8 @@ from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_beli
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
+from memoryd.domain.text.sanitizing import Flag, path_flags
+from memoryd.domain.text.standing import is_over
 
 
 class MemorySource(Struct, frozen=True):
@@ -34,8 +36,18 @@ class MemorySource(Struct, frozen=True):
     event: DaySpan | None
     chunk: int
     """The id of its chunk in the index."""
-    flags: str = ""
-    """The marks of its document: whether that says that it holds."""
+    standing: tuple[Flag, ...] = ()
+    """What its document says of whether it holds, on the day on which the book is made."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its document says that it holds no longer."""
+        return is_over(self.standing)
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """What a reader of it is told of its document."""
+        return *path_flags(self.path), *self.standing
 
     @property
     def citation(self) -> Citation:
@@ -49,7 +61,8 @@ class Memory(Struct, frozen=True):
 
     id: MemoryId
     sources: tuple[MemorySource, ...]
-    """The newest first; of one day, the last line first; those in copies of a conflict last."""
+    """The newest first; of one day, the last line first; behind them lines of notes that hold no longer, and those in
+    copies of a conflict."""
 
     @property
     def is_of_copies(self) -> bool:
@@ -82,8 +95,8 @@ class Memory(Struct, frozen=True):
 
 
 def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Return memories by the day of their newest line, those of one day by their ids."""
-    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.id)))
+    """Return memories by the day of their newest line, those of one day by their ids, of copies of conflicts last."""
+    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.is_of_copies, one.id)))
 
 
 class EntityPage(Struct, frozen=True):
@@ -142,7 +155,7 @@ class Book(Struct, frozen=True, dict=True):
 
     @cached_property
     def newest(self) -> tuple[Memory, ...]:
-        """The memories by the day of their newest line, the latest first, and by their ids."""
+        """The memories by the day of their newest line, the latest first, as `newest_first` has it."""
         return newest_first(self.memories.values())
 
     @cached_property
@@ -245,8 +258,8 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
     )
 
 
-def _source_order(source: MemorySource) -> tuple[bool, int, str, int]:
-    return is_conflict_copy(source.path), -source.day.toordinal(), source.path, -source.start_line
+def _source_order(source: MemorySource) -> tuple[bool, bool, int, str, int]:
+    return is_conflict_copy(source.path), source.is_over, -source.day.toordinal(), source.path, -source.start_line
 
 
 def about_entities(

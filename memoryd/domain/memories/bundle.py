@@ -442,5 +442,5 @@ def _parts(kept: Iterable[StableLine], *, has_kind: bool = False) -> list[Bundle
     return parts
 
 
-def _weight(one: StableLine) -> tuple[float, date, int, MemoryId]:
+def _weight(one: StableLine) -> tuple[float, bool, date, int, MemoryId]:
     return (one.memory.line.importance, *newness(one.memory))

@@ -64,7 +64,23 @@ def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -
         after = memory_sections(padded(tried), path)
         if _states_besides(before, fresh, after) and _other_content(before) == _other_content(after):
             return RetainedText(tried, _find_lines(after, wanted), frozenset(line.id for line in fresh))
+    if not text:
+        raise NoPlaceError("a line of it looks like a memory of its own, and would not be read as it is meant")
+    # where they have no place of their own the note is not why
+    retained_in("", path, fresh)
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
+
+
+def without_place(lines: Sequence[RetainedLine], path: RelativePath) -> dict[MemoryId, str]:
+    """Return which memories no log could state, and why, so that they cost no others their place."""
+    try:
+        retained_in("", path, lines)
+    except NoPlaceError as exc:
+        if len(lines) == 1:
+            return {lines[0].id: str(exc)}
+        middle = len(lines) // 2
+        return without_place(lines[:middle], path) | without_place(lines[middle:], path)
+    return {}
 
 
 def _candidate_texts(text: str, before: MemorySections, bullets: Sequence[str]) -> Iterator[str]:

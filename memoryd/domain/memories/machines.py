@@ -14,9 +14,9 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from hashlib import scrypt, sha256
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct, ValidationError, json
+from msgspec import Meta, Struct, ValidationError, json
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
@@ -31,6 +31,11 @@ _JOURNAL: Final = expression(r"[^/]+\.jsonl\Z")
 MachineVerb = Literal["used", "forgotten", "remembered", "step"]
 
 
+_LAST_SECOND: Final = 7_258_118_400.0
+"""The year 2200: a later word could never be answered by another one."""
+_HEX: Final = "^(?:[0-9a-f]{2})*$"
+
+
 class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """How something stands, as a machine told it. `at` is since when, in seconds since 1970: of a use, the last one.
 
@@ -39,12 +44,12 @@ class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
     machine: str = ""
     number: int = 0
-    at: float
+    at: Annotated[float, Meta(ge=0, le=_LAST_SECOND)]
     verb: MachineVerb
-    name: str
+    name: Annotated[str, Meta(pattern=_HEX)]
     """Of a memory: the keyed hash of its id; of what is forgotten any of its hashes."""
-    count: int = 0
-    evidence: str = ""
+    count: Annotated[int, Meta(ge=0)] = 0
+    evidence: Annotated[str, Meta(pattern=_HEX)] = ""
     """Of a step: the name of the memory that speaks for or against the opinion."""
     label: Label = Label.NEUTRAL
     by: str = ""

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import IMPORTED, RelativePath, home_path, original_of, person_of
+from memoryd.domain.documents import IMPORTED, RelativePath, home_path, is_conflict_copy, original_of, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
 from memoryd.domain.memories.kinds import TEAM, Kind, kind_named
@@ -284,9 +284,16 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
 
 
 def line_in(text: str, path: str) -> RetainedLine | MalformedLine | None:
-    """Read a bullet of a document with its indented lines: the kind that its page gives, and whose it is."""
+    """Read a bullet of a document with its indented lines: the kind that its page gives, and whose it is.
+
+    A pin in a copy of a conflict holds once that is settled.
+    """
     line = parse_line(text, default_kind=PAGES.get(path))
-    return as_shared(line) if isinstance(line, RetainedLine) and person_of(path) else line
+    if not isinstance(line, RetainedLine):
+        return line
+    if line.attributes.is_pinned and is_conflict_copy(path):
+        return replace(line, attributes=replace(line.attributes, is_pinned=False))
+    return as_shared(line) if person_of(path) else line
 
 
 def as_shared(line: RetainedLine) -> RetainedLine:

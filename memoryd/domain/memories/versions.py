@@ -2,9 +2,10 @@
 
 Two statements are versions of one fact where they differ in one value alone (a number, a date, a negation), or fill one
 slot, which has one value, with different ones, names included. The later is current, also within a day by the order of
-its log. What a person wrote or pinned gives way to people alone, what an agent wrote to people and agents. Where it is
-not sure that both mean one slot, or who is below says otherwise, two that stand disagree, and a person decides: a line
-that names another by `beside=` says that both hold, by `supersedes=` that it alone does, with the same authority.
+its log; what stands in a note that holds no longer was said before all that holds. What a person wrote or pinned gives
+way to people alone, what an agent wrote to people and agents. Where it is not sure that both mean one slot, or who is
+below says otherwise, two that stand disagree, and a person decides: a line that names another by `beside=` says that
+both hold, by `supersedes=` that it alone does, with the same authority.
 """
 
 from collections import Counter, defaultdict
@@ -36,10 +37,13 @@ class Stated(Protocol):
     def start_line(self) -> int: ...
     @property
     def line(self) -> RetainedLine: ...
+    @property
+    def is_over(self) -> bool: ...
 
 
 class Dated(Protocol):
-    """What is known of a memory: its id, what it states, the day of its newest line, and its lines, newest first."""
+    """What is known of a memory: its id, what it states, the day of its newest line, and its lines: those that hold
+    first, of these the newest."""
 
     @property
     def id(self) -> MemoryId: ...
@@ -62,6 +66,8 @@ class Doubt(StrEnum):
     """The later one is not by a person, and the earlier is, or is pinned."""
     PEOPLE = "people"
     """Two members of a team say it, or one and the owner."""
+    COPY = "copy"
+    """The one that follows stands in copies of conflicts alone."""
     UNSURE = "unsure"
     """They may speak of one thing, or of two."""
     STATED = "stated"
@@ -193,9 +199,20 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
         )
 
 
-def newness(memory: Dated) -> tuple[date, int, MemoryId]:
-    """Return by what memories are put in the order in which they were said: of a day, by their lines in its log."""
-    return memory.recorded, memory.sources[0].start_line, memory.id
+def newness(memory: Dated) -> tuple[bool, date, int, MemoryId]:
+    """Return by what memories are put in the order in which they were said: of a day, by their lines in its log.
+
+    What holds no longer, or stands in copies of conflicts alone, is before all that holds.
+    """
+    return not (_is_over(memory) or _is_of_copies(memory)), memory.recorded, memory.sources[0].start_line, memory.id
+
+
+def _is_over(memory: Dated) -> bool:
+    return memory.sources[0].is_over
+
+
+def _is_of_copies(memory: Dated) -> bool:
+    return is_conflict_copy(memory.sources[0].path)
 
 
 def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
@@ -245,23 +262,28 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
         for other in named(memory, memory.line.attributes.supersedes):
             if _may_supersede(memory, other):
                 yield memory.id, other.id
-            elif not _are_both_valid(memory, other):
-                yield _disagreement(memory, other, Doubt.STATED)
+            else:
+                yield from _disagreement(memory, other, Doubt.STATED)
         for other in named(memory, memory.line.attributes.superseded):
-            yield other.id, memory.id
+            if _is_over(memory) or not _is_over(other):
+                yield other.id, memory.id
         for other in named(memory, memory.line.attributes.contradicts):
             # of an opinion it is evidence, which has a rule of its own
-            if Network.OPINION not in (memory.line.network, other.line.network) and not _are_both_valid(memory, other):
-                yield _disagreement(memory, other, Doubt.STATED)
+            if Network.OPINION not in (memory.line.network, other.line.network):
+                yield from _disagreement(memory, other, Doubt.STATED)
 
 
-def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Disagreement:
+def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Iterator[Disagreement]:
     newer, older = (one, other) if newness(one) > newness(other) else (other, one)
+    if _are_both_valid(newer, older) or _is_over(newer) != _is_over(older):
+        # who wrote so has decided
+        return
     if not _is_one_voice(newer, older):
         # the owner's word leads
-        doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.PEOPLE
-        return Disagreement(newer.id, older.id, doubt)
-    return Disagreement(newer.id, older.id, doubt if _may_supersede(newer, older) else Doubt.AUTHORITY)
+        doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.COPY if _is_of_copies(older) else Doubt.PEOPLE
+    elif not _may_supersede(newer, older):
+        doubt = Doubt.AUTHORITY
+    yield Disagreement(newer.id, older.id, doubt)
 
 
 _RANKS: Mapping[Provenance | None, int] = {
@@ -291,10 +313,12 @@ def _is_one_voice(one: Dated, other: Dated) -> bool:
 def _may_supersede(newer: Dated, older: Dated) -> bool:
     """Tell whether who said the one last is not below who said the other ever, or pinned it.
 
-    A member of a team speaks for nobody else; the owner says what holds here.
+    A member of a team speaks for nobody else; the owner says what holds here. What holds no longer has no say.
     """
     if "" not in _voices(newer) and not _is_one_voice(newer, older):
         return False
+    if _is_over(newer) or _is_over(older):
+        return _is_over(older)
     said = [source.line.attributes for source in older.sources]
     held = max(_RANKS[None] if one.is_pinned else _RANKS[one.provenance] for one in said)
     return _RANKS[newer.sources[0].line.attributes.provenance] >= held
@@ -308,7 +332,7 @@ def _are_both_valid(one: Dated, other: Dated) -> bool:
 
 def _is_order_known(one: Dated, other: Dated) -> bool:
     """Tell whether it is known which of two was said later: lines of one log are, those of other pages are not."""
-    if one.recorded != other.recorded:
+    if one.recorded != other.recorded or _is_over(one) != _is_over(other):
         return True
     path = one.sources[0].path
     return path == other.sources[0].path and date_in_name(path) is not None
@@ -374,7 +398,7 @@ def _succession(
             elif _is_succession(newer, older) and is_one(value, was, is_same_day):
                 yield newer.id, older.id
             else:
-                doubted.append(_disagreement(newer, older, Doubt.UNSURE))
+                doubted += _disagreement(newer, older, Doubt.UNSURE)
                 kept.append((older, was))
         standing = [*reversed(kept), (newer, value)][-_MAX_STANDING:]
     stand = {one.id for one, _ in standing}

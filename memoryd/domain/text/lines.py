@@ -22,7 +22,7 @@ MAX_INDENT = 32
 
 _BLOCK = 1 << 22
 _BOM = b"\xef\xbb\xbf"
-_SPACE, _TAB, _LINE_END = 32, 9, 10
+_SPACE, _TAB, _LINE_END, _RETURN = 32, 9, 10, 13
 
 
 class Lines(Struct, frozen=True):
@@ -74,7 +74,9 @@ def tabulate(data: bytes) -> Lines:
     """Tabulate the non-blank lines of UTF-8 that ends in `PADDING`."""
     starts, numbers = _non_empty_lines(data)
     texts, indents = _skip_blanks(data, starts)
-    kept = ~np.isin(np.frombuffer(data, np.uint8)[texts], (10, 13))
+    first = np.frombuffer(data, np.uint8)[texts]
+    # not `isin`: for no line at all it imports the masked arrays of numpy
+    kept = (first != _LINE_END) & (first != _RETURN)
     return Lines(data, starts[kept], texts[kept], numbers[kept], indents[kept])
 
 

@@ -126,7 +126,7 @@ class KeepVersion(StrEnum):
     """The note as it is called, or above the line between git's marks."""
     COPY = "copy"
     BOTH = "both"
-    """The lines of both, those of the original first where they differ."""
+    """The lines of both, those of the original last where they differ: of two in a log the last holds."""
 
 
 class MarkedConflict(Struct, frozen=True):
@@ -177,7 +177,7 @@ def settled_marks(text: str, keep: KeepVersion) -> str:
     data = text.encode()
     pieces, at = list[bytes](), 0
     for one in marked_conflicts(data):
-        kept = {KeepVersion.ORIGINAL: [one.original], KeepVersion.COPY: [one.copy]}.get(keep, [one.original, one.copy])
+        kept = {KeepVersion.ORIGINAL: [one.original], KeepVersion.COPY: [one.copy]}.get(keep, [one.copy, one.original])
         pieces += [data[at : one.start], *(data[begin:end] for begin, end in kept)]
         at = one.end
     return b"".join([*pieces, data[at:]]).decode()

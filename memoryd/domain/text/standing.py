@@ -66,6 +66,11 @@ def standing_of(marks: str, today: date) -> tuple[Flag, ...]:
     return tuple(flag for flag in STANDINGS if flag in found or (flag is Flag.STALE and stale))
 
 
+def is_over(standing: tuple[Flag, ...]) -> bool:
+    """Tell whether a note holds no longer; a draft may come to hold."""
+    return any(flag is not Flag.DRAFT for flag in standing)
+
+
 def weight_of(standing: tuple[Flag, ...]) -> float:
     """Return what is left of the score of a note, 0 to 1."""
     return min((STANDINGS[flag].weight for flag in standing), default=1.0)

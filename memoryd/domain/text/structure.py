@@ -209,7 +209,8 @@ def _follows_colon(lines: Lines) -> Mask:
     content = lines.bytes_at
     ends = np.maximum(lines.starts - 1, 0)
     for _ in range(_LINE_END_BYTES):
-        ends -= (ends > 0) & np.isin(content[ends], (10, 13, 32))
+        last = content[ends]
+        ends -= (ends > 0) & ((last == 10) | (last == 13) | (last == 32))
     wide = (content[ends - 2] == 0xEF) & (content[ends - 1] == 0xBC) & (content[ends] == 0x9A)
     colon: Mask = (content[ends] == ord(":")) | (wide & (ends > 1))
     return colon

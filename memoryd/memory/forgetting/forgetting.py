@@ -259,7 +259,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
 
     async def _finish(self, hashes: Set[bytes], *, is_undoable: bool) -> None:
         stones = Tombstones((await self.tombstones.all()).key, frozenset(hashes))
-        known = (await self.planner.book.now()).own.memories
+        known = (await self.planner.book.whole()).own.memories
         if not is_undoable:
             # what was deleted before is in copies alone; and those by which it is undone stay
             known = {**(await self.planner.copies()).memories, **known}
@@ -286,7 +286,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             # what is just being forgotten here, perhaps so that it can be undone, is gone now
             if why := await self.planner.indexes.follow():
                 raise StoreUnavailable(why)
-            standing = (await self.planner.book.now()).own.memories
+            standing = (await self.planner.book.whole()).own.memories
             due = [(one, text) for one, text in memories.items() if one in fresh or one in standing]
             if due:
                 await self.tombstones.begin(due, tells=False)
@@ -344,7 +344,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         gone = {memory.id for memory in plan.memories}
         telling = [
             one
-            for one in session_memories_with((await self.planner.book.now()).own, plan.stated_by_sessions)
+            for one in session_memories_with((await self.planner.book.whole()).own, plan.stated_by_sessions)
             if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
@@ -356,7 +356,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         """Have the indexes follow and rewrite themselves; return what is left to be done."""
         late = await self.planner.indexes.follow()
         await self.rows.drop_pages(frozenset(self.planner.indexes.generated_pages()))
-        book = (await self.planner.book.now()).own
+        book = (await self.planner.book.whole()).own
         # the memories no longer hold it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)

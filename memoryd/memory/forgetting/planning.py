@@ -220,7 +220,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         """Return what a name means now; raises NotFound, StoreError, NotNow."""
         if why := await self.indexes.follow():
             raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
-        book = await self.book.now()
+        book = await self.book.whole()
         try:
             meant = await self._find_target(book.own, name)
         except ValueError as exc:
@@ -283,7 +283,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        session_memories = session_memories_with((await self.book.now()).own, plan.stated_by_sessions)
+        session_memories = session_memories_with((await self.book.whole()).own, plan.stated_by_sessions)
         cut = [
             Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
         ]

@@ -38,7 +38,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.ranking.selection import COPY_WEIGHT
-from memoryd.domain.text.standing import standing_of, weight_of
+from memoryd.domain.text.standing import weight_of
 from memoryd.domain.text.words import query_terms
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, RecallQuery
@@ -61,7 +61,6 @@ class CandidateMemories(Struct, frozen=True, eq=False):
     ranking: Ranked
     asking: QueryIntent
     relevance: Relevance
-    today: date
 
     def all(self, query: RecallQuery, meant: Sequence[Memory]) -> dict[MemoryId, RecalledMemory]:
         """Return what words and meaning found, what the other arms bring, and current versions of both.
@@ -102,14 +101,13 @@ class CandidateMemories(Struct, frozen=True, eq=False):
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
         evidence = self.ranking.judged(best.chunk)
         lifts = boosts_of(memory, sources, self.asking, self.eligible.book.aliases)
-        standing = standing_of(lead.flags, self.today)
         placed = RankedCandidate(
             base_score=evidence.base_score,
             lifts=lifts,
             verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self.asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self.relevance(memory) * _weight(memory) * weight_of(standing),
+            relevance=self.relevance(memory) * _weight(memory) * weight_of(lead.standing),
         )
         return RecalledMemory(
             memory=memory,
@@ -119,7 +117,6 @@ class CandidateMemories(Struct, frozen=True, eq=False):
             supersedes=versions.superseded.get(memory.id, ()),
             superseded_by=versions.newer.get(memory.id, ()),
             doubted_by=versions.doubted.get(memory.id, ()),
-            standing=standing,
         )
 
 

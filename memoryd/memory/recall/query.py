@@ -105,13 +105,16 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     """The citation of what it was moved up to stand before; empty where it stands by its own worth."""
     because: str = ""
     tier: Tier = Tier.WORKING
-    standing: tuple[Flag, ...] = ()
-    """What the document of the line that is cited says of whether it holds."""
 
     @property
     def lead(self) -> CheckedSource:
         """The source that is cited."""
         return self.sources[0]
+
+    @property
+    def standing(self) -> tuple[Flag, ...]:
+        """What the document of the line that is cited says of whether it holds."""
+        return self.lead.source.standing
 
     @property
     def citation(self) -> Citation:

@@ -1,6 +1,7 @@
 """Hooks in the settings of agent programs: put in and taken out, with all else byte for byte as it was."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from memoryd.hooks.hosts import DEFAULT, HOSTS, Host
 CODEX, GEMINI, CURSOR = (HOSTS[name] for name in ("codex", "gemini", "cursor"))
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 COMMANDS = {event: f"/usr/bin/python3 -P -m memoryd.hooks {event}" for event in EVENTS}
-OTHERS = {"type": "command", "command": "./check.sh", "timeout": 30}
+OTHERS = {"type": "command", "command": "./check.sh; grep -rn '-m memoryd.hooks' .", "timeout": 30}
 FULL = {
     "model": "opus",
     "ratio": 1.50,
@@ -207,3 +208,27 @@ def test_lists_of_handlers_are_as_their_program_has_them(text: str) -> None:
     assert whole.get("version") == (None if text == "{}" else 1)
     assert our_commands(changed, CURSOR) == commands
     assert json.loads(without_hooks(changed, CURSOR)) == (json.loads(text) if text else {"version": 1})
+
+
+WITH_EMPTY_LISTS = '{\n  "hooks": {"BeforeAgent": []},\n  "other": {"allowed": []}\n}\n'
+
+
+@pytest.mark.parametrize("added", ["", '  "mcp": {"allowed": []},\n', "  // mine\n", '  "tools": {},\n'])
+@pytest.mark.parametrize("before", [None, "{}", WITH_EMPTY_LISTS, COMMENTED])
+def test_file_comes_back_as_it_was_unless_others_changed_it(tmp_path: Path, before: str | None, added: str) -> None:
+    path = tmp_path / ".gemini/settings.json"
+    path.parent.mkdir()
+    if before is not None:
+        path.write_text(before)
+    for commands in (GEMINI_COMMANDS, {event: f"{one} --agent a" for event, one in GEMINI_COMMANDS.items()}):
+        for change in hook_settings.installed(GEMINI, tmp_path, commands, {"hooks", "server"}):
+            hook_settings.write(change)
+    path.write_text(path.read_text().replace("{\n", f"{{\n{added}", 1))
+    for change in hook_settings.removed(GEMINI, tmp_path):
+        hook_settings.write(change, is_removal=True)
+    if not added:
+        assert (path.read_text() if path.exists() else None) == before
+    else:
+        assert added.rstrip(",\n") in path.read_text()
+        assert not hook_settings.parts_in(GEMINI, tmp_path)
+    assert [one.name for one in path.parent.iterdir()] in ([], [path.name])

@@ -145,7 +145,7 @@ def test_override_over_a_section_of_wrong_type_reports_the_section(write: Write)
 def test_all_problems_are_told_at_once(write: Write) -> None:
     write("""{
         memorySearch: { provider: "local" },
-        memory: { backend: "sqlite", readOnly: "yes", citation: "on" },
+        memory: { backend: "bultin", readOnly: "yes", citation: "on" },
         agents: {
             defaults: { memorySearch: {
                 maxResults: 9,
@@ -171,7 +171,7 @@ def test_all_problems_are_told_at_once(write: Write) -> None:
         "agents.list[3].id: a is used before",
         "agents.list[3].workspace: must be a folder of its own, not the root or the whole home folder: /",
         "limits.maxConnections: must be a whole number, not Infinity",
-        'memory.backend: must be one of builtin, qmd, not "sqlite"',
+        'memory.backend: must be one of builtin, qmd, not "bultin"',
         "memory.citation: unknown key (did you mean `citations`?)",
         'memory.readOnly: must be true or false, not "yes"',
         "memorySearch: belongs under agents.defaults.memorySearch",

@@ -26,7 +26,7 @@ def test_each_side_is_taken_out_of_its_marks(text: str) -> None:
     kept = {keep: settled_marks(text, keep).replace("\r", "") for keep in KeepVersion}
     assert kept[KeepVersion.ORIGINAL] == "# Day\nours\nend\n"
     assert kept[KeepVersion.COPY] == "# Day\ntheirs\nend\n"
-    assert kept[KeepVersion.BOTH] == "# Day\nours\ntheirs\nend\n"
+    assert kept[KeepVersion.BOTH] == "# Day\ntheirs\nours\nend\n"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,13 @@ def test_both_versions_hold_every_line_of_each(original: list[str], copy: list[s
     both = iter(both_versions("\n".join(original), "\n".join(copy)).split("\n"))
     assert all(line in both for line in copy or [""])
     assert both_versions("a\nb", "a\nb") == "a\nb"
+
+
+def test_of_both_versions_in_a_log_the_original_holds() -> None:
+    original, copy = (f"## Retain\n\n- W: tea\n- W: The pier is number {number}.\n" for number in (9, 4))
+    merged = f"## Retain\n\n- W: tea\n<<<<<<< a\n{original[20:]}=======\n{copy[20:]}>>>>>>> b\n"
+    for both in (both_versions(original, copy), settled_marks(merged, KeepVersion.BOTH)):
+        assert both == "## Retain\n\n- W: tea\n- W: The pier is number 4.\n- W: The pier is number 9.\n"
 
 
 def test_memories_of_the_other_side_are_none_until_it_is_settled() -> None:

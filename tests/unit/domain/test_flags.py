@@ -49,6 +49,7 @@ def test_any_text_has_flags_of_the_closed_list(text: str) -> None:
         ".sync-conflict-20260101-120000-ABCDEFG",  # Syncthing
         " (Ada's conflicted copy 2026-01-01)",  # Dropbox
         " (Ada's conflicted copy 2026-01-01 (1))",
+        " (Case Conflict 1)",
         " (conflicted copy 2026-11-02 123456)",  # ownCloud
         " (conflicted copy ada 2026-11-02 123456)",  # Nextcloud
         " (Conflicted copy laptop 202611021234)",  # Obsidian Sync

@@ -211,11 +211,14 @@ def matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, 
 
 
 def both_versions(original: str, copy: str) -> str:
-    """Return the lines of two versions of a text; where they differ, those of the original stand first."""
+    """Return the lines of two versions of a text; where they differ, those of the original stand last.
+
+    Of two versions of one fact in a log the last line holds.
+    """
     old, new = lines_of(original), lines_of(copy)
     lines, at, to = list[str](), 0, 0
     for begin, other, count in matched(old, new):
-        lines += [*old[at:begin], *new[to:other], *old[begin : begin + count]]
+        lines += [*new[to:other], *old[at:begin], *old[begin : begin + count]]
         at, to = begin + count, other + count
     return "\n".join(lines)
 

@@ -35,16 +35,17 @@ export default {
   id: "memoryd",
   name: "memoryd",
   register(api) {
-    // the system prompt is built anew for each turn, so the stable block is asked for once, and handed on each time
-    const stable = new Map()
+    const sessions = new Set()
     api.on("before_prompt_build", async (event, context) => {
       const session_id = context?.sessionKey
       const origin = context?.inputProvenance?.kind ?? "external_user"
       const prompt = event.currentUserMessage ?? event.prompt
       if (!session_id || origin !== "external_user" || (context.trigger ?? "user") !== "user") return undefined
-      if (!stable.has(session_id)) stable.set(session_id, await ask("start", { session_id }))
+      sessions.add(session_id)
+      // the system prompt is built anew for each turn: a block that was kept would tell what is forgotten by now
+      const stable = await ask("start", { session_id })
       const text = prompt ? await ask("prompt", { session_id, prompt }) : ""
-      return { prependSystemContext: stable.get(session_id) || undefined, prependContext: text || undefined }
+      return { prependSystemContext: stable || undefined, prependContext: text || undefined }
     })
     api.on("agent_end", async (event, context) => {
       if (!context?.sessionKey || (context.trigger ?? "user") !== "user") return
@@ -52,12 +53,12 @@ export default {
       if (answer) await ask("answer", { session_id: context.sessionKey, last_assistant_message: answer })
     })
     api.on("before_compaction", async (_event, context) => {
-      if (!stable.delete(context?.sessionKey)) return
+      if (!sessions.has(context?.sessionKey)) return
       await ask("compact", { session_id: context.sessionKey })
     })
     api.on("session_end", async (event, context) => {
       const session_id = event.sessionKey ?? context?.sessionKey
-      if (stable.delete(session_id)) await ask("end", { session_id, reason: event.reason ?? "" })
+      if (sessions.delete(session_id)) await ask("end", { session_id, reason: event.reason ?? "" })
     })
   },
 }

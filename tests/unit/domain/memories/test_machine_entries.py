@@ -103,6 +103,8 @@ def test_signed_lines_come_back_and_no_others() -> None:
     for at in range(len(line) - 1):
         assert entry_of(line[:at], KEY) is None
         assert entry_of(line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :], KEY) is None
+    for odd in (replace(entry, name="zz"), replace(entry, at=1e308), replace(entry, at=-1.0), replace(entry, count=-1)):
+        assert entry_of(signed_line(odd, KEY), KEY) is None, "no program of ours writes it"
     newer = b'{"at":1.0,"verb":"dreamt","name":""}'
     assert entry_of(newer, KEY) is None
 

@@ -12,6 +12,7 @@ from memoryd.domain.memories.facts.values import fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.versions import Disagreement, Doubt, KnownVersions, superseded
+from memoryd.domain.text.sanitizing import Flag
 from tests.package_trees import ROOT
 
 SIMILARITY = Path(ROOT).parent / "tests" / "data" / "similarity"
@@ -26,11 +27,12 @@ def told(
     path: str = "",
     kind: Kind = Kind.WORLD,
     entities: tuple[str, ...] = (),
+    standing: tuple[Flag, ...] = (),
     **keys: object,
 ) -> Memory:
     line = RetainedLine(kind, text, entities, Attributes(**keys))  # type: ignore[arg-type]  # a test's own words
     day = DAY + timedelta(days=days)
-    source = MemorySource(path or f"memory/{day}.md", row, row, line, day, None, 1)
+    source = MemorySource(path or f"memory/{day}.md", row, row, line, day, None, 1, standing)
     return Memory(line.id, (source,))
 
 
@@ -399,6 +401,44 @@ def test_restated_value_is_current_again() -> None:
     one, two = told("The code is 1").id, told("The code is 2").id
     assert book_of(sources).superseded == {one: (two,)}
     assert book_of(sources[:2]).superseded == {two: (one,)}
+
+
+@pytest.mark.parametrize("flag", [Flag.DEPRECATED, Flag.SUPERSEDED, Flag.STALE])
+def test_what_holds_no_longer_supersedes_nothing_that_holds(flag: Flag) -> None:
+    over = told("The shed code is 5512.", 9, standing=(flag,))
+    for holds in (told("The shed code is 8024."), told("The shed code is 8024.", provenance=Provenance.AGENT)):
+        assert is_version(over, holds)
+    # nor by what a line says
+    named = told("The shed has a code.", 9, standing=(flag,), supersedes=(short_id(over.id), short_id(holds.id)))
+    ended = told("The shed has a lock.", superseded=(short_id(named.id),))
+    known = KnownVersions().of({one.id: one for one in (holds, named, ended)})
+    assert (known.older, known.disagreements) == ({}, ())
+    # among themselves, and of drafts, it is as ever
+    later = told("The shed code is 6613.", 12, standing=(flag,))
+    assert superseded([holds, over, later]) == {later.id: (over.id,), holds.id: (later.id,)}
+    assert is_version(told("The shed code is 8024."), told("The shed code is 1.", 3, standing=(Flag.DRAFT,)))
+
+
+@pytest.mark.parametrize("days", [-3, 3])
+def test_copy_of_a_conflict_follows_whatever_its_day(days: int) -> None:
+    path = "memory/2025-11-01.sync-conflict-20251103-080000-ABCDEFG.md"
+    original, copy = told("The pier is number 9."), told("The pier is number 4.", days, path=path)
+    known = KnownVersions().of({one.id: one for one in (original, copy)})
+    assert known.older == {}
+    (pair,) = known.disagreements
+    assert (pair.doubt, pair.leads, pair.older) == (Doubt.COPY, original.id, copy.id)
+
+
+def test_line_that_holds_speaks_for_one_that_holds_no_longer() -> None:
+    over, holds = (
+        told("The code is 1", days, standing=standing).sources[0]
+        for days, standing in ((8, (Flag.DEPRECATED,)), (0, ()))
+    )
+    newer = told("The code is 2", 4)
+    book = book_of([over, holds, *newer.sources])
+    (one,) = (memory for memory in book.memories.values() if memory.line.text == "The code is 1")
+    assert one.sources == (holds, over)
+    assert book.superseded == {newer.id: (one.id,)}
 
 
 @pytest.mark.parametrize(

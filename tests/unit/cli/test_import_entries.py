@@ -1,0 +1,75 @@
+"""What an import reads of the files of other programs, before anything is sent."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryd.cli.importing import json_files
+from memoryd.cli.importing.lines import ImportLine
+from memoryd.cli.importing.sources import entries
+from memoryd.errors import InvalidRequest
+
+
+def read(path: Path, source: str) -> dict[str, ImportLine]:
+    """Return what a source gives, by its place."""
+    return {line.where: line for line in entries(path, of=source)}
+
+
+def write_projects(folder: Path, *projects: dict[str, Any]) -> Path:
+    (folder / "projects.json").write_text(json.dumps(projects))
+    return folder
+
+
+def test_private_document_of_claude_stays_private(tmp_path: Path) -> None:
+    private = {"filename": "a.md", "content": "---\nmemory: false\n---\nThe gazpacho plan"}
+    lines = read(write_projects(tmp_path, {"uuid": "p", "name": "soup", "docs": [private]}), "claude")
+    assert [line.trouble for line in lines.values()] == ["its front matter says memory: false"]
+
+
+def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:
+    for name in ("memory/private/diary.md", "memory/day.md", "memory/old/Plan.md", "memory/old/new.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / ".memoryignore").write_text("memory/private/\n")
+    (tmp_path / "memory" / "old" / ".memoryignore").write_text("Plan.md\n")
+    for source in ("openclaw", "obsidian"):
+        told = {where: line.trouble for where, line in read(tmp_path, source).items()}
+        kept = ".memoryignore there keeps it private"
+        assert told == {
+            "memory/private/diary.md": kept,
+            "memory/day.md": "",
+            "memory/old/Plan.md": kept,
+            "memory/old/new.md": "",
+        }
+    (tmp_path / ".memoryignore").write_text("memory/[private/\n")
+    with pytest.raises(InvalidRequest, match="memoryignore: line 1"):
+        read(tmp_path, "obsidian")
+
+
+def test_broken_entry_of_a_json_file_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_bytes(
+        b'[{"memory": "half \\ud83d", "score": NaN}, {"memory": "\xff"}, 7, {"memory": "whole \xc3\xa9"},'
+        b' {"memory": "no time", "created_at": NaN}, {"memory": "cut'
+    )
+    lines = list(entries(path, of="mem0"))
+    assert [line.memory and line.memory["text"] for line in lines] == ["half ?", None, None, "whole é", None, None]
+    assert [line.where for line in lines[:2]] == ["mem0.json, entry 1", "mem0.json, entry 2"]
+    for line, reason in zip(
+        (lines[1], lines[2], *lines[4:]),
+        ("it is no such entry", "it is no such entry", "its time cannot be read", "it is no JSON, from there on"),
+        strict=True,
+    ):
+        assert line.trouble.startswith(reason)
+    path.write_bytes(b'{"vectors": [1, 2], "results": [{"memory": "a"}, {"memory": "b"}]} {}')
+    lines = list(entries(path, of="mem0"))
+    assert [line.where for line in lines] == ["mem0.json, results 1", "mem0.json, results 2", "mem0.json"]
+
+
+def test_file_of_countless_entries_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_files, "ENTRIES_MAX", 3)
+    (tmp_path / "mem0.json").write_text("[{}, {}, {}, {}, {}]")
+    *_, last = entries(tmp_path / "mem0.json", of="mem0")
+    assert (last.number, last.trouble) == (4, "it has more than 3 entries: those behind are left out")
