@@ -14,7 +14,7 @@ from bench.retrieval.figures import Answer, Judged, judge
 from bench.retrieval.scores import Shown, recall_any
 from bench.retrieval.sets import Question, QuestionSet
 from memoryd.client import Client
-from memoryd.domain.ranking.evaluation import DEPTH, LineSpan
+from memoryd.domain.ranking.golden import DEPTH, LineSpan
 from memoryd.replies.search import HitReply
 from tests.daemon import RunningDaemon, bring_strangers
 from tests.waiting import eventually

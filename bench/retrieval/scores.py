@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bench.retrieval.sets import Question, Sizes
-from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, first_rank, reciprocal_rank
+from memoryd.domain.ranking.golden import DEPTH, LineSpan, first_rank, reciprocal_rank
 
 
 @dataclass(frozen=True, slots=True)

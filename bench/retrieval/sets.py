@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from memoryd.domain.ranking.evaluation import LineSpan
+from memoryd.domain.ranking.golden import LineSpan
 
 Sizes = Mapping[str, Sequence[int]]
 """Of each document of a workspace, the characters of each line."""

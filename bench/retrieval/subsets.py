@@ -20,7 +20,7 @@ import numpy as np
 from memoryd.config.memory_search import ChunkingSection
 from memoryd.domain.documents import FileStat, RelativePath, Source
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
-from memoryd.domain.ranking.evaluation import LineSpan
+from memoryd.domain.ranking.golden import LineSpan
 from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import UnrelatedTexts

@@ -24,8 +24,8 @@ from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted, folded_id
-from memoryd.domain.citations import conversation_cited, lines_cited
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.documents import conversation_cited, lines_cited
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.errors import Disabled, NotFound, UnknownAgent
 from memoryd.files.excerpts import LineRange
 from memoryd.replies.conversations import SessionSyncReply

@@ -4,19 +4,16 @@ import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import is_conversation, parse
-from memoryd.domain.documents import RelativePath, is_document_name
+from memoryd.domain.documents import RelativePath, is_conversation, is_document_name, parse
 from memoryd.domain.media import LABELS, modality_of
 from memoryd.domain.memories.book import Book, book_of, verified
-from memoryd.domain.memories.kinds import ShortId, short_id
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import ShortId, Visibility, short_id
 from memoryd.domain.memories.sections import is_of_memories
 from memoryd.domain.memories.visibility import hidden_generated_lines, hidden_lines
 from memoryd.domain.text.standing import standing_of
@@ -143,7 +140,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 
-FOLLOW_SECONDS: Final = 5.0
+FOLLOW_SECONDS = 5.0
 
 
 class AgentVerifying(Struct, frozen=True, kw_only=True):

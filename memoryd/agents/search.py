@@ -1,35 +1,53 @@
-"""Asking an agent's memory a question, and waiting until what was written can be found.
+"""Asking an agent's memory a question, its conversations too, and waiting until what was written can be found.
 
 What a request leaves open is as the configuration says.
 """
 
 import asyncio
+import os
 import time
-from collections.abc import Set
+from collections.abc import Iterator, Sequence, Set
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
+from memoryd.config.paths import qmd_home, state_dir
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, changed_book
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import GLOBAL, TEAM, Visibility, is_scope, is_team
+from memoryd.domain.memories.recall_filters import WORKSPACE
 from memoryd.domain.ranking.filters import Filters, parse_instant
+from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.errors import InvalidRequest
+from memoryd.files.roots import workspace_roots
 from memoryd.memory.book import MemoryCache
+from memoryd.qmd.collections import further_paths
+from memoryd.qmd.engine import ExportedSearch, JoinedConversations
 from memoryd.search.answer import SearchAnswer, SearchService
-from memoryd.search.protocol import Engine, Query
+from memoryd.search.combined import NOTHING_TO_ASK, ConversationArm
+from memoryd.search.protocol import Arm, ArmState, Engine, Query
+from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
+from memoryd.sessions.transcripts.folders import AgentTranscripts
 
-INDEXED_SECONDS: Final = 5.0
+INDEXED_SECONDS = 5.0
 """How long a reply waits until what was written is found by its words."""
+
+
+def check_scope(scope: str) -> None:
+    """Raise InvalidRequest for what is no scope; empty is none, and all."""
+    if scope not in ("", WORKSPACE) and not is_team(scope) and not is_scope(scope):
+        hint = f"{WORKSPACE}, {GLOBAL}, {TEAM}, agent:ID or agent:ID:CHANNEL"
+        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
@@ -131,3 +149,92 @@ async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float)
 def _without_files(book: Book, gone: Set[RelativePath]) -> Book:
     stale = [source for memory in book.memories.values() for source in memory.sources if source.path in gone]
     return changed_book(book, stale, (), book.pages.values()) if stale else book
+
+
+NO_TRANSCRIPTS = (
+    "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
+    'with "sessions" in memorySearch.sources'
+)
+NOT_TAKEN_UP = "transcripts are exported for qmd, which has not taken them up yet"
+STILL_READING = "conversations are still being read"
+EXPORTS = "sessions"
+RECORD = "exports.json"
+
+
+def conversation_arm(
+    conversations: AgentConversations,
+    *,
+    is_reading: bool,
+    exports: ExportedSearch | None,
+    weights: Weights,
+) -> ConversationArm:
+    """Return what answers from an agent's conversations; where none are kept, it says what to set.
+
+    `is_reading`: transcripts are read for it.
+    """
+    index = conversations.search if conversations.is_wanted else None
+    if exports is None:
+        return ConversationArm(index, lambda seconds: _index_arm(conversations, seconds, is_reading=is_reading))
+    joined = JoinedConversations(index=index, exports=exports, weights=weights)
+
+    async def standing(seconds: float) -> Arm:
+        arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
+        if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
+            return arm
+        return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
+
+    return ConversationArm(joined, standing)
+
+
+async def _index_arm(conversations: AgentConversations, seconds: float, *, is_reading: bool) -> Arm:
+    """Say what the index lacks after these seconds; one that cannot be read at all says so when it is asked."""
+    is_current = await conversations.catch_up(seconds)
+    if trouble := conversations.trouble:
+        return Arm(ArmState.PARTIAL, trouble)
+    if not is_current:
+        return Arm(ArmState.PARTIAL, STILL_READING)
+    if pending := conversations.embedding_loop.pending:
+        reason = f"{pending} {'passage has' if pending == 1 else 'passages have'} no vector yet"
+        return Arm(ArmState.PARTIAL, reason)
+    return Arm(ArmState.OK, "" if is_reading else NO_TRANSCRIPTS)
+
+
+def export_settings(agent: Agent, agents: Sequence[Agent]) -> ExportSettings:
+    """Return what `memory.qmd.sessions` means for an agent; in a folder that is named each agent has its own."""
+    wanted, home = agent.memory.qmd.sessions, qmd_home(agent.id)
+    return ExportSettings(
+        folder=Path(wanted.export_dir) / agent.id if wanted.export_dir else home / EXPORTS,
+        record=home / RECORD,
+        is_enabled=agent.exports_transcripts,
+        retention_days=wanted.retention_days,
+        refusal=lambda folder: _refusal(folder, agents),
+    )
+
+
+def remove_unused_exports(agents: Sequence[Agent]) -> None:
+    """Delete what was exported for agents that no qmd answers any more; for the others its upkeep does so."""
+    used = {qmd_home(agent.id) for agent in agents if agent.memory.backend == "qmd"}
+    for home in set((state_dir() / "agents").glob("*/qmd")) - used:
+        left = ExportSettings(home / EXPORTS, home / RECORD, is_enabled=False)
+        SessionExports(left, AgentTranscripts).refresh(lambda: None)
+
+
+def _refusal(folder: Path, agents: Sequence[Agent]) -> str:
+    """Say why conversations must not lie in a folder: where notes are read, every agent of them would be told."""
+    real, state = Path(os.path.realpath(folder)), Path(os.path.realpath(state_dir()))
+    for agent in agents:
+        if real.is_relative_to(os.path.realpath(agent.workspace)) and not real.is_relative_to(state):
+            return f"transcripts are not exported to {folder}: it lies in the workspace of agent {agent.id}"
+        if any(real.is_relative_to(place) for place in _read_places(agent)):
+            return f"transcripts are not exported to {folder}: agent {agent.id} reads notes there"
+    return ""
+
+
+def _read_places(agent: Agent) -> Iterator[Path]:
+    """Yield where notes are read beside the workspace."""
+    workspace = Path(os.path.realpath(agent.workspace))
+    for root in workspace_roots(workspace, agent.memory_search.extra_paths):
+        if not root.is_optional:
+            yield Path(os.path.realpath(root.path))
+    for one in further_paths(agent):
+        yield Path(os.path.realpath(workspace / Path(one.path).expanduser()))

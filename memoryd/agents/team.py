@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Final
 
 from msgspec import Struct
 
@@ -11,9 +10,8 @@ from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.team import TeamSection, without_credentials
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import Citation, parse
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import person_of
+from memoryd.domain.documents import Citation, parse, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import replaced
 from memoryd.domain.memories.documents import within
@@ -38,26 +36,26 @@ from memoryd.memory.journal import Journal
 from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
 
-ALREADY: Final = "it is shared already: nothing was changed"
-WAITS: Final = "it waits to be sent: {}"
-NOT_REACHED: Final = "the other side was not reached in time"
-OLDER_VERSION: Final = "what it supersedes is not shared with the team, and is not named there"
-NOT_SHARED: Final = "you share no memory {!r} with the team"
-_NAME_HINT: Final = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
-_LAST: Final = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
-SERVER_REACH: Final = (
+ALREADY = "it is shared already: nothing was changed"
+WAITS = "it waits to be sent: {}"
+NOT_REACHED = "the other side was not reached in time"
+OLDER_VERSION = "what it supersedes is not shared with the team, and is not named there"
+NOT_SHARED = "you share no memory {!r} with the team"
+_NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
+_LAST = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
+SERVER_REACH = (
     "deleted rows and logs of the server of team {}, until it cleans them up, and its backups",
     "what members of team {} copied while they could read it",
     _LAST,
 )
-REACH: Final = (
+REACH = (
     "the history of team {}, from which it was taken back: whoever may read the repository finds it in older commits",
     "clones and backups of the repository of team {}, until they are brought up to date",
     _LAST,
 )
-WOULD_GO: Final = "it is shared with team {}, and is taken back there"
-MAY_STAY: Final = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
-_FOLLOW_SECONDS: Final = 10.0
+WOULD_GO = "it is shared with team {}, and is taken back there"
+MAY_STAY = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
+_FOLLOW_SECONDS = 10.0
 
 
 class AgentTeam(Struct, frozen=True, kw_only=True):

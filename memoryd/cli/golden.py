@@ -17,9 +17,20 @@ from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import harmless_line, size
 from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
-from memoryd.domain.citations import parse
-from memoryd.domain.ranking.evaluation import DEPTH, LineSpan, QuestionResult, RankingScores, first_rank, scores
-from memoryd.domain.ranking.golden import GoldenLine, GoldenPlace, GoldenSet, located, parse_golden
+from memoryd.domain.documents import parse
+from memoryd.domain.ranking.golden import (
+    DEPTH,
+    GoldenLine,
+    GoldenPlace,
+    GoldenSet,
+    LineSpan,
+    QuestionResult,
+    RankingScores,
+    first_rank,
+    located,
+    parse_golden,
+    scores,
+)
 from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreUnavailable
 from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus

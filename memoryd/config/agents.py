@@ -6,7 +6,7 @@ counts while `memorySearch.provider` is not set.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from memoryd.domain.access import folded_id, read_key
 from memoryd.domain.embedding import LOCAL, NONE
 from memoryd.domain.expressions import expression
 
-MOST: Final = 12
+MOST = 12
 """More memories than these help no answer."""
 
 
@@ -44,7 +44,7 @@ class AutoRecallSection(Section, alias_generator=None):
     """The size of the bundle of a turn."""
 
 
-ROUTE: Final = "/embeddings"
+ROUTE = "/embeddings"
 
 
 class LocalEmbedderSection(SharedSection, alias_generator=None):
@@ -106,9 +106,9 @@ def _search(**values: object) -> MemorySearchSection:
     return MemorySearchSection.model_validate({name: value for name, value in values.items() if value is not None})
 
 
-DEFAULT_AGENT: Final = "main"
-DEFAULT_WORKSPACE: Final = "~/.openclaw/workspace"
-AGENT_ID: Final = expression(r"[a-z0-9][a-z0-9_-]{0,63}")
+DEFAULT_AGENT = "main"
+DEFAULT_WORKSPACE = "~/.openclaw/workspace"
+AGENT_ID = expression(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 AnySection = TypeVar("AnySection", bound=Section)
 
@@ -208,8 +208,8 @@ def merged_search(defaults: MemorySearchSection, own: MemorySearchSection) -> Me
     )
 
 
-INDEX_NAME: Final = "index.sqlite"
-LEDGER_NAME: Final = "ledger.sqlite"
+INDEX_NAME = "index.sqlite"
+LEDGER_NAME = "ledger.sqlite"
 
 
 class Agent(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """`limits`, `log` and `http`: what the daemon refuses to exceed, what it logs, and the optional port on loopback."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -14,7 +14,7 @@ ClientCount = Annotated[int, Field(ge=1, le=65_536)]
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
 
-QUERY_BYTES: Final = 4096
+QUERY_BYTES = 4096
 
 
 def check_question(text: str) -> None:
@@ -56,9 +56,9 @@ class LogSection(Section):
     `DEBUG`."""
 
 
-USUAL_PORT: Final = 18790
-_HOST: Final = expression(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
-_ORIGIN: Final = expression(r"[a-z][a-z0-9+.-]*://[^\s/*?#@]+")
+USUAL_PORT = 18790
+_HOST = expression(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_ORIGIN = expression(r"[a-z][a-z0-9+.-]*://[^\s/*?#@]+")
 
 
 def _host(text: str) -> str:

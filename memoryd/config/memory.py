@@ -4,7 +4,7 @@
 """
 
 from datetime import time, timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field
@@ -26,7 +26,7 @@ from memoryd.config.section import (
     Texts,
 )
 from memoryd.domain.access import AccessRules, folded_id
-from memoryd.domain.citations import CitationMode
+from memoryd.domain.documents import CitationMode
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.tiers import Demotion, Promotion, TierSettings
 from memoryd.domain.sessions.documents import ARCHIVE_AFTER, MAX_BYTES, THRESHOLD, TURNS, AnswerRetention
@@ -141,8 +141,8 @@ class RecallSection(Section):
     """How many tokens (estimated) a bundle for a prompt may have, what stays the same included."""
 
 
-OFF: Final = "off"
-_TIME: Final = expression(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
+OFF = "off"
+_TIME = expression(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
 def _known_schedule(text: str) -> str:

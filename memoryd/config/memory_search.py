@@ -1,7 +1,7 @@
 """`memorySearch`: what is indexed and when the disk is scanned, how it is embedded, and how it is searched."""
 
 import re
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
@@ -24,7 +24,7 @@ from memoryd.config.section import (
 )
 from memoryd.domain.sessions.transcripts.records import ReadingRule
 
-REFERENCE_SPLIT: Final = (0.7, 0.3)
+REFERENCE_SPLIT = (0.7, 0.3)
 """Weights of meaning and words in OpenClaw: what `weighted` uses for one that is not given, and for two that are 0."""
 
 

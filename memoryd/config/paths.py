@@ -9,17 +9,16 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from memoryd.wire import SOCKET_NAME, SUN_PATH_MAX
 
-CONFIG_NAME: Final = "config.json5"
-LOCK_NAME: Final = "memoryd.lock"
-OPENCLAW_STATE: Final = ".openclaw"
+CONFIG_NAME = "config.json5"
+LOCK_NAME = "memoryd.lock"
+OPENCLAW_STATE = ".openclaw"
 """Below the home folder."""
-SOCKET_PATH_MAX: Final = 103 if sys.platform == "darwin" else SUN_PATH_MAX
-SLUG_MAX: Final = 32
-HASH_DIGITS: Final = 8
+SOCKET_PATH_MAX = 103 if sys.platform == "darwin" else SUN_PATH_MAX
+SLUG_MAX = 32
+HASH_DIGITS = 8
 
 
 def config_file() -> Path:

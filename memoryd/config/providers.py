@@ -1,6 +1,6 @@
 """The models that memoryd may use: who makes embeddings, `models` with its keys, and the text model of `memory.llm`."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -34,16 +34,16 @@ from memoryd.domain.embedding import PROVIDERS, RemoteName
 ProviderName = Literal["local", "none", "auto", RemoteName]
 FallbackName = Literal["none", "local", RemoteName]
 
-DEFAULT_MODEL: Final = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
+DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
 
 
-READ_PROVIDERS: Final = frozenset(name for row in PROVIDERS.values() for name in row.config_names)
+READ_PROVIDERS = frozenset(name for row in PROVIDERS.values() for name in row.config_names)
 """Whose entries below `models.providers` are read; the others are none of our business."""
-NOT_AN_ADDRESS: Final = "invalid:"
+NOT_AN_ADDRESS = "invalid:"
 """Stands for an address of another program's section that is none, until somebody wants to use it."""
-NOT_AN_ENTRY: Final = "invalid:entry"
+NOT_AN_ENTRY = "invalid:entry"
 """Stands for the address of an entry that is no object of this file, until somebody wants to use it."""
-ADDRESS_EXPECTED: Final = "must be an address that starts with http:// or https://"
+ADDRESS_EXPECTED = "must be an address that starts with http:// or https://"
 
 
 def _address(text: str) -> str:
@@ -83,7 +83,7 @@ ForeignHeaders = Annotated[
 ]
 
 
-_AUTO: Final = BeforeValidator(lambda value: None if value == "auto" else value)
+_AUTO = BeforeValidator(lambda value: None if value == "auto" else value)
 
 
 def _count_or_auto(least: int) -> WithJsonSchema:

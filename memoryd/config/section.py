@@ -17,7 +17,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_bytes
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Struct
 from pydantic import (
@@ -144,7 +144,7 @@ def _usable(text: str) -> str:
 Text = Annotated[str, AfterValidator(_usable)]
 """Text that names something: never blank, fit for a path or an argument."""
 
-SCHEME: Final = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
+SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
 """`hf:`, `https:` and `pypi:` name a model, not a file."""
 
 
@@ -179,11 +179,11 @@ def _upper(value: object) -> object:
 UpperCase = BeforeValidator(_upper)
 
 
-UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-PART: Final = expression(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
-WHOLE: Final = expression(rf"(?:{PART.pattern})+")
-LONGEST: Final = timedelta(days=365)
-EXPECTED_DURATION: Final = 'must be a duration such as "30s", "5m" or "1h30m"'
+UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+PART = expression(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
+WHOLE = expression(rf"(?:{PART.pattern})+")
+LONGEST = timedelta(days=365)
+EXPECTED_DURATION = 'must be a duration such as "30s", "5m" or "1h30m"'
 
 
 def parse_duration(value: object) -> timedelta:
@@ -230,10 +230,10 @@ Duration = Annotated[
 ]
 
 
-EXPECTED_SECRET: Final = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
-SECRET_BYTES_MAX: Final = 64 * 1024
-_MARKER: Final = token_bytes(32)
-VARIABLE: Final = expression(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+EXPECTED_SECRET = 'must be a text, {file: "/absolute/path"} or {env: "NAME"}'
+SECRET_BYTES_MAX = 64 * 1024
+_MARKER = token_bytes(32)
+VARIABLE = expression(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Secret(Struct, frozen=True):

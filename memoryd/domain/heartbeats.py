@@ -7,17 +7,16 @@ this process ran counts: after a sleep of the machine, or a stop by a signal, no
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct
 
-LOOP_SECONDS: Final = 60.0
+LOOP_SECONDS = 60.0
 """Of the event loop: nobody is answered while it is blocked."""
-WRITER_SECONDS: Final = 300.0
+WRITER_SECONDS = 300.0
 """Of a writer: a slow disk takes many seconds for one commit."""
-WATCHER_SECONDS: Final = 180.0
+WATCHER_SECONDS = 180.0
 """Of the watcher, which proves every half a minute that events flow."""
-SCANNER_SECONDS: Final = 900.0
+SCANNER_SECONDS = 900.0
 """Of whoever follows the notes: one look at all of them on a slow disk, or the cutting of a huge one."""
 
 

@@ -6,17 +6,16 @@ request must name us, and none of which a page says that it is its own is let in
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from msgspec import Struct, field
 
 HeaderPairs = Sequence[tuple[bytes, bytes]]
 """Names in lower case, values as they came."""
 
-MAX_TRIES: Final = 10
-TRIES_SECONDS: Final = 60.0
-_BEARER: Final = b"bearer "
-_OWN: Final = ("127.0.0.1", "localhost", "[::1]")
+MAX_TRIES = 10
+TRIES_SECONDS = 60.0
+_BEARER = b"bearer "
+_OWN = ("127.0.0.1", "localhost", "[::1]")
 
 
 class DoorRules(Struct, frozen=True):

@@ -5,11 +5,10 @@ The signatures are those of the formats' own specifications; a name alone proves
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct
 
-HEAD_BYTES: Final = 512
+HEAD_BYTES = 512
 """How much of a file's beginning `sniff` looks at."""
 
 
@@ -25,28 +24,28 @@ def modality_of_mime(mime: str) -> Modality:
     return Modality(mime.partition("/")[0])
 
 
-EXTENSIONS: Final = {
+EXTENSIONS = {
     **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".gif", ".heic", ".heif"), Modality.IMAGE),
     **dict.fromkeys((".mp3", ".wav", ".ogg", ".opus", ".m4a", ".aac", ".flac"), Modality.AUDIO),
 }
 """Names that are looked at, in lower case."""
-LABELS: Final = {Modality.IMAGE: "Image file", Modality.AUDIO: "Audio file"}
-ALL: Final = "all"
+LABELS = {Modality.IMAGE: "Image file", Modality.AUDIO: "Audio file"}
+ALL = "all"
 
-PROVIDER: Final = "gemini"
-MODELS: Final = ("gemini-embedding-2-preview", "gemini-embedding-2")
+PROVIDER = "gemini"
+MODELS = ("gemini-embedding-2-preview", "gemini-embedding-2")
 """What puts pictures and sounds into one space with texts."""
-DIMENSIONS: Final = (768, 1536, 3072)
+DIMENSIONS = (768, 1536, 3072)
 """Of their vectors; they give no others."""
-MODEL_PREFIXES: Final = ("models/", "google/", "gemini/")
+MODEL_PREFIXES = ("models/", "google/", "gemini/")
 """How other programs write the names of the provider's models."""
 
-IMAGE_TOKENS: Final = 258
-AUDIO_BYTES_PER_TOKEN: Final = 500
-AUDIO_TOKENS_MAX: Final = 2560
+IMAGE_TOKENS = 258
+AUDIO_BYTES_PER_TOKEN = 500
+AUDIO_TOKENS_MAX = 2560
 """By Gemini's guide a picture is one tile, and sound has 32 tokens a second (here: of 128 kbit/s), for 80 s at most."""
 
-_MAGIC: Final = (
+_MAGIC = (
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"GIF87a", "image/gif"),
@@ -56,8 +55,8 @@ _MAGIC: Final = (
     (b"ID3", "audio/mpeg"),
     (b"ADIF", "audio/aac"),
 )
-_RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
-_BRANDS: Final = {
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+_BRANDS = {
     **dict.fromkeys((b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis"), "image/heic"),
     **dict.fromkeys((b"mif1", b"msf1", b"heif"), "image/heif"),
     **dict.fromkeys((b"M4A ", b"M4B ", b"M4P "), "audio/mp4"),

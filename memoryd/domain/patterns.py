@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 
-_ANY_DEPTH: Final = "**"
-_CHARS: Final = frozenset("*?[")
+_ANY_DEPTH = "**"
+_CHARS = frozenset("*?[")
 
 
 def is_glob(path: str) -> bool:

@@ -17,7 +17,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain
-from typing import Final
 
 from msgspec import Struct
 
@@ -42,11 +41,11 @@ class FoundSecret(Struct, frozen=True, order=True):
 
 
 _FIRST, _LAST = 6, 4
-_MIN_HIDDEN: Final = 16
+_MIN_HIDDEN = 16
 """A token of which fewer characters would stay hidden is hidden whole."""
-_HIDDEN: Final = "***"
-_PASSES: Final = 6
-_BETWEEN: Final = "\0"
+_HIDDEN = "***"
+_PASSES = 6
+_BETWEEN = "\0"
 
 
 def redacted(text: str) -> str:
@@ -118,7 +117,7 @@ def _mask(secret: str, kind: SecretKind) -> str:
     return _HIDDEN
 
 
-_PREFIXES: Final = (
+_PREFIXES = (
     # model providers: OpenAI, Anthropic, DeepSeek, OpenRouter, Moonshot; Groq, xAI, Perplexity, Hugging Face, …
     r"sk-|gsk_|xai-|pplx-|hf_|r8_|jina_|tvly-|nvapi-|fw_|csk-|esecret_|tgp_v1_|bce-v3/ALTAK-|LTAI|AKID|AKLT",
     # code and packages: GitHub, GitLab, npm, PyPI, Docker, Atlassian, Postman, Figma, Linear, Notion
@@ -130,61 +129,59 @@ _PREFIXES: Final = (
     r"AIza|GOCSPX-|ya29\.|1//0|do[opr]_v1_|dapi|hv[sb]\.|sbp_|nfp_|gl(?:sa|c)_|sntry[su]_|NRAK-|SG\.|dp\.(?:pt|st)\."
     r"|AGE-SECRET-KEY-1",
 )
-_BEGUN: Final = rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})"
-_KNOWN: Final = expression(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{12,}}+")
+_BEGUN = rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})"
+_KNOWN = expression(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{12,}}+")
 """Keys that say by their first letters whose they are."""
-_BROKEN: Final = expression(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{0,11}}+(?=\r?\n)")
+_BROKEN = expression(rf"{_BEGUN}[A-Za-z0-9_./+=-]{{0,11}}+(?=\r?\n)")
 """One of which the end of a line has left too little to tell."""
-_NEXT_LINE: Final = expression(r"\r?\n[ \t]{0,8}+(?P<rest>[A-Za-z0-9_./+=-]{8,}+)(?!\S)")
+_NEXT_LINE = expression(r"\r?\n[ \t]{0,8}+(?P<rest>[A-Za-z0-9_./+=-]{8,}+)(?!\S)")
 """A line of one word, which a key may go on in."""
-_LONG: Final = expression(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
+_LONG = expression(r"(?<![A-Za-z0-9])(?:pa-[A-Za-z0-9_-]{40,}+|key-[0-9a-f]{32}(?![0-9a-z]))")
 """Voyage's and Mailgun's begin as much else does."""
-_AWS: Final = expression(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
-_DOTTED: Final = expression(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])")
+_AWS = expression(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
+_DOTTED = expression(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])")
 """Zhipu's."""
-_WEB_TOKEN: Final = expression(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
+_WEB_TOKEN = expression(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
 """JSON Web Tokens, RFC 7519: two objects in base64url, of which each begins with `{"`."""
-_BOT: Final = expression(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
+_BOT = expression(r"(?<![A-Za-z0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}+")
 """Telegram's."""
-_DISCORD: Final = expression(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,30}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")
-_HOOK: Final = expression(
+_DISCORD = expression(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,30}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+")
+_HOOK = expression(
     r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/[0-9]{1,24}/"
     r"|/open-apis/bot/v2/hook/)(?P<secret>[A-Za-z0-9_/-]{16,}+)"
 )
-_HEADER: Final = expression(
+_HEADER = expression(
     r"(?i:authorization)\\{0,4}[\"']?\s{0,8}[:=]\s{0,8}\\{0,4}[\"']?(?i:(?:bearer|basic|token|bot|apikey)\s{1,8})"
     r"(?P<secret>[^\s\"',;\\]{6,}+)"
 )
-_BEARER: Final = expression(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
-_COOKIE: Final = expression(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
-_TOKENS: Final = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER)
-_SURE: Final = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER})
+_BEARER = expression(r"(?<![A-Za-z0-9])(?i:bearer)\s{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)")
+_COOKIE = expression(r"(?<![\w-])(?i:(?:set-)?cookie)\s{0,8}:\s{0,8}(?P<secret>[^\s=;]{1,64}=[^\r\n\"']++)")
+_TOKENS = (_KNOWN, _LONG, _AWS, _WEB_TOKEN, _BOT, _DOTTED, _DISCORD, _HOOK, _HEADER, _BEARER)
+_SURE = frozenset({_AWS, _DOTTED, _WEB_TOKEN, _DISCORD, _HEADER})
 """What has such a form is nothing else; of the others a part must look as chance made it."""
 
-_ADDRESS: Final = expression(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
+_ADDRESS = expression(r"(?<=://)[^\s/@:?#\"'<>]{0,100}+:(?P<secret>[^\s/@\"'<>]{1,200}+)@")
 """The password of a URL, RFC 3986 section 3.2.1."""
-_ADDRESS_TOKEN: Final = expression(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@")
-_QUERY: Final = expression(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
-_USER: Final = expression(
-    r"(?<![\w-])curl(?=\s)[^\n]{0,200}?\s-u\s{1,4}[\"']?[^\s:\"']{1,64}+:(?P<secret>[^\s\"']{1,200}+)"
-)
-_ARGUMENT: Final = expression(
+_ADDRESS_TOKEN = expression(r"(?<=://)(?P<secret>[A-Za-z0-9_-]{16,200}+)@")
+_QUERY = expression(r"[?&](?i:key|sig|signature|auth|x-amz-signature|code)=(?P<secret>[^&\s#\"'<>]{16,}+)")
+_USER = expression(r"(?<![\w-])curl(?=\s)[^\n]{0,200}?\s-u\s{1,4}[\"']?[^\s:\"']{1,64}+:(?P<secret>[^\s\"']{1,200}+)")
+_ARGUMENT = expression(
     r"(?<![\w-])(?:sshpass\s{1,4}-p|redis-cli(?=\s)[^\n]{0,80}?\s-a)\s{0,4}[\"']?(?P<secret>[^\s\"']{1,200}+)"
 )
 
-_BEGIN: Final = expression(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END: Final = expression(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LINES: Final = expression(r"(?:\s|\\[nr]|[A-Za-z-]{4,16}: [^\n]{0,80}\n|[A-Za-z0-9+/=]{12,}+)*+")
+_BEGIN = expression(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END = expression(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINES = expression(r"(?:\s|\\[nr]|[A-Za-z-]{4,16}: [^\n]{0,80}\n|[A-Za-z0-9+/=]{12,}+)*+")
 """What stands behind a first line whose last line was cut off, RFC 7468."""
 
-_CARD: Final = expression(
+_CARD = expression(
     r"(?<![0-9A-Za-z.,_/-])(?:[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}|3[47][0-9]{2}([ -]?)[0-9]{6}\2[0-9]{5})"
     r"(?![0-9A-Za-z_/-])(?![.,][0-9])"
 )
-_CARD_STARTS: Final = expression(r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|6(?:011|22|4[4-9]|5)|62")
+_CARD_STARTS = expression(r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|6(?:011|22|4[4-9]|5)|62")
 """Visa, Mastercard, American Express, Discover, UnionPay: ISO/IEC 7812 issuer numbers."""
 
-_CHANCE: Final = expression(r"[A-Za-z0-9]{10,}+")
+_CHANCE = expression(r"[A-Za-z0-9]{10,}+")
 
 
 def is_random(text: str) -> bool:
@@ -240,7 +237,7 @@ def is_masked(value: str) -> bool:
     return _PLACEHOLDER.match(value) is not None
 
 
-_PLACEHOLDER: Final = expression(
+_PLACEHOLDER = expression(
     r"(?:[*•·#.-]{3,}|[xX]{3,}|\S{6}…\S{4}|…\S{4}|…)\Z|[<$%{\[(]|(?i:your[-_ ]|my[-_ ]|example|changeme|redacted)"
     r"|(?i:none|null|nil|true|false|undefined|string|str|bytes|int|secretstr|optional|required|any|yes|no)\b"
 )
@@ -278,43 +275,41 @@ def _is_checked(digits: str) -> bool:
 
 
 # every alternative begins with a letter of its own: so the search skips what none begins with
-_PASSWORD: Final = (
-    r"password|passwort|kennwort|pw(?<![a-z0-9_]pw)|passwd|passcode|passphrase|pwd(?<![a-z]pwd)|_pwd|_pass"
-)
-_TOKEN: Final = (
+_PASSWORD = r"password|passwort|kennwort|pw(?<![a-z0-9_]pw)|passwd|passcode|passphrase|pwd(?<![a-z]pwd)|_pwd|_pass"
+_TOKEN = (
     r"secret(?:[_-]?(?:access[_-]?)?key(?:[_-]base)?)?|token|credential|api[_ -]?key|access[_ -]?key|private[_ -]?key"
     r"|auth[_ -]?key|account[_ -]?key|encryption[_ -]?key|signing[_ -]?key|master[_ -]?key"
 )
-_ANY_KEY: Final = r"_key|-key"
+_ANY_KEY = r"_key|-key"
 """Keys of databases and maps are no secrets; so this value must look like one."""
-_CHINESE: Final = "密码|口令|密钥|私钥|令牌"
-_QUOTE: Final = r"\\{0,4}[\"'`]"
-_BARE: Final = r"(?:[!-~…](?<![\"'`&\\])|&(?![\w.-]{1,40}=)){1,4096}+"
+_CHINESE = "密码|口令|密钥|私钥|令牌"
+_QUOTE = r"\\{0,4}[\"'`]"
+_BARE = r"(?:[!-~…](?<![\"'`&\\])|&(?![\w.-]{1,40}=)){1,4096}+"
 """Printable ASCII up to a quotation mark, or the next parameter of an address; `…` as masked values have it."""
-_ANOTHER_NAME: Final = (
+_ANOTHER_NAME = (
     rf"(?:{_PASSWORD}|{_TOKEN})(?:{_QUOTE})?+\]?+(?:[ \t]{{1,8}}+(?:[:：=]|is[ \t:])|(?:=>|:=|==?|[:：])[ \t])"
 )
 """What is no value, but names one: `my pw is password: …`."""
-_NAMED: Final = expression(
+_NAMED = expression(
     rf"(?:(?P<password>{_PASSWORD})|(?P<token>{_TOKEN})|{_ANY_KEY})(?:{_QUOTE})?+\]?+"
     rf"(?P<sign>[ \t]{{0,8}}+(?:=>|:=|==?+|[:：])[ \t]{{0,8}}+|[ \t]{{1,4}}+is[ \t:]{{1,4}}+)"
     rf"(?:{_QUOTE}(?P<quoted>[^\"'`\r\n\\]{{1,512}}+){_QUOTE}|(?!{_ANOTHER_NAME})(?P<bare>{_BARE}))"
 )
 """Of a text in small letters."""
-_CHINESE_NAMED: Final = expression(
+_CHINESE_NAMED = expression(
     rf"(?:{_CHINESE})(?P<sign>[ \t]{{0,8}}(?:[:：=]|是|为|改成|改为|设为|设成|[ \t])[ \t]{{0,8}}[:：]?[ \t]{{0,4}})"
     rf"[\"'`“「]?(?P<bare>{_BARE})"
 )
-_OPTION: Final = expression(
+_OPTION = expression(
     r"(?<![\w-])--?[a-z-]{0,24}?(?:password|passwd|passphrase|token|secret|api-?key)[ \t]{1,4}"
     rf"(?P<bare>(?!-){_BARE})"
 )
-_TAIL: Final = ".,;:!?)]}>"
-_ENCLOSING: Final = ".,;)]}>"
-_CODE: Final = expression(r"[A-Za-z_][A-Za-z_.]*+\Z")
+_TAIL = ".,;:!?)]}>"
+_ENCLOSING = ".,;)]}>"
+_CODE = expression(r"[A-Za-z_][A-Za-z_.]*+\Z")
 """A name of a program, not a value: `self.token`."""
-_CALL: Final = expression(r"[A-Za-z_][\w.]*+[(\[]")
-_CHARS: Final = expression(r"[!@#$%^&*+~?=]")
+_CALL = expression(r"[A-Za-z_][\w.]*+[(\[]")
+_CHARS = expression(r"[!@#$%^&*+~?=]")
 _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 
 

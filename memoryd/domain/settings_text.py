@@ -7,20 +7,20 @@ marks. A path names keys from the outermost object on; `-` at its end is the pla
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 
-_SPACE: Final = expression(r"[ \t\r\n]*")
-_LONE_SURROGATE: Final = expression(r"\\u[dD][89a-fA-F]")
-_INDENT: Final = expression(r"\n([ \t]+)\S")
-_COMMENTS: Final = expression(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMAS: Final = expression(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
-_NO_BLANK: Final = expression(r"[^\r\n]")
-_BEHIND: Final = "-"
-_OTHER_FORM: Final = "its form is another than that of its program"
+_SPACE = expression(r"[ \t\r\n]*")
+_LONE_SURROGATE = expression(r"\\u[dD][89a-fA-F]")
+_INDENT = expression(r"\n([ \t]+)\S")
+_COMMENTS = expression(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMAS = expression(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
+_NO_BLANK = expression(r"[^\r\n]")
+_BEHIND = "-"
+_OTHER_FORM = "its form is another than that of its program"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
 
 
 class _Child(Struct, frozen=True):

@@ -5,7 +5,7 @@ Pure: the plan is a value. Reading the suspects, and what their content says, is
 
 from collections.abc import Mapping, Set
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, RelativePath, original_of
 from memoryd.domain.media import modality_of
@@ -50,7 +50,7 @@ class Observation(Struct, frozen=True):
 
     disk: Mapping[RelativePath, FileStat]
     unreadable: Set[RelativePath] = frozenset()
-    missing_since: Mapping[RelativePath, float] = field(default_factory=dict)
+    missing_since: Mapping[RelativePath, float] = {}
     now: float = 0.0
     """Monotonic seconds, the clock of `missing_since`."""
     wall_ns: int = 0

@@ -1,7 +1,6 @@
 """Vectors, and how they are packed for the disk; apart from `domain/embedding.py`, whose readers need no numpy."""
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,9 @@ Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 """Vectors of one space, shape (n, dimensions)."""
 
-_STEPS: Final = 2047
+_STEPS = 2047
 """A number is one of so many steps to either side of zero: 12 bits."""
-_SCALE: Final = np.dtype("<f4")
+_SCALE = np.dtype("<f4")
 
 
 def packed_bytes(dimensions: int) -> int:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import structlog
@@ -27,7 +26,7 @@ from memoryd.errors import EmbeddingError
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import replace_file
 
-SPACED: Final = (
+SPACED = (
     "The quarterly tax return was sent on the 14th; the receipt number is in the blue folder.",
     "Replaced the washers of both kitchen taps. The left one still drips when the boiler is on.",
     "Prefers tabs over spaces and short commit messages; never push on Fridays.",
@@ -55,7 +54,7 @@ SPACED: Final = (
 )
 """In a script that puts spaces between words."""
 
-UNSPACED: Final = (
+UNSPACED = (
     "第二季度的增值税已经申报，回执放在蓝色文件夹里。",
     "厨房两个水龙头的垫圈都换了，热水开着的时候左边那个还是滴水。",
     "提交说明要写得短一些，周五下午不要上线。",
@@ -83,7 +82,7 @@ UNSPACED: Final = (
 )
 """In a script that does not."""
 
-ASKED_SPACED: Final = (
+ASKED_SPACED = (
     "When did we hand in the papers for the revenue office?",
     "What did we repair at the sinks?",
     "How should changes to the code be described?",
@@ -111,7 +110,7 @@ ASKED_SPACED: Final = (
 )
 """What each of SPACED answers, in other words."""
 
-ASKED_UNSPACED: Final = (
+ASKED_UNSPACED = (
     "交税的凭证收在什么地方？",
     "洗菜池那边修了什么？",
     "写代码改动的描述有什么要求？",
@@ -142,14 +141,14 @@ ASKED_UNSPACED: Final = (
 
 log = structlog.get_logger(__name__)
 
-AGAIN_SECONDS: Final = 900.0
+AGAIN_SECONDS = 900.0
 """After this a model is asked again that gave no vectors, or that is being asked."""
-STORED_TOLERANCE: Final = 0.01
-_TEXTS: Final = (*SPACED, *UNSPACED)
-_QUESTIONS: Final = (*ASKED_SPACED, *ASKED_UNSPACED)
-_DIGEST_BYTES: Final = 32
+STORED_TOLERANCE = 0.01
+_TEXTS = (*SPACED, *UNSPACED)
+_QUESTIONS = (*ASKED_SPACED, *ASKED_UNSPACED)
+_DIGEST_BYTES = 32
 
-LANGUAGES: Final = ("en", "zh")
+LANGUAGES = ("en", "zh")
 """Of the texts in either kind of script."""
 
 Rows = NDArray[np.float32]
@@ -259,11 +258,11 @@ def _digest(identity: EmbedderIdentity, body: bytes) -> bytes:
     return sha256("\x1f".join((identity.fingerprint, *_TEXTS, *_QUESTIONS)).encode() + body).digest()
 
 
-VECTOR_TOLERANCE: Final = 1e-3
-ENGLISH_MISSES_MAX: Final = 1
+VECTOR_TOLERANCE = 1e-3
+ENGLISH_MISSES_MAX = 1
 """Of eight; MiniLM misses none, MiniLM with the pooling of another family two."""
 
-ENGLISH: Final = (
+ENGLISH = (
     ("Mac Studio gateway host", "the machine running the gateway"),
     ("how do I get my money back?", "Refunds are paid to the original card within ten days."),
     ("when is the dentist?", "Tooth check-up moved to Thursday at nine."),
@@ -273,7 +272,7 @@ ENGLISH: Final = (
     ("which database do we use", "All data is stored in PostgreSQL 16."),
     ("she is afraid of flying", "Anna takes the train because planes frighten her."),
 )
-CHINESE: Final = (
+CHINESE = (
     ("我们什么时候交房租？", "每月五号之前要把租金转给房东。"),
     ("猫吃什么？", "早上给咪咪喂半罐金枪鱼。"),
     ("牙医约在什么时候", "周四九点去检查牙齿。"),

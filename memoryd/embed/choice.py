@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from memoryd.config.agents import Agent
@@ -31,7 +30,7 @@ from memoryd.errors import ConfigError
 from memoryd.models.store import ModelStore
 
 ProviderSettings = LocalSettings | RemoteSettings
-DEFAULTS: Final = MemorySearchSection()
+DEFAULTS = MemorySearchSection()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import structlog
 from msgspec import Struct, field
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS: Final = 2.0
+POLL_SECONDS = 2.0
 """How often a provider that was given up is tried; its own breaker lets few of these tries through to the network."""
-PROBE_TEXT: Final = "Is anybody there?"
+PROBE_TEXT = "Is anybody there?"
 
 
 class RemoteEmbedding:
@@ -160,8 +160,8 @@ class RemoteEmbedding:
             return False
 
 
-NO_PROVIDER: Final = "memorySearch.provider is none"
-FALLBACK_POLL_SECONDS: Final = 1.0
+NO_PROVIDER = "memorySearch.provider is none"
+FALLBACK_POLL_SECONDS = 1.0
 
 
 class Embedding(Struct, frozen=True):

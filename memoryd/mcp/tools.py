@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memoryd.client import Client
-from memoryd.domain.citations import Citation, conversation_cited, is_conversation, parse
+from memoryd.domain.documents import Citation, conversation_cited, is_conversation, parse
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import InvalidRequest

@@ -7,17 +7,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from concurrent.futures import Executor
 from datetime import date
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
-from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.kinds import MemoryId, Visibility
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import invisible_memories
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.domain.text.standing import standing_of
@@ -30,7 +29,7 @@ from memoryd.store.index.memories import FileVersion, MemoryFiles
 log = structlog.get_logger(__name__)
 
 FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
-_ASKERS_MAX: Final = 16
+_ASKERS_MAX = 16
 """Askers; each is an agent in a channel."""
 
 
@@ -47,8 +46,8 @@ class _Moment(NamedTuple):
 class _Told(Struct, frozen=True):
     """A book and what it was made of: of the files and pages those that are not withdrawn."""
 
-    book: Book = field(default_factory=Book)
-    files: Mapping[int, tuple[MemorySource, ...]] = field(default_factory=dict)
+    book: Book = Book()
+    files: Mapping[int, tuple[MemorySource, ...]] = {}
     """By the ids of the files."""
     pages: tuple[EntityPage, ...] = ()
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from concurrent.futures import Executor
 from functools import partial
 from hashlib import sha256
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import structlog
 from msgspec import Struct
@@ -30,16 +30,16 @@ from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, Cha
 
 log = structlog.get_logger(__name__)
 
-TRIES: Final = 100
+TRIES = 100
 """An editor that saves on each key is slower than so many defeats in a row."""
-PAUSE_SECONDS: Final = 0.05
+PAUSE_SECONDS = 0.05
 """The longest wait between two tries."""
-MISSING_TRIES: Final = 6
-WAIT_SECONDS: Final = 60.0
+MISSING_TRIES = 6
+WAIT_SECONDS = 60.0
 """How long an act waits for another one to end."""
-RETRY_SECONDS: Final = 15.0
-WHY_NOT_KEPT: Final = "there were too many of them, or they tell what is forgotten, or private now"
-UNKNOWN_OUTCOME: Final = "a change was cut short, and the file was edited since: look at it"
+RETRY_SECONDS = 15.0
+WHY_NOT_KEPT = "there were too many of them, or they tell what is forgotten, or private now"
+UNKNOWN_OUTCOME = "a change was cut short, and the file was edited since: look at it"
 
 Edit = Callable[[str | None], str | None]
 """What a text is to become, None to leave it; asked in a thread, perhaps more than once, None where there is no file.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -40,14 +39,14 @@ from memoryd.store.ledger.usage import FirstSeen
 
 log = structlog.get_logger(__name__)
 
-OWN_FOLDERS: Final = ("memory", "bank", "bank/entities")
+OWN_FOLDERS = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
-READ_ONLY_FILES: Final = ("SOUL.md",)
-_MAX_FILES: Final = 100_000
+READ_ONLY_FILES = ("SOUL.md",)
+_MAX_FILES = 100_000
 _LINKED = (errno.ELOOP, errno.EXDEV)
 LineDays = Callable[[FileVersion, MemoryId], date]
 """The day on which a file states a memory first."""
-_NANO: Final = 1e9
+_NANO = 1e9
 
 
 class StoredNote(Struct, frozen=True):
@@ -272,25 +271,22 @@ def _failure(path: RelativePath, exc: OSError) -> MemorydError:
     return StoreUnavailable(f"{path} cannot be read or written: {reason}", hint="nothing was changed")
 
 
-class RecordDays:
+class RecordDays(Struct, kw_only=True, eq=False):
     """Of one workspace. `local_day` gives the day of a Unix time where its owner is, `clock` the Unix time.
 
     What the ledger cannot keep has the day on which its file was changed, until it can.
     """
 
-    def __init__(
-        self, *, first_seen: FirstSeen, local_day: Callable[[float], date], clock: Callable[[], float]
-    ) -> None:
-        self._first_seen = first_seen
-        self._local_day = local_day
-        self._clock = clock
-        self._known: dict[MemoryId, date] = {}
-        self._unsettled: frozenset[int] = frozenset()
+    first_seen: FirstSeen
+    local_day: Callable[[float], date]
+    clock: Callable[[], float]
+    _known: dict[MemoryId, date] = {}
+    _unsettled: frozenset[int] = frozenset()
 
     @property
     def today(self) -> date:
         """The day where the owner is."""
-        return self._local_day(self._clock())
+        return self.local_day(self.clock())
 
     def are_settled(self, file: int) -> bool:
         """Tell whether the days of the lines of a file, by its id, are known for good."""
@@ -301,7 +297,7 @@ class RecordDays:
         # a file changed in the future is one of a clock that was wrong
         today = self.today
         undated = [one for one in found.versions if one.id in found.lines and _named_day(one.path, today) is None]
-        changed = {one.id: min(self._local_day(one.mtime_ns / _NANO), today) for one in undated}
+        changed = {one.id: min(self.local_day(one.mtime_ns / _NANO), today) for one in undated}
         seen: dict[MemoryId, date] = {}
         for one in undated:
             for line in found.lines[one.id]:
@@ -321,10 +317,10 @@ class RecordDays:
         if not new:
             return True
         try:
-            kept = await self._first_seen.days(new)
+            kept = await self.first_seen.days(new)
             self._known |= kept
             if missing := {memory: seen[memory] for memory in new if memory not in kept}:
-                await self._first_seen.note(missing)
+                await self.first_seen.note(missing)
                 self._known |= missing
         except (StoreError, Denied) as exc:
             log.debug("days of memories cannot be kept", reason=str(exc))

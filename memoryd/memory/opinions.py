@@ -6,7 +6,7 @@ from datetime import date
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId, is_belief
 from memoryd.domain.memories.reflect.opinions import Label, OpinionState, Step, by_opinion, opinion_state_of
@@ -45,7 +45,7 @@ class OpinionStore(Struct, frozen=True):
     """Reads and records the steps of opinions. Verbs raise StoreError, and `apply` also Denied.
 
     Each takes the book that the caller looks at, so that all of one answer speaks of the same moment. Scopes are the
-    caller's: evidence counts only where all whom an opinion reaches may see it (`scopes.covers`).
+    caller's: evidence counts only where all whom an opinion reaches may see it (`kinds.covers`).
     """
 
     steps: OpinionSteps
@@ -65,10 +65,6 @@ class OpinionStore(Struct, frozen=True):
         found = by_opinion(await self.steps.all())
         beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
         return {memory.id: _with_evidence(book, memory, found.get(memory.id, [])) for memory in beliefs}
-
-    async def recorded(self) -> Sequence[Step]:
-        """Return all steps on record, in the order in which they were made."""
-        return await self.steps.all()
 
     async def apply(self, steps: Sequence[Step]) -> int:
         """Record the steps of a run, all or none; return how many were not on record yet."""

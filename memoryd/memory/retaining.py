@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import date
 from functools import partial
-from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -39,17 +38,17 @@ from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, Store
 from memoryd.memory.journal import MISSING_TRIES, PAUSE_SECONDS, Edit, Journal, NoteChange
 from memoryd.store.ledger.usage import RetainedHashes
 
-PINNED: Final = "a memory was pinned"
-UNPINNED: Final = "a memory was unpinned"
-WEIGHED: Final = "a memory got another importance"
-SETTLED: Final = "two memories that disagreed were settled"
-DELETED: Final = "a memory was deleted"
-REPLACED: Final = "a memory was replaced"
-_UNMARKED: Final = "it is superseded, and its line in {} could not be marked so: {}"
-SETTLE_HINT: Final = "settle it first: `memoryctl conflicts` shows both versions"
-_GONE: Final = "its line was edited, or taken out, a moment ago: look it up again"
+PINNED = "a memory was pinned"
+UNPINNED = "a memory was unpinned"
+WEIGHED = "a memory got another importance"
+SETTLED = "two memories that disagreed were settled"
+DELETED = "a memory was deleted"
+REPLACED = "a memory was replaced"
+_UNMARKED = "it is superseded, and its line in {} could not be marked so: {}"
+SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
+_GONE = "its line was edited, or taken out, a moment ago: look it up again"
 
-KEY_BYTES: Final = 32
+KEY_BYTES = 32
 
 
 class WrittenLines(Struct, frozen=True):
@@ -237,40 +236,37 @@ def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydErr
     return exc
 
 
-class StatementHashes:
+class StatementHashes(Struct, eq=False):
     """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed."""
 
-    def __init__(
-        self, rows: RetainedHashes, key: Callable[[bytes], Awaitable[bytes]], *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._rows = rows
-        self._make_key = key
-        self._clock = clock
-        self._key = b""
+    rows: RetainedHashes
+    key: Callable[[bytes], Awaitable[bytes]]
+    clock: Callable[[], float] = time.time
+    _key: bytes = b""
 
     async def note(self, texts: Iterable[str]) -> None:
         """Note what is stated, or what is deleted, from now on known by its hash."""
         with contextlib.suppress(StoreError, Denied):
             hashes = await self._hashes(texts)
             if hashes:
-                await self._rows.put(hashes.values(), self._clock())
+                await self.rows.put(hashes.values(), self.clock())
 
     async def drop(self, texts: Iterable[str]) -> None:
         """Know nothing of these any more; raises StoreError, Denied."""
-        await self._rows.drop((await self._hashes(texts)).values())
+        await self.rows.drop((await self._hashes(texts)).values())
 
     async def among(self, texts: Iterable[str]) -> frozenset[str]:
         """Return those of the texts that were stated before, whether or not they stand."""
         with contextlib.suppress(StoreError, Denied):
             hashes = await self._hashes(texts)
-            found = await self._rows.among(hashes.values()) if hashes else frozenset()
+            found = await self.rows.among(hashes.values()) if hashes else frozenset()
             return frozenset(text for text, one in hashes.items() if one in found)
         return frozenset()
 
     async def _hashes(self, texts: Iterable[str]) -> dict[str, bytes]:
         wanted = list(dict.fromkeys(texts))
         if wanted and not self._key:
-            self._key = await self._make_key(secrets.token_bytes(KEY_BYTES))
+            self._key = await self.key(secrets.token_bytes(KEY_BYTES))
         hashed = keyed(self._key)
         return {text: hashed(f"stated\0{normalized_statement(text)}") for text in wanted}
 

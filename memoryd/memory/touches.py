@@ -5,7 +5,6 @@ What was counted in a session is held in memory alone: after a restart a session
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
@@ -15,14 +14,14 @@ from memoryd.domain.memories.tiers import Tier, Usage
 from memoryd.domain.sessions.names import IDLE
 from memoryd.store.ledger.changes import ChangeRow, ChangeState
 
-NAMES_MAX: Final = 4096
+NAMES_MAX = 4096
 """Sessions and messages of which it is known what they counted; the latest."""
-OF_A_CHANGE: Final = 5_000
+OF_A_CHANGE = 5_000
 """Memories; of many more the ledger would not keep what undoing takes."""
-NO_FILE: Final = RelativePath("")
+NO_FILE = RelativePath("")
 """In the stead of a path, of a change of the ledger alone."""
-WHY: Final = "whatever was told counted as used: touches that may be none promote nothing any more"
-_STATED: Final = expression(r'"(?P<id>[0-9a-f]{8})" (?P<tier>core|working|peripheral), (?P<count>[0-9]{1,9}) touch')
+WHY = "whatever was told counted as used: touches that may be none promote nothing any more"
+_STATED = expression(r'"(?P<id>[0-9a-f]{8})" (?P<tier>core|working|peripheral), (?P<count>[0-9]{1,9}) touch')
 
 TierMove = tuple[Usage, Usage]
 """The usage of a memory before and after."""

@@ -10,7 +10,6 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from datetime import date
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -42,21 +41,21 @@ from memoryd.store.ledger.usage import MAX_USAGE_ROWS, UsageRows
 
 log = structlog.get_logger(__name__)
 
-_NOTHING: Final = 1e-9
-_UNUSED: Final = Usage()
-_NOWHERE_ELSE: Final = CountElsewhere()
-DAYS_MAX: Final = 4096
+_NOTHING = 1e-9
+_UNUSED = Usage()
+_NOWHERE_ELSE = CountElsewhere()
+DAYS_MAX = 4096
 """Days whose end is known without asking the zone."""
-FLUSH_SECONDS: Final = 2.0
-RETRY_SECONDS: Final = 15.0
-READY_SECONDS: Final = 0.5
-KEEP_SECONDS: Final = 30 * DAY_SECONDS
+FLUSH_SECONDS = 2.0
+RETRY_SECONDS = 15.0
+READY_SECONDS = 0.5
+KEEP_SECONDS = 30 * DAY_SECONDS
 """For so long a memory that no line states keeps its usage: a note may come back."""
-MAX_EARLY: Final = 10_000
+MAX_EARLY = 10_000
 """Touches that wait for the ledger to be read."""
-POLL_SECONDS: Final = 3600.0
+POLL_SECONDS = 3600.0
 """How often the day of the owner is looked at, and the mean is taken anew."""
-LAST_SECONDS: Final = 3.0
+LAST_SECONDS = 3.0
 """For the last batch, when the daemon stops."""
 
 

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 import httpx
 from msgspec import Struct
@@ -32,15 +31,15 @@ from memoryd.models.fetching import (
 from memoryd.models.gguf import hash_file, what_instead
 from memoryd.models.source import LOOPBACK
 
-BLOCK: Final = 256 << 10
-SPARE_BYTES: Final = 64 << 20
+BLOCK = 256 << 10
+SPARE_BYTES = 64 << 20
 """Left free on the disk beside the model."""
-BYTES_MAX: Final = 64 << 30
-HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"memoryd/{__version__}"}
-NO_ACCESS: Final = frozenset({401, 403})
-NO_FILE: Final = frozenset({404, 410})
-BUSY: Final = frozenset({408, 425, 429})
-NOT_ASKED_SO: Final = frozenset({405, 501})
+BYTES_MAX = 64 << 30
+HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"memoryd/{__version__}"}
+NO_ACCESS = frozenset({401, 403})
+NO_FILE = frozenset({404, 410})
+BUSY = frozenset({408, 425, 429})
+NOT_ASKED_SO = frozenset({405, 501})
 
 
 class _AgainError(Exception):
@@ -265,11 +264,11 @@ def _in_words(exc: httpx.TransportError | _AgainError) -> str:
     return in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)
 
 
-REDIRECTS_MAX: Final = 10
-HUB_HEADERS: Final = frozenset({"x-linked-size", "x-linked-etag"})
-SHA256: Final = expression(r'"?([0-9a-f]{64})"?')
-CONTENT_RANGE: Final = expression(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
-NO_RANGE: Final = expression(r"bytes \*/(\d+)")
+REDIRECTS_MAX = 10
+HUB_HEADERS = frozenset({"x-linked-size", "x-linked-etag"})
+SHA256 = expression(r'"?([0-9a-f]{64})"?')
+CONTENT_RANGE = expression(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
+NO_RANGE = expression(r"bytes \*/(\d+)")
 
 
 @contextlib.asynccontextmanager

@@ -12,28 +12,27 @@ import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from memoryd.models.character_map import compile_map
-from memoryd.models.convert import EncoderShape, write_header
+from memoryd.models.convert import EncoderShape, compile_map, write_header
 from memoryd.models.gguf import BLOCKS
 
-MAGIC: Final = b"E5S1"
-VERSION: Final = 1
+MAGIC = b"E5S1"
+VERSION = 1
 BLOCK, BLOCK_BYTES = BLOCKS[2]
 """Of Q4_0."""
 F32, Q4_0 = 0, 1
 """Kinds of tensors in the directory."""
-WIDTH_MAX: Final = 1 << 16
-LAYERS_MAX: Final = 256
-PIECES_MAX: Final = 1 << 20
-TENSORS_MAX: Final = 1 << 12
-MATRICES: Final = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "ao": "attn_output", "fi": "ffn_up", "fo": "ffn_down"}
-NORMS: Final = {"aln": "attn_output_norm", "oln": "layer_output_norm"}
-NEVER: Final = -1000.0
+WIDTH_MAX = 1 << 16
+LAYERS_MAX = 256
+PIECES_MAX = 1 << 20
+TENSORS_MAX = 1 << 12
+MATRICES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "ao": "attn_output", "fi": "ffn_up", "fo": "ffn_down"}
+NORMS = {"aln": "attn_output_norm", "oln": "layer_output_norm"}
+NEVER = -1000.0
 """The score of a token that no text may become."""
 
 

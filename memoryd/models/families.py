@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,9 +18,9 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
 from memoryd.models.gguf import EMBEDDING_KEY, RERANKING_KEY, WRITING_KEY, GgufHeader, Value, read_header
 
-POOLINGS: Final = frozenset({"mean", "cls", "last"})
-DECODER_POOLING: Final = "last"
-ENCODERS: Final = frozenset(
+POOLINGS = frozenset({"mean", "cls", "last"})
+DECODER_POOLING = "last"
+ENCODERS = frozenset(
     {
         "bert",
         "eurobert",
@@ -36,12 +36,12 @@ ENCODERS: Final = frozenset(
     }
 )
 """Architectures of llama.cpp that are made for embedding; the others embed only if their header says how."""
-NO_TITLE: Final = "none"
-PLAIN: Final = "{text}"
-TITLE: Final = "{title}"
-TITLE_LINE: Final = "{title_line}"
+NO_TITLE = "none"
+PLAIN = "{text}"
+TITLE = "{title}"
+TITLE_LINE = "{title_line}"
 """The title and a line break, or nothing where there is no title."""
-PLACES: Final = expression(r"\{(text|title|title_line)\}")
+PLACES = expression(r"\{(text|title|title_line)\}")
 
 
 class ModelMetadata(Struct, frozen=True):
@@ -114,11 +114,11 @@ class ModelFamily(Struct, frozen=True):
         return PromptTemplate(self.document_prompt).titled.apply(text, title)
 
 
-SEARCH_PASSAGES: Final = "Represent this sentence for searching relevant passages: {text}"
-TASK: Final = "Given a web search query, retrieve relevant passages that answer the query"
+SEARCH_PASSAGES = "Represent this sentence for searching relevant passages: {text}"
+TASK = "Given a web search query, retrieve relevant passages that answer the query"
 
 # the first match counts: special cases stand before the family they resemble
-FAMILY_RULES: Final = (
+FAMILY_RULES = (
     (
         r"embedding-?gemma",
         ModelFamily("embeddinggemma", "task: search result | query: {text}", "title: {title} | text: {text}"),
@@ -153,7 +153,7 @@ FAMILY_RULES: Final = (
     (r"minilm", ModelFamily("minilm")),
 )
 """(pattern over lower-case words joined by hyphens, family)."""
-ARCHITECTURE_RULES: Final = {"gemma-embedding": FAMILY_RULES[0][1]}
+ARCHITECTURE_RULES = {"gemma-embedding": FAMILY_RULES[0][1]}
 """An architecture that one family alone uses."""
 
 
@@ -180,7 +180,7 @@ def _named_family(metadata: ModelMetadata) -> ModelFamily:
     return ModelFamily("plain", pooling=pooling)
 
 
-LANGUAGE_RULES: Final = (
+LANGUAGE_RULES = (
     ("many languages", r"multilingual|embedding-?gemma|qwen3|gte-qwen2|bge-m3|arctic-embed-\w+-v2|jina-\w+-v3|text-v2"),
     ("Chinese", r"-zh(-|$)"),
     ("English", r"minilm|(^|-)(e5|bge|gte)-|arctic-embed|mxbai-embed|nomic-(embed|bert)|-en(-|$)"),
@@ -251,7 +251,7 @@ class _Described(Struct, frozen=True):
             raise ModelError(f"the model {self.path} {flaw}", hint=f"name {what} in {self.key}")
 
 
-CHAT_TEMPLATE_KEY: Final = "tokenizer.chat_template"
+CHAT_TEMPLATE_KEY = "tokenizer.chat_template"
 
 
 class ChatModel(Struct, frozen=True):
@@ -280,9 +280,9 @@ def inspect_chat_model(path: Path) -> ChatModel:
     return ChatModel(found.name or path.stem, found.architecture, found.context, has_template)
 
 
-DIMENSIONS_MAX: Final = 65_536
-POOLING_BY_NUMBER: Final = {1: "mean", 2: "cls", 3: "last"}
-POOLING_RANK: Final = 4
+DIMENSIONS_MAX = 65_536
+POOLING_BY_NUMBER = {1: "mean", 2: "cls", 3: "last"}
+POOLING_RANK = 4
 
 
 def inspect(path: Path) -> ModelMetadata:
@@ -313,13 +313,13 @@ def inspect(path: Path) -> ModelMetadata:
     return metadata
 
 
-HEADS: Final = frozenset({"cls.weight", "cls.output.weight"})
+HEADS = frozenset({"cls.weight", "cls.output.weight"})
 """One of these tensors is the head; some models have the first alone, some the second."""
-RERANK_TEMPLATE_KEY: Final = "tokenizer.chat_template.rerank"
-YES_OR_NO: Final = frozenset({"qwen3", "qwen3vl"})
+RERANK_TEMPLATE_KEY = "tokenizer.chat_template.rerank"
+YES_OR_NO = frozenset({"qwen3", "qwen3vl"})
 """Architectures of which llama.cpp gives a probability: a softmax over yes and no, yes first."""
 
-RERANKER_RULES: Final = (
+RERANKER_RULES = (
     ("bge-reranker", r"bge-reranker"),
     ("jina-reranker", r"jina-reranker"),
     ("qwen3-reranker", r"qwen3(-vl)?-reranker"),
@@ -381,8 +381,8 @@ def _inspect_either(path: Path) -> object:
     return inspect_reranker(path) if _Described.of(path, EMBEDDING_KEY).has_rank_head else inspect(path)
 
 
-EMBEDDING: Final = ModelUse(EMBEDDING_KEY, inspect, "keyword search works without it; to have vectors")
-RERANKING: Final = ModelUse(RERANKING_KEY, inspect_reranker, "answers come without it; to have them reranked")
-WRITING: Final = ModelUse(WRITING_KEY, inspect_chat_model, "all works without it; to have it label and write")
-EITHER: Final = ModelUse(EMBEDDING_KEY, _inspect_either, EMBEDDING.without)
+EMBEDDING = ModelUse(EMBEDDING_KEY, inspect, "keyword search works without it; to have vectors")
+RERANKING = ModelUse(RERANKING_KEY, inspect_reranker, "answers come without it; to have them reranked")
+WRITING = ModelUse(WRITING_KEY, inspect_chat_model, "all works without it; to have it label and write")
+EITHER = ModelUse(EMBEDDING_KEY, _inspect_either, EMBEDDING.without)
 """For whoever fetches a model by its name."""

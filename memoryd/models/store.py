@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from msgspec import Struct
 
@@ -48,10 +48,10 @@ from memoryd.models.source import (
 
 __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 
-HUB: Final = "https://huggingface.co"
-SPEED: Final = "passagesPerSecond"
-HUB_TIMEOUT: Final = timedelta(seconds=4)
-OFFLINE: Final = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
+HUB = "https://huggingface.co"
+SPEED = "passagesPerSecond"
+HUB_TIMEOUT = timedelta(seconds=4)
+OFFLINE = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 
 
 class StoredModel(Struct, frozen=True):

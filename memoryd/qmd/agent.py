@@ -5,7 +5,6 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -29,9 +28,9 @@ from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import SearchBackend
 
 log = structlog.get_logger(__name__)
-FORGET_SECONDS: Final = 20.0
+FORGET_SECONDS = 20.0
 """So long whoever forgets waits for it; what is left goes later."""
-STILL_IN_INDEX: Final = "qmd may hold it still in its index: {}"
+STILL_IN_INDEX = "qmd may hold it still in its index: {}"
 
 
 class Dependencies(Struct, frozen=True):
@@ -156,14 +155,6 @@ class AgentQmd:
                 if await self.qmd.maintenance.drop_remains():
                     return ""
         return STILL_IN_INDEX.format(self.qmd.state.trouble or "its index is being cleaned")
-
-    async def run_maintenance(self) -> None:
-        """Keep the index of qmd fresh until cancelled."""
-        await self.qmd.maintenance.run()
-
-    async def run_server(self) -> None:
-        """Keep a warm child at hand for questions until cancelled."""
-        await self.qmd.server.run()
 
     async def follows_words(self) -> bool:
         """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
@@ -31,12 +30,12 @@ from memoryd.files.reading import NotReadableError, TornReadError, decode, file_
 from memoryd.files.scanner import ScanRoot
 from memoryd.files.writing import replace_file
 
-NEVER_INDEXED: Final = frozenset({"node_modules", "vendor", "dist", "build"})
+NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
-_NOT_IN_NAMES: Final = expression(r"[^a-z0-9-]+")
-_BRACES: Final = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
-_SPECIAL: Final = expression(r"([*?\[\]{}!()\\,])")
-_MAX_ALTERNATIVES: Final = 64
+_NOT_IN_NAMES = expression(r"[^a-z0-9-]+")
+_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
+_SPECIAL = expression(r"([*?\[\]{}!()\\,])")
+_MAX_ALTERNATIVES = 64
 MARKDOWN = "**/*.{md,MD}"
 _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
@@ -201,7 +200,7 @@ class QmdCopies(Struct, kw_only=True):
     rule: Callable[[], Ruling]
     max_bytes: int
     on_withdraw: Callable[[], None]
-    _judged: dict[str, _Judged] = field(default_factory=dict)
+    _judged: dict[str, _Judged] = {}
 
     def refresh(self, collections: Sequence[Collection]) -> bool:
         """Withdraw what is public no more and copy what is new; return False if something changed meanwhile.

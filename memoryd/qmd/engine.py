@@ -12,8 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.qmd import QmdLimitsSection
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, transcript_path
 from memoryd.domain.memories.entries import ChunkSettings, apart_of
 from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.ranking.fusion import Weights
@@ -277,9 +276,9 @@ def terms_in(text: str, terms: Sequence[str]) -> tuple[str, ...]:
 
 
 PATTERN = f"*{SUFFIX}"
-AROUND: Final = 60
+AROUND = 60
 """Lines before and behind the one that qmd names: of a long conversation no more is read."""
-_MAX_LINE_CHARS: Final = 1 << 16
+_MAX_LINE_CHARS = 1 << 16
 
 
 class Exports(Protocol):

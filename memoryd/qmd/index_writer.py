@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import find_model
 from memoryd.errors import ModelError, SidecarError
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
-from memoryd.qmd.collections import sanitised
+from memoryd.qmd.collections import file_identity, sanitised
 from memoryd.qmd.program import CompletedCommand, QmdInstallation
 from memoryd.qmd.query import Complaint, complaint_of, first_error, vectors_in
 from memoryd.store.examining import cut_log
@@ -127,7 +127,7 @@ class IndexWriter(Struct, kw_only=True):
         return found is not None and found == self._identity
 
     async def _found(self) -> tuple[int, int] | None:
-        return await asyncio.to_thread(self.installation.home.index_identity)
+        return await asyncio.to_thread(file_identity, self.installation.home.index_file)
 
     async def _run(self, *arguments: str, seconds: float) -> CompletedCommand:
         for attempt in range(BUSY_TRIES):
@@ -182,7 +182,7 @@ class ModelLinks(Struct):
     agent: Agent
     folder: Path
     environment: Mapping[str, str]
-    _looked_at: dict[tuple[object, ...], str | None] = field(default_factory=dict)
+    _looked_at: dict[tuple[object, ...], str | None] = {}
 
     def find(self) -> dict[str, QmdModel]:
         """Return what qmd is given for each role, by its name for it; the links are as they should be afterwards."""

@@ -7,21 +7,19 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.breaker import Breaker
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.index_writer import IndexWriter, MaintenanceRules, QmdModel
 from memoryd.qmd.program import QmdInstallation
-from memoryd.retry import happens
+from memoryd.retry import Breaker, happens
 
-NEVER: Final = float("inf")
-EMBED_RETRY: Final = (5.0, 3600.0)
+NEVER = float("inf")
+EMBED_RETRY = (5.0, 3600.0)
 """Seconds until a failed embedding is tried again: first, and at most."""
 
 
@@ -37,7 +35,7 @@ class Schedule(Struct, frozen=True):
     embed_at: float = 0.0
     embed_failures: int = 0
     """In a row."""
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: Breaker = Breaker()
     pause_until: float | None = None
     """Nothing is begun before this moment."""
     is_booting: bool = False

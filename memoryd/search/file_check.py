@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Executor, Future
 from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, PresentText
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.visibility import visible_text
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
@@ -33,13 +33,13 @@ MAX_REFILLS = 5
 class CheckedRows(Struct, frozen=True):
     """Rows held against their files."""
 
-    told: Mapping[ChunkRow, ChunkRow] = field(default_factory=dict)
+    told: Mapping[ChunkRow, ChunkRow] = {}
     """Those that their files hold, with the lines on which they stand now."""
     absent: frozenset[RelativePath] = frozenset()
     """Documents that are gone or private: nothing of them is owed to anybody."""
     lost: frozenset[ChunkRow] = frozenset()
     """Rows that their files do not hold, as far as anybody can say."""
-    owed: Mapping[RelativePath, str] = field(default_factory=dict)
+    owed: Mapping[RelativePath, str] = {}
     """Documents that hold something else than what was read of them, or may do so, and why it is not known."""
 
     @property

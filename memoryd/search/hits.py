@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from datetime import UTC, date, datetime, tzinfo
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation, cited
-from memoryd.domain.documents import Source, is_conflict_copy, person_of
+from memoryd.domain.documents import Citation, Source, cited, is_conflict_copy, person_of
 from memoryd.domain.media import modality_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
@@ -69,7 +68,7 @@ class ChunkEvidence(Struct, frozen=True):
     """What words and meaning say of one chunk; None where an arm did not find it."""
 
     base_score: float = 0.0
-    ranks: Ranks = field(default_factory=Ranks)
+    ranks: Ranks = Ranks()
     bm25: float | None = None
     cosine: float | None = None
     terms: tuple[str, ...] = ()
@@ -102,19 +101,19 @@ class Hit(Struct, frozen=True):
     """Its passages that are among the nearest of all."""
     relevance: float | None = None
     """How well it answers by the reranker, 0 to 1; None: it did not read it."""
-    ranks: Ranks = field(default_factory=Ranks)
+    ranks: Ranks = Ranks()
     terms: tuple[str, ...] = ()
     """Those of the question that stand in it."""
     verdict: Verdict | None = None
     """What its evidence is worth; of the hit that leads copies, the best among them. None: nobody judged it."""
     is_near: bool = False
     """Whether it comes as near as a chunk in another language, which counts without a word."""
-    decay: Decay = field(default_factory=Decay)
+    decay: Decay = Decay()
     copies: tuple[ChunkRow, ...] = ()
     """They say the same and stand behind it."""
     because: str = ""
     """Why it stands where it stands, in words."""
-    snippet: HitSnippet = field(default_factory=HitSnippet)
+    snippet: HitSnippet = HitSnippet()
     """Nothing until the answer is told."""
 
     @property

@@ -7,13 +7,13 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from memoryd.domain.documents import INDEX_ALL, OutsideCount, RelativePath, Source
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -27,12 +27,12 @@ RERANK = "rerank"
 """What some engines have that puts into another order what the arms found; told beside them."""
 CONVERSATIONS = "conversations"
 """What answers beside the engine of the notes, where a question asks for it."""
-NO_SOURCE: Final = "the request and the question name different sources, so that nothing may answer"
+NO_SOURCE = "the request and the question name different sources, so that nothing may answer"
 LEADING = 3
 """Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
 
 
-MIN_SECONDS: Final = 0.05
+MIN_SECONDS = 0.05
 """For a step of an answer, however late those before it were."""
 
 
@@ -69,10 +69,10 @@ class Query(Struct, frozen=True):
     limit: int = 6
     min_score: float = 0.0
     deadline: float = 5.0
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     asked: Question | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    exclusions: Exclusions = field(default_factory=Exclusions)
+    exclusions: Exclusions = Exclusions()
     """What is not to be found, for it is known that its files do not hold it."""
     fresh_until: float = 0.0
     """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
@@ -165,7 +165,7 @@ class Found(Struct, frozen=True):
     """Why finding nothing does not mean that there is nothing."""
     floors: Thresholds | None = None
     """What the evidence was held against; None: the engine does not judge it."""
-    owed: Mapping[RelativePath, str] = field(default_factory=dict)
+    owed: Mapping[RelativePath, str] = {}
     """Documents that may answer and are not told as they are now, and why."""
     conversations: "Found | None" = None
     """What was found among conversations, with floors of its own; its hits stand in `hits`. None: they were not asked.
@@ -214,7 +214,7 @@ class Freshness(Struct, frozen=True):
     """Why pending files are not read, since nobody can say what is private."""
     team: str = ""
     """Why what the team shares may be older than it is there; empty if it is not, or there is no team."""
-    outside: OutsideCount = field(default_factory=OutsideCount)
+    outside: OutsideCount = OutsideCount()
 
 
 class DiskFollower(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -70,7 +69,7 @@ class Ranked(Struct, frozen=True):
     statistics: TermStatistics | None
     """None: they could not be had in time."""
     floors: Thresholds | None
-    readings: Readings = field(default_factory=dict)
+    readings: Readings = {}
     """Of the chunks that a reranker read."""
     beside_foreign: frozenset[int] = frozenset()
     """Those that come as near as one in another language."""
@@ -428,8 +427,8 @@ def _decay_reasons(decay: Decay) -> Iterator[str]:
     yield from (STANDINGS[flag].because for flag in decay.standing)
 
 
-TABLE: Final = Path(__file__).with_name("word_background.zlib")
-_PACKED: Final = TABLE.read_bytes()
+TABLE = Path(__file__).with_name("word_background.zlib")
+_PACKED = TABLE.read_bytes()
 """Read with the module: when somebody first asks, the program may have been replaced by another version."""
 
 

@@ -10,13 +10,22 @@ import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from hashlib import sha256
 from itertools import islice
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.citations import TURN_LINES, TURNS, part_path, session_of, turns_path
-from memoryd.domain.documents import FileStat, RelativePath, SessionId, Source
+from memoryd.domain.documents import (
+    TURN_LINES,
+    TURNS,
+    FileStat,
+    RelativePath,
+    SessionId,
+    Source,
+    part_path,
+    session_of,
+    turns_path,
+)
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart
 from memoryd.domain.sessions.transcripts.records import folded
@@ -29,7 +38,7 @@ from memoryd.sessions.workspace_sessions import WorkspaceSessions
 from memoryd.store.index.documents import FileContent, FileRow
 
 USER, ASSISTANT = "User: ", "Assistant: "
-STEP_LINES: Final = 500
+STEP_LINES = 500
 
 
 class SourceListing(Struct, frozen=True):
@@ -110,7 +119,7 @@ class QaConversations(Struct, eq=False):
     sessions: WorkspaceSessions
     agent: str
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _others: dict[RelativePath, str] = field(default_factory=dict)
+    _others: dict[RelativePath, str] = {}
     """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:

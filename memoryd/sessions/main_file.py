@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -29,13 +28,13 @@ from memoryd.domain.sessions.turns import Session
 from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError, read_settled
 from memoryd.files.writing import FileChangedError, remove_drafts, remove_file, replace_file
 
-MAIN: Final = "memory/qa-index.json"
-TOPICS: Final = "memory/topics.txt"
-STAMPS: Final = "memory/sessions/.stamps.json"
-TOPICS_HEAD: Final = "# Topics of questions and answers; memoryd writes this file.\n"
-_MAX_BYTES: Final = 256 << 20
-_TRIES: Final = 20
-_TELLING_CHARS: Final = 12
+MAIN = "memory/qa-index.json"
+TOPICS = "memory/topics.txt"
+STAMPS = "memory/sessions/.stamps.json"
+TOPICS_HEAD = "# Topics of questions and answers; memoryd writes this file.\n"
+_MAX_BYTES = 256 << 20
+_TRIES = 20
+_TELLING_CHARS = 12
 """A question so long is of few sessions."""
 _UNREADABLE = (OSError, TornReadError, NotReadableError)
 

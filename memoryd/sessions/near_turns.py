@@ -8,12 +8,10 @@ import time
 from collections import defaultdict
 from collections.abc import Container, Mapping
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.citations import TURN_LINES, holds_turns, session_of
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import TURN_LINES, SessionId, holds_turns, session_of
 from memoryd.domain.ranking.calibration import vector_floor
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout
@@ -25,7 +23,7 @@ from memoryd.store.index.database import Database
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
-CHUNKS: Final = 24
+CHUNKS = 24
 """So many of the nearest chunks are looked at: those of a few sessions."""
 
 

@@ -12,14 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import turn_address
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.sessions.documents import MAX_BYTES, TURNS, AnswerRetention
 from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words
@@ -29,16 +27,15 @@ from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
-from memoryd.sessions.retention import SessionArchive
 from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import SessionTurns
-from memoryd.sessions.workspace_sessions import WorkspaceSessions
+from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
 
 log = structlog.get_logger(__name__)
 
-UPDATE_SECONDS: Final = 1.0
-ARCHIVE_SECONDS: Final = 6 * 3600.0
-RETRY_SECONDS: Final = 30.0
+UPDATE_SECONDS = 1.0
+ARCHIVE_SECONDS = 6 * 3600.0
+RETRY_SECONDS = 30.0
 Steps = Mapping[str, Callable[[], object]]
 
 

@@ -10,7 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -23,13 +23,13 @@ from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_settled
 from memoryd.files.writing import FileChangedError, locked_folder, remove_drafts, remove_file, replace_file, sync_folder
 
-SUFFIX: Final = ".json"
-MAX_BYTES: Final = 64 << 20
-_REMEMBERED: Final = 64
-_UNFREED: Final = 64
+SUFFIX = ".json"
+MAX_BYTES = 64 << 20
+_REMEMBERED = 64
+_UNFREED = 64
 """So many old files wait at most until their space is freed."""
-UNREADABLE: Final = (ForeignDocumentError, DamagedDocumentError, NotReadableError)
-_TRIES: Final = 500
+UNREADABLE = (ForeignDocumentError, DamagedDocumentError, NotReadableError)
+_TRIES = 500
 """Of writers that meet one wins each time; so many defeats in a row are not theirs."""
 Change = Callable[[Session], Session | None]
 """What a session is to become, from what it is; None leaves it. It may be asked more than once."""

@@ -7,13 +7,11 @@ transcript was taken.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import turn_address
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.sessions.making_turns import RawTurn, joined_answer, made_turn
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.taking_turns import (
@@ -30,10 +28,9 @@ from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import Denied, NotFound, StoreUnavailable
-from memoryd.sessions.retention import SessionArchive
-from memoryd.sessions.workspace_sessions import WorkspaceSessions
+from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
 
-_TRIES: Final = 20
+_TRIES = 20
 
 
 class _TakenError(Denied):

@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import structlog
 from msgspec import Struct, field
@@ -27,16 +27,16 @@ from memoryd.sessions.transcripts.reading import read_on
 
 log = structlog.get_logger(__name__)
 
-_WRITE_SHARE: Final = 4
+_WRITE_SHARE = 4
 """A write of a session that grows is worth it for so large a part of what it has."""
-STEP_BYTES: Final = 512 << 10
-POLL_SECONDS: Final = 15.0
-IDLE_SECONDS: Final = 600.0
-_MAX_HEARINGS: Final = 64
-_MAX_BEGUN: Final = 8
+STEP_BYTES = 512 << 10
+POLL_SECONDS = 15.0
+IDLE_SECONDS = 600.0
+_MAX_HEARINGS = 64
+_MAX_BEGUN = 8
 """Large transcripts that are read by turns."""
-_MAX_SHOWN: Final = 3
-_READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+_MAX_SHOWN = 3
+_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 Result = TypeVar("Result")
 HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
 """Keeps an answer that was not kept with its turn, for a while."""
@@ -48,7 +48,7 @@ class TranscriptBuffer(Struct):
     stored: TranscriptPlace | None
     tail: Tail = START
     anchor: Tail = START
-    listening: Listening = field(default_factory=Listening)
+    listening: Listening = Listening()
     line: int = 0
     """Turns asked on a line up to this are taken for good."""
     open_seq: int = 0
@@ -56,7 +56,7 @@ class TranscriptBuffer(Struct):
     is_again: bool = False
     taken_open: FoundTurn | None = None
     """The question in mind as it was taken before it ended."""
-    pending: list[FoundTurn] = field(default_factory=list)
+    pending: list[FoundTurn] = []
     """Turns that have ended and are not taken yet."""
     taken_chars: int = 0
 
@@ -89,9 +89,9 @@ class TurnTaking(Struct, eq=False, kw_only=True):
     idle_seconds: float = IDLE_SECONDS
     now: Callable[[], float] = time.time
     trouble: str = ""
-    problems: dict[str, str] = field(default_factory=dict)
-    _buffers: dict[str, TranscriptBuffer] = field(default_factory=dict)
-    _settled: dict[str, FileStat] = field(default_factory=dict)
+    problems: dict[str, str] = {}
+    _buffers: dict[str, TranscriptBuffer] = {}
+    _settled: dict[str, FileStat] = {}
     _marks: int = 0
     _is_excluded: Callable[[str], bool] = field(default_factory=lambda: lambda _name: False)
 

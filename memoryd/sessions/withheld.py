@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,24 +24,23 @@ from memoryd.sessions.transcripts.reading import Beginning, beginning_of
 from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS, MAX_KEYS, WithheldKind, WithheldName
 from memoryd.store.ledger.ledger import Ledger
 
-RETRY_SECONDS: Final = 10.0
+RETRY_SECONDS = 10.0
 
 _Known = Mapping[tuple[WithheldKind, str], WithheldName]
 
 
-class WithheldConversations:
+class WithheldConversations(Struct, eq=False):
     """What one agent's ledger withholds: asked from any thread, changed on the event loop alone."""
 
-    def __init__(self, agent: str, ledger: Ledger, *, clock: Callable[[], float] = time.time) -> None:
-        self.trouble = ""
-        """Why it is not known what is withheld; empty if it is known."""
-        self._agent = agent
-        self._ledger = ledger
-        self._clock = clock
-        self._known: _Known | None = None
-        self.version = 0
-        """Counts the changes."""
-        self._key = b""
+    agent: str
+    ledger: Ledger
+    clock: Callable[[], float] = time.time
+    trouble: str = ""
+    """Why it is not known what is withheld; empty if it is known."""
+    version: int = 0
+    """Counts the changes."""
+    _known: _Known | None = None
+    _key: bytes = b""
 
     @property
     def is_known(self) -> bool:
@@ -53,7 +51,7 @@ class WithheldConversations:
         if self._known is not None:
             return
         try:
-            self._key, rows = await self._ledger.withheld(self._agent)
+            self._key, rows = await self.ledger.withheld(self.agent)
         except (StoreError, OSError) as exc:
             self.trouble = f"nobody knows which conversations are not to be remembered: {exc}"
             raise StoreUnavailable(self.trouble) from exc
@@ -140,7 +138,7 @@ class WithheldConversations:
             with contextlib.suppress(OSError):
                 begins = await asyncio.to_thread(beginning_of, file, self._content_key)
         await self._put(
-            WithheldName(WithheldKind.TRANSCRIPT, path, self._clock(), is_forgotten, begins.size, begins.digests)
+            WithheldName(WithheldKind.TRANSCRIPT, path, self.clock(), is_forgotten, begins.size, begins.digests)
         )
 
     async def release_transcript(self, path: RelativePath) -> bool:
@@ -156,7 +154,7 @@ class WithheldConversations:
         if not is_owners and self.has_key(key):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
-        if not await self._put(WithheldName(kind, self._hashed_key(key), self._clock())):
+        if not await self._put(WithheldName(kind, self._hashed_key(key), self.clock())):
             most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
@@ -181,7 +179,7 @@ class WithheldConversations:
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(WithheldName(WithheldKind.PENDING, path, self._clock(), True))
+        await self._put(WithheldName(WithheldKind.PENDING, path, self.clock(), True))
 
     async def end_forgetting(self, path: RelativePath) -> None:
         """Drop that note, so that no trace of the session stays; raises StoreError, Denied."""
@@ -190,10 +188,10 @@ class WithheldConversations:
     async def _ready(self) -> None:
         await self.load()
         if not self._key:
-            self._key, _ = await self._ledger.withheld(self._agent, makes_file=True)
+            self._key, _ = await self.ledger.withheld(self.agent, makes_file=True)
 
     async def _put(self, one: WithheldName) -> bool:
-        if not await self._ledger.withhold(self._agent, one, self._key):
+        if not await self.ledger.withhold(self.agent, one, self._key):
             return False
         before = self._all().get((one.kind, one.name))
         if before is not None and before.is_forgotten:
@@ -205,7 +203,7 @@ class WithheldConversations:
 
     async def _release(self, kind: WithheldKind, name: str) -> bool:
         await self.load()
-        is_released = await self._ledger.release(self._agent, kind, name)
+        is_released = await self.ledger.release(self.agent, kind, name)
         self._keep({key: one for key, one in self._all().items() if key != (kind, name)})
         return is_released
 
@@ -228,7 +226,7 @@ class WithheldConversations:
 
     def _hashed_key(self, key: str) -> str:
         # one conversation, however its key is spelt
-        return self._hashed(one_spelling(key, self._agent))
+        return self._hashed(one_spelling(key, self.agent))
 
     def _hashed(self, spelt: str) -> str:
         return self._digest(b"key\0" + spelt.encode("utf-8", "replace")).hex()
@@ -239,7 +237,7 @@ class WithheldConversations:
         return self._digest(b"content")
 
     def _digest(self, data: bytes) -> bytes:
-        return hmac.digest(self._key, self._agent.encode() + b"\0" + data, "sha256")
+        return hmac.digest(self._key, self.agent.encode() + b"\0" + data, "sha256")
 
 
 class SourceWithoutWithheld(Struct, frozen=True):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Final
 
 import apsw
 from apsw import sqlite_extra
@@ -36,20 +35,19 @@ PRAGMA journal_size_limit = {WAL_LIMIT_BYTES};
 _READER_PRAGMAS = "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -4096;"
 
 
-class Connector:
+class Connector(Struct, frozen=True):
     """Connects to one file. All of it blocks, and raises the driver's errors.
 
     `is_history`: what it holds cannot be made anew. Each commit then outlasts a loss of power; and pages have no
     checksums, since after a crash the pages of the log, moved by a person's SQLite, would count as damaged.
     """
 
-    def __init__(self, path: Path, *, is_history: bool = False) -> None:
-        self.path = path
-        self._is_history = is_history
+    path: Path
+    is_history: bool = False
 
     def writer(self) -> apsw.Connection:
         """Connect for writing; the file is made if there is none."""
-        pragmas = _WRITER_PRAGMAS + ("PRAGMA synchronous = FULL;" if self._is_history else "")
+        pragmas = _WRITER_PRAGMAS + ("PRAGMA synchronous = FULL;" if self.is_history else "")
         return self._connect(str(self.path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, pragmas)
 
     def reader(self, uri: str = "") -> apsw.Connection:
@@ -58,12 +56,12 @@ class Connector:
         return self._connect(uri or str(self.path), flags, _READER_PRAGMAS)
 
     def _connect(self, name: str, flags: int, pragmas: str) -> apsw.Connection:
-        connection = apsw.Connection(name, flags=flags, vfs=None if self._is_history else checksum_vfs())
+        connection = apsw.Connection(name, flags=flags, vfs=None if self.is_history else checksum_vfs())
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             # no statement, planted ones in a file from elsewhere included, writes the schema or what lies behind FTS5
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-            if not self._is_history and checksum_vfs() is not None and connection.pragma("page_count") == 0:
+            if not self.is_history and checksum_vfs() is not None and connection.pragma("page_count") == 0:
                 # a file has room for checksums from its first page on, or never
                 connection.reserve_bytes("main", RESERVED_BYTES)
             # A script stops at each row it returns, and some pragmas return one: all must be fetched.
@@ -130,7 +128,7 @@ def checksum_vfs() -> str | None:
     return VFS_NAME
 
 
-PRIVATE: Final = 0o600
+PRIVATE = 0o600
 
 
 def make_private_file(path: Path) -> None:
@@ -164,7 +162,7 @@ class Wording(Struct, frozen=True):
         return f"{self.name} is not open"
 
 
-INDEX: Final = Wording("the index", "it is set aside and rebuilt from the notes")
+INDEX = Wording("the index", "it is set aside and rebuilt from the notes")
 
 
 @contextmanager

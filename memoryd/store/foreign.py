@@ -7,7 +7,7 @@ is damaged ends the table with what was read until then.
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import apsw
 
@@ -15,7 +15,7 @@ from memoryd.errors import InvalidRequest
 from memoryd.store.connection import Connector
 from memoryd.store.opening import read_header
 
-_HAS_TABLE: Final = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)"
+_HAS_TABLE = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)"
 
 
 def rows_of_tables(path: Path, tables: tuple[str, ...], *, value_bytes: int) -> Iterator[tuple[str, dict[str, Any]]]:

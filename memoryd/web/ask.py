@@ -1,7 +1,6 @@
 """The page Ask: search and recall by one question, answered at once by what is found soon, and then by all there is."""
 
 import asyncio
-from typing import Final
 
 from memoryd.api.calls import memories, recall, search
 from memoryd.api.calls.recall import RecallRequest
@@ -12,11 +11,11 @@ from memoryd.web import reasons
 from memoryd.web.mending import lines_of
 from memoryd.web.pages import Page, Redirect, View, Visit, url_of
 
-SOON_MS: Final = 80
+SOON_MS = 80
 """After which the first answer shows what there is: a model that is slow, or being loaded, is asked once more."""
-SOON_SECONDS: Final = 0.05
+SOON_SECONDS = 0.05
 """How long the empty page waits for a number."""
-HITS: Final = 8
+HITS = 8
 
 
 async def ask(visit: Visit) -> View:
@@ -97,7 +96,7 @@ async def agent(visit: Visit) -> Redirect:
     return Redirect(f"../{chosen}/ask")
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="ask", title="Ask", handler=ask),
     Page(path="agent", method="POST", handler=agent),
 )

@@ -10,7 +10,7 @@ from memoryd.api.call import FORGETTING
 from memoryd.api.calls import changes, index
 from memoryd.api.calls.changes import ForgetRequest, UndoRequest
 from memoryd.domain.access import Who
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.replies.changes import ForgetReply
@@ -18,8 +18,8 @@ from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, sentences, url_
 from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
-WRITERS: Final = tuple(map(str, WrittenBy))
-_DIGITS: Final = len(str(POSITION_MAX))
+WRITERS = tuple(map(str, WrittenBy))
+_DIGITS = len(str(POSITION_MAX))
 """Of the number of a change, at most."""
 _COUNTS: Final = ("files", "purgedChanges", "purgedProposals", "purgedAnswers", "purgedSteps")
 _LISTS: Final = ("memories", "lines", "turns", "changes", "unfinished", "stays")
@@ -169,7 +169,7 @@ def _unique(found: Iterable[Any]) -> list[Any]:
     return unique
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="changes", title="Changes", handler=listing, who=Who.OWNER),
     Page(path="undo", method="POST", handler=undo, who=Who.OWNER),
     Page(path="forget", title="Forget", under="memories", handler=forget, who=Who.OWNER, deadline=FORGETTING),

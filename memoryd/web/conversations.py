@@ -1,33 +1,30 @@
 """The pages What the agent was told and Conversations: the parts of each bundle, what they cost, and what was cut; and
 sessions as sequences of turns, with what they were about; private ones; forgetting."""
 
-from typing import Final
-
 from memoryd.api.call import FORGETTING
 from memoryd.api.calls import conversations as calls
 from memoryd.api.calls import recall
 from memoryd.api.calls.conversations import SessionForgetRequest, SessionRememberRequest
 from memoryd.api.calls.recall import ToldJudgement
 from memoryd.domain.access import Who
-from memoryd.domain.citations import holds_turns, is_conversation, session_of, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, holds_turns, is_conversation, session_of, turns_path
 from memoryd.errors import MemorydError
 from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, url_of
 from memoryd.web.session import Notice
 from memoryd.wire import TOLD_MAX
 
-LINES: Final = 100
+LINES = 100
 """Of a transcript on one page."""
-LAST_LINE: Final = 999_999_999
+LAST_LINE = 999_999_999
 """That a citation may name."""
-TURNS: Final = 6
+TURNS = 6
 """Of one page: each has a bundle of some ten parts, of 2 kB each where they are long and Chinese."""
-_SAID: Final = {
+_SAID = {
     "noise": "Noted as noise for this question: a note for you, by which nothing is ranked otherwise.",
     "wrong": "Noted as wrong. It is told as it stands until you say what holds now, or forget it.",
     "": "The judgement is taken back.",
 }
-_WRONG_PLACE: Final = "Noted as wrong. It is told as it stands until you mend it: this is where it is written."
+_WRONG_PLACE = "Noted as wrong. It is told as it stands until you mend it: this is where it is written."
 
 
 async def told(visit: Visit) -> View:
@@ -139,7 +136,7 @@ async def forget_now(visit: Visit) -> Redirect:
     return visit.keep_receipt("forget-conversation", {"title": "Forgotten", "receipt": receipt, "is_plan": False})
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="told", title="Told to the agent", handler=told, who=Who.OWNER),
     Page(path="judge", method="POST", handler=judge, who=Who.OWNER),
     Page(path="conversations", title="Conversations", handler=conversations, who=Who.OWNER),

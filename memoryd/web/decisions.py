@@ -1,7 +1,6 @@
 """The page Disagreements and proposals: what waits for a person, and deciding it one by one or all at once."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from memoryd.api.calls import memories, reflect
 from memoryd.api.calls.memories import SettleRequest
@@ -12,16 +11,16 @@ from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.web.pages import Page, Redirect, View, Visit, sentences, url_of
 from memoryd.web.session import Notice
 
-SHOWN: Final = 20
+SHOWN = 20
 """Of pairs, and of proposals, on one page."""
-DOUBTS: Final = {
+DOUBTS = {
     "authority": "The older one has more weight: somebody else said the newer.",
     "people": "Somebody else of the team said the other.",
     "copy": "The older one stands in a copy of a conflict alone: memoryctl conflicts shows both versions.",
     "unsure": "It is not sure that both speak of one thing.",
     "stated": "The newer one says itself that it contradicts the older.",
 }
-_KEPT: Final = {
+_KEPT = {
     "newer": "The newer one holds; the older is kept, and marked as superseded.",
     "older": "The older one holds; the newer is marked as superseded.",
     "both": "Both hold, side by side.",
@@ -90,7 +89,7 @@ async def decide(visit: Visit) -> Redirect:
     return Redirect(visit.back("disagreements"), Notice(text, tuple(changes)))
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="disagreements", title="To decide", handler=disagreements, who=Who.OWNER),
     Page(path="settle", method="POST", handler=settle, who=Who.OWNER),
     Page(path="decide", method="POST", handler=decide, who=Who.OWNER, deadline=reflect.REFLECTING),

@@ -2,33 +2,32 @@
 
 from datetime import date
 from math import cos, degrees, hypot, pi, sin, sqrt
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.replies.knowledge import EntityLinksReply, OpinionWhyReply
 
-NODES: Final = 60
+NODES = 60
 """Of one picture of links."""
-LINKS: Final = 120
+LINKS = 120
 """Between others than the entity itself, those of most memories: more of them are a blot, and a page of many bytes."""
-STEPS: Final = 60
+STEPS = 60
 """Of one curve, the last ones."""
 WIDTH, HEIGHT, MARGIN = 640, 150, 34
 """Of a curve, in the units of its picture."""
-LEFT: Final = 60
+LEFT = 60
 """Its margin at the side of its figures, which are larger where the page is narrow."""
-_APART: Final = 12
+_APART = 12
 """The least way to the right between two steps, be they of one day."""
 FEW_RADIUS, MANY_RADIUS = 110.0, 190.0
 """Of the circle on which the entities stand."""
 NAME_ROOM, LINE_ROOM = 130.0, 30.0
 """Beyond the circle, for a name: along it, and across."""
-_AT_ITS_SIDE: Final = 18
+_AT_ITS_SIDE = 18
 """So many names are written level; of more each goes out from the middle."""
-_WIDEST: Final = 5.0
-_NAME_CHARS: Final = 18
-_BESIDE: Final = 0.12
+_WIDEST = 5.0
+_NAME_CHARS = 18
+_BESIDE = 0.12
 """How far a line leaves the straight way, as a share of it."""
 
 

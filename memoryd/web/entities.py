@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
 
 from memoryd.api.calls import entities as calls
 from memoryd.api.calls import opinions
@@ -14,11 +13,11 @@ from memoryd.web import drawing
 from memoryd.web.pages import Page, Redirect, View, Visit, is_of_day, sentences, url_of
 from memoryd.web.session import Notice
 
-SHOWN: Final = 50
+SHOWN = 50
 """Entities of one page of the list."""
-MEMORIES: Final = 25
-OPINIONS: Final = 6
-EVIDENCE: Final = 4
+MEMORIES = 25
+OPINIONS = 6
+EVIDENCE = 4
 """Of one entity: the others are a filter of the pages of memories away."""
 
 
@@ -95,7 +94,7 @@ def _notice(text: str, done: EntityChangeReply) -> Notice:
     return Notice(sentences(text, done["note"]), (done["change"],) if done["change"] else ())
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="entities", title="People and things", handler=listing),
     Page(path="entity", title="Entity", handler=entity, under="entities"),
     Page(path="merge", method="POST", handler=merge, who=Who.OWNER),

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Final
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -18,15 +17,15 @@ from memoryd.errors import MemorydError, NotNow
 from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.web.pages import Page, View, Visit
 
-QUIET_SECONDS: Final = 5.0
+QUIET_SECONDS = 5.0
 """How long figures stay as they are while nothing happens."""
-TOGETHER_SECONDS: Final = 0.3
+TOGETHER_SECONDS = 0.3
 """What happens within this is told at once."""
-DOCTOR: Final = timedelta(seconds=60)
-_TEXT_CHARS: Final = 400
-_DOCTORS: Final = asyncio.Semaphore(1)
+DOCTOR = timedelta(seconds=60)
+_TEXT_CHARS = 400
+_DOCTORS = asyncio.Semaphore(1)
 """Of one daemon at a time: each is a process that looks at all there is."""
-WORST_FIRST: Final = ("wrong", "open", "look", "off", "ok")
+WORST_FIRST = ("wrong", "open", "look", "off", "ok")
 """What doctor finds a part to be."""
 
 
@@ -219,7 +218,7 @@ def _event(name: str, data: str = "") -> bytes:
     return f"event: {name}\ndata: {data}\n\n".encode()
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="health", title="Health", handler=health, who=Who.AGENT),
     Page(path="events", handler=events, at_reload=AtReload.STREAMS),
     Page(path="doctor", method="POST", title="Doctor", under="health", handler=doctor, who=Who.OWNER, deadline=DOCTOR),

@@ -1,7 +1,7 @@
 """The page Memories: all of them by what they are, and one of them with why it is kept and what becomes of it."""
 
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Any
 
 from memoryd.api.calls import memories
 from memoryd.domain.memories.abstracts import shortened
@@ -12,7 +12,7 @@ from memoryd.domain.memories.tiers import Tier, TierReason
 from memoryd.errors import InvalidRequest
 from memoryd.web.pages import ROWS, Page, View, Visit, url_of
 
-AGES: Final = {
+AGES = {
     "": "any age",
     "7d": "last week",
     "30d": "last month",
@@ -20,19 +20,19 @@ AGES: Final = {
     "-365d": "older than a year",
 }
 """Ages that are chosen by, by what the query says; with a minus those before."""
-TITLE_CHARS: Final = 90
+TITLE_CHARS = 90
 """Of the first words of a memory, by which its page is known again."""
-TIERS: Final = {
+TIERS = {
     Tier.CORE: "It is in the core: every session begins with it.",
     Tier.WORKING: "It is in the working tier: at hand when something is asked.",
     Tier.PERIPHERAL: "It is in the periphery: found when it is asked for, behind what is nearer at hand.",
 }
-REASONS: Final = {
+REASONS = {
     TierReason.NEW: "every memory begins there",
     TierReason.LOW: "it was little used and is not important",
 }
 """Why a memory is in its tier, where the API says it in words of its own."""
-FILTERS: Final = ("q", "tier", "kind", "entity", "scope", "age", "author", "pinned")
+FILTERS = ("q", "tier", "kind", "entity", "scope", "age", "author", "pinned")
 WIDTH, HEIGHT, MARGIN = 640, 200, 34
 """Of the curve, in the units of its picture."""
 
@@ -120,7 +120,7 @@ def _choice(kind: Any, name: str, chosen: dict[str, str]) -> Any:
         raise InvalidRequest(f"there is no such {name}", hint="choose one from the list") from exc
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="memories", title="Memories", handler=listing),
     Page(path="memory", title="Memory", handler=memory, under="memories"),
 )

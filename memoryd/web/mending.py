@@ -7,7 +7,7 @@ with others of a team too, is theirs who keep it.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,8 +15,7 @@ from memoryd.api.calls import changes, index, memories
 from memoryd.api.calls.changes import LinesReplaceRequest
 from memoryd.api.calls.memories import MemoryAddRequest, MemoryEditRequest, MemoryReplaceRequest
 from memoryd.domain.access import Who
-from memoryd.domain.citations import Citation, is_conversation, parse
-from memoryd.domain.documents import is_outside
+from memoryd.domain.documents import Citation, is_conversation, is_outside, parse
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.replies.memories import MemoryDocumentReply
@@ -25,16 +24,16 @@ from memoryd.web.pages import Page, Redirect, View, Visit, sentences
 from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX
 
-AROUND: Final = 12
+AROUND = 12
 """Lines that are shown above and below the cited ones."""
-LINES_SHOWN: Final = 120
+LINES_SHOWN = 120
 """Of a document that is opened as a whole."""
-MENDED_CHARS: Final = 1_000
+MENDED_CHARS = 1_000
 """Of lines that are corrected on a page; more of them are a work for an editor."""
-SOON_SECONDS: Final = 0.05
+SOON_SECONDS = 0.05
 """How long an answer waits for the lines by which it is corrected."""
-_HEADING: Final = expression(r"\s{0,3}#{1,6}(\s|$)")
-_MARK: Final = expression(r"^\s*(?:[-*+>]|#{1,6}|[0-9]{1,9}[.)])\s+")
+_HEADING = expression(r"\s{0,3}#{1,6}(\s|$)")
+_MARK = expression(r"^\s*(?:[-*+>]|#{1,6}|[0-9]{1,9}[.)])\s+")
 
 
 class NoteLines(Struct, frozen=True):
@@ -203,7 +202,7 @@ def _done(visit: Visit, text: str, reply: Any) -> Redirect:
     return Redirect(visit.back("ask"), Notice(sentences(text, *reply["notes"]), made))
 
 
-PAGES: Final = (
+PAGES = (
     Page(path="open", title="In place", handler=place, under="ask"),
     Page(path="correct", method="POST", handler=correct),
     Page(path="correct-lines", method="POST", handler=correct_lines, who=Who.OWNER),

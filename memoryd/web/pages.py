@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from secrets import token_urlsafe
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from msgspec import Struct
@@ -18,19 +18,19 @@ from memoryd.api.http import sockets
 from memoryd.api.models import Request
 from memoryd.api.problems import why_refused
 from memoryd.domain.access import Admitted, Who
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.errors import InvalidRequest, NotFound
 from memoryd.web.session import Notice, PageSession, Receipt
 
-ROOT: Final = "/web"
+ROOT = "/web"
 """The path that all of it is below."""
-NOTICE: Final = "notice"
+NOTICE = "notice"
 """The field of an address that names what its page is to say once of what was done."""
-ROWS: Final = 25
+ROWS = 25
 """Of one page of a list."""
-_OWN_PAGE: Final = expression(r"[a-z-]+(\?[^\s#]*)?")
+_OWN_PAGE = expression(r"[a-z-]+(\?[^\s#]*)?")
 
 AnyRequest = TypeVar("AnyRequest", bound=Request)
 

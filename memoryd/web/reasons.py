@@ -4,21 +4,21 @@ Exact figures and texts are in the replies of the API, by `explain`.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from memoryd.domain.memories.recall_order import Boosts
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.skips import SkipReason
 from memoryd.search.protocol import ArmState
 
-TERMS: Final = 6
+TERMS = 6
 """Words of a question that are named at most."""
-_LIFTS: Final = {
+_LIFTS = {
     Boosts.ENTITY: "it is about whom or what you named",
     Boosts.TEMPORAL: "it is of the days you asked about",
     Boosts.OPINION: "you asked for an opinion",
 }
-_LEFT_OUT: Final[Mapping[str, str]] = {
+_LEFT_OUT: Mapping[str, str] = {
     SkipReason.BEYOND_K: "others answer better",
     SkipReason.BEYOND_MAX_RESULTS: "others answer better",
     SkipReason.BELOW_MIN_SCORE: "too little of it has to do with the question",
@@ -28,11 +28,11 @@ _LEFT_OUT: Final[Mapping[str, str]] = {
     SkipReason.CHANGED: "its note was changed a moment ago, and is being read again",
     SkipReason.BELOW_NOISE: "it has no more to do with the question than any other note",
 }
-_ARMS: Final = {"lexical": "words", "vector": "meaning"}
-ASKED_ONLY: Final = "100% of what it holds of the question was asked"
-BEYOND: Final = "Others answer better."
-WEAK: Final = "None of these surely answers: they have some words of the question, or are near in meaning."
-LATE: Final = "Not all of your memory has answered yet."
+_ARMS = {"lexical": "words", "vector": "meaning"}
+ASKED_ONLY = "100% of what it holds of the question was asked"
+BEYOND = "Others answer better."
+WEAK = "None of these surely answers: they have some words of the question, or are near in meaning."
+LATE = "Not all of your memory has answered yet."
 
 
 def reason(one: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 import nh3
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,21 +17,21 @@ from markupsafe import Markup
 
 from memoryd.web.pages import is_of_day, url_of
 
-SHOWN_CHARS: Final = 1_200
+SHOWN_CHARS = 1_200
 """Of one text on a page that lists several."""
-_BLOCKS: Final = ("p", "br", "hr", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
-_TAGS: Final = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
-_TURNS: Final = re.compile(
+_BLOCKS = ("p", "br", "hr", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
+_TAGS = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
+_TURNS = re.compile(
     "[\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2028\u2029\u2060\u061c\u00ad\u3164\ufeff"
     "\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]"
 )
 """Characters that turn the direction of what follows, or that nobody sees."""
-_CRLF: Final = re.compile(r"\r(?=\n|\Z)")
-_UNITS: Final = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
-_LONG_DAYS: Final = 60
-_MANY_DAYS: Final = 150 * 365
+_CRLF = re.compile(r"\r(?=\n|\Z)")
+_UNITS = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+_LONG_DAYS = 60
+_MANY_DAYS = 150 * 365
 """Of what is older nobody counts the years."""
-_STATIC: Final = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
 def seen(text: str) -> str:

@@ -3,20 +3,20 @@
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.events import Subscription
 from memoryd.errors import Unauthorized
 
-LINK_SECONDS: Final = 60.0
-IDLE: Final = timedelta(minutes=30)
+LINK_SECONDS = 60.0
+IDLE = timedelta(minutes=30)
 """How long a session lasts without a request, and the port that was opened for it."""
-MOST: Final = 16
+MOST = 16
 """Links, sessions, and notices of a session, at a time: the oldest gives way, of sessions the one that was not used for
 longest."""
-AGAIN: Final = "memoryctl web makes a new link"
+AGAIN = "memoryctl web makes a new link"
 
 
 class Notice(Struct, frozen=True):
@@ -48,7 +48,7 @@ class PageSession(Struct, kw_only=True):
     """When it last asked, in seconds of the clock."""
     agent: str | None = None
     """The agent that is shown first; None: the default one."""
-    notices: dict[str, Notice] = field(default_factory=dict)
+    notices: dict[str, Notice] = {}
     """Those that were not shown yet, by the names in the addresses of the pages that are to show them."""
     receipt: Receipt | None = None
     """The last one."""

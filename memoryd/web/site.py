@@ -5,7 +5,7 @@ Routes and navigation are made of the table. A failure is a page, too, which say
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -34,7 +34,7 @@ async def leave(visit: Visit) -> Response:
     return response
 
 
-TABLE: Final = (
+TABLE = (
     *ask.PAGES,
     *mending.PAGES,
     *memories.PAGES,
@@ -168,11 +168,11 @@ def _local(stamp: str) -> str:
     return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-_FOR_PROGRAMS: Final = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
-_STAMP: Final = expression(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)(?!\w)")
-_PRIVATE: Final = 'is marked "do not remember"'
-_LATER: Final = "try again in a moment; the page Health tells how all parts are"
-_WHAT_TO_DO: Final = {
+_FOR_PROGRAMS = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
+_STAMP = expression(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)(?!\w)")
+_PRIVATE = 'is marked "do not remember"'
+_LATER = "try again in a moment; the page Health tells how all parts are"
+_WHAT_TO_DO = {
     ErrorCode.INVALID_REQUEST: "go back, and change what you sent",
     ErrorCode.TOO_LARGE: "go back, and send less",
     ErrorCode.NOT_FOUND: "it may have been changed, moved or forgotten meanwhile: look for it again",

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
 from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
 from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.settings import CallTimeouts
 from memoryd.errors import EmbedderUnavailable
-from memoryd.retry import Retry
+from memoryd.retry import BreakerRule, Retry
 from tests.contract.batch_server import BatchBackend
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
 from tests.waiting import eventually_async

@@ -14,7 +14,7 @@ from memoryd.config.access import AccessSection
 from memoryd.config.root import Config
 from memoryd.domain.access import OWNER as OWNERS_SOCKET
 from memoryd.domain.access import AccessRules, ChatType, decide, read_key
-from memoryd.domain.citations import Citation, with_footer
+from memoryd.domain.documents import Citation, with_footer
 from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
-from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, Passage, Unembeddable
@@ -33,7 +32,7 @@ from memoryd.embed.remote.settings import (
     credentials_of,
 )
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
-from memoryd.retry import Retry
+from memoryd.retry import BreakerRule, Retry
 from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
 
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"

@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem
 from memoryd.domain.memories.capture.firewall import why_ungrounded
-from memoryd.domain.memories.reflect.citing import CitedFact, fault_of
+from memoryd.domain.memories.reflect.pages import CitedFact, fault_of
 from memoryd.memory.llm import Distiller, Prose
 from tests.contract.test_writing_worker import running
 from tests.real_chat import PLACE, REASON, real_chat_model

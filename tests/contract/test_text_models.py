@@ -12,7 +12,7 @@ import pytest
 from pydantic import Field
 
 from memoryd.config.providers import LlmSection, ModelsSection
-from memoryd.domain.memories.reflect.citing import CitedFact, fault_of
+from memoryd.domain.memories.reflect.pages import CitedFact, fault_of
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import KeySources

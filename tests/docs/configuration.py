@@ -11,8 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from memoryd.config.loading.foreign import RETIRED, WITHOUT_EFFECT
-from memoryd.config.reload_effects import EFFECTS
-from memoryd.config.root import Config
+from memoryd.config.root import EFFECTS, Config
 from memoryd.config.section import Effect, docstrings
 from tests.docs.tables import table
 

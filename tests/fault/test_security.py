@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.api.problems import hide_directories
-from memoryd.domain.citations import Citation, with_footer
+from memoryd.domain.documents import Citation, with_footer
 from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import whole_or

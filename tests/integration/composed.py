@@ -10,8 +10,8 @@ import pytest
 
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.settings import Journals, Ledgers
 from memoryd.agents.workspace.workspaces import Workspace
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector

@@ -11,11 +11,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.search import conversation_arm
+from memoryd.agents.search import conversation_arm
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
 from memoryd.agents.workspace.qa import WorkspaceQa
+from memoryd.agents.workspace.settings import Journals, Ledgers
 from memoryd.config.loading.load import load
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.vector import Vector

@@ -13,7 +13,6 @@ import pytest
 
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
-from memoryd.domain.breaker import BreakerRule
 from memoryd.domain.embedding import Choice
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
@@ -24,7 +23,7 @@ from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
 from memoryd.errors import EmbedderUnavailable
 from memoryd.models.fetching import Progress
-from memoryd.retry import Retry
+from memoryd.retry import BreakerRule, Retry
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
 from tests.embedding_endpoint import Endpoint
 from tests.fakes import FakeClock

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, transcript_path
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import Weights

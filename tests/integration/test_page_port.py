@@ -12,7 +12,7 @@ from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.loopback import bind_loopback
 from memoryd.api.http.server import Server
 from memoryd.errors import NotNow
-from memoryd.web.port import PagePort
+from memoryd.web.door import PagePort
 from memoryd.web.session import PageSessions
 from tests.loopback import free_port
 from tests.waiting import eventually_async

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.agents.conversations.search import STILL_READING
-from memoryd.domain.citations import turns_path
-from memoryd.domain.documents import SessionId
+from memoryd.agents.search import STILL_READING
+from memoryd.domain.documents import SessionId, turns_path
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import NotFound
 from memoryd.search.protocol import Arm, ArmState

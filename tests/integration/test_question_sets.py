@@ -13,7 +13,7 @@ from bench.retrieval.figures import Answer, by_category, judge
 from bench.retrieval.homes import kept_home
 from bench.retrieval.scores import Shown
 from bench.retrieval.sets import BadQuestionSet, QuestionSet, question_sets
-from memoryd.domain.ranking.evaluation import LineSpan
+from memoryd.domain.ranking.golden import LineSpan
 
 GOLD = {"id": "g", "any": [{"path": "memory/a.md", "start_line": 2, "end_line": 3}]}
 ROW: dict[str, object] = {"qid": "q1", "workspace": "all", "question": "Who?", "category": "who", "gold": [GOLD]}

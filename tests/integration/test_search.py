@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.current import ModelPhase

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.citations import transcript_path
+from memoryd.domain.documents import transcript_path
 from memoryd.search.protocol import ArmState
 from memoryd.sessions.transcripts.conversations import STEP_BYTES, visible_transcripts
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders

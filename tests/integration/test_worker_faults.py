@@ -15,13 +15,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.local.local_model import EMBEDDING_COMMAND, LlamaWorker
 from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError, WorkerDied
 from memoryd.models.families import ModelFamily
-from memoryd.retry import Retry
+from memoryd.retry import BreakerRule, Retry
 from tests.waiting import eventually_async
 
 STANDIN = Path(__file__).parents[1] / "data" / "workers" / "standin.py"

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from memoryd.domain.citations import part_path, turns_path
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, part_path, turns_path
 from memoryd.domain.memories.entries import chunk_entries
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.documents import RelativePath, Source, transcript_path
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question
 from memoryd.store.index.database import Database

@@ -6,8 +6,7 @@ import apsw
 import numpy as np
 import pytest
 
-from memoryd.domain.citations import transcript_path, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, transcript_path, turns_path
 from memoryd.domain.sessions.conversation_parts import ConversationLine, ConversationPart, grown
 from memoryd.sessions.conversation_source import cut
 from memoryd.store.index.conversations import ConversationExtent, ConversationRow, KnownConversation

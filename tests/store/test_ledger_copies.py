@@ -8,7 +8,7 @@ import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
 from memoryd.store.ledger.file import LEDGER, carry_marks, copy_ledger, figures, rename_workspace
-from memoryd.store.ledger.ledger import HistoryCount, count_history
+from memoryd.store.ledger.ledger import count_history, history_reply
 from memoryd.store.migrations import History, new_database
 
 STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL, 1)"
@@ -87,7 +87,7 @@ def test_newer_ledger_is_refused_by_all_and_stays_byte_for_byte(tmp_path: Path) 
 def test_history_of_one_workspace_is_counted(tmp_path: Path) -> None:
     path = made(tmp_path / "ledger.sqlite")
     with closing(apsw.Connection(str(path))) as db:
-        assert count_history(db, "/a") == HistoryCount()
+        assert count_history(db, "/a") == history_reply()
         for workspace in ("/a", "/a", "/b"):
             db.execute(
                 "INSERT INTO changes "
@@ -98,7 +98,7 @@ def test_history_of_one_workspace_is_counted(tmp_path: Path) -> None:
         db.execute(
             "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES ('1', '/a', 1, 1, '{}')"
         )
-        assert count_history(db, "/a") == HistoryCount(changes=2, change_bytes=8, runs=1)
+        assert count_history(db, "/a") == history_reply(changes=2, change_bytes=8, runs=1)
 
 
 def test_damaged_ledger_is_found(tmp_path: Path) -> None:

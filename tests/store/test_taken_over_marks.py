@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.citations import transcript_path, turns_path
+from memoryd.domain.documents import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.conversations import WithheldKind, read_marks

@@ -10,11 +10,11 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
+from memoryd.agents.turns.told import ToldTurns
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.memory.told import ToldTurns
 from memoryd.store.ledger import told
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger

@@ -5,9 +5,9 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.vector import Vector
+from memoryd.replies.models import OutstandingReply
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import passages_of_hashes
-from memoryd.store.index.passages import PendingCost
 from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
 from tests.store.rows import note, put_note, read
@@ -232,10 +232,12 @@ class TestVectors:
 
     async def test_cost_is_of_what_has_no_vector_of_a_fingerprint(self, database: Database, space: int) -> None:
         everything = await database.vectors.pending_cost("unknown")
-        assert (everything.files, everything.passages) == (1, await database.vectors.count_pending(space))
-        assert everything.tokens > everything.passages
+        assert (everything["files"], everything["passages"]) == (1, await database.vectors.count_pending(space))
+        assert everything["tokens"] > everything["passages"]
         await embed_all(database, space)
-        assert await database.vectors.pending_cost("space-1") == PendingCost(0, 0, 0)
+        assert await database.vectors.pending_cost("space-1") == OutstandingReply(
+            files=0, passages=0, tokens=0, media=0, mediaBytes=0
+        )
         assert await database.vectors.pending_cost("unknown") == everything
 
     async def test_batch_is_handed_over_and_answered_for(self, database: Database, space: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.citations import transcript_path, turns_path
+from memoryd.domain.documents import transcript_path, turns_path
 from memoryd.errors import Denied, InvalidRequest, StoreUnavailable
 from memoryd.sessions.transcripts.reading import begins_alike, is_one
 from memoryd.sessions.withheld import WithheldConversations

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.system.qmd_daemon import wait_for_qmd, with_qmd

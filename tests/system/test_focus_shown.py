@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.integration.pseudo_terminal import on_terminal

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.client import Client
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.errors import Disabled
 from memoryd.replies.search import HitReply, SearchReply
 from tests.daemon import RunningDaemon, write_config

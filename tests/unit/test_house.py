@@ -1,10 +1,11 @@
 """The size of things: a file is worth opening, a folder can be read, and what is smaller has its reason here."""
 
+import ast
 from collections import Counter
 from pathlib import PurePath
 from statistics import median
 
-from tests.package_trees import SOURCES
+from tests.package_trees import SOURCES, TREES, nodes
 
 SMALL = {
     "cli/importing/claude_mem.py": "the one source that is a database: it alone reaches the room of these",
@@ -39,3 +40,34 @@ def test_small_files_have_a_reason() -> None:
 def test_no_folder_is_too_full() -> None:
     folders = Counter(PurePath(file).parent for file in LINES)
     assert {folder: count for folder, count in folders.items() if count > 25} == {}
+
+
+def constants_changed(tree: ast.Module) -> set[str]:
+    """Return the names in capitals to which a module gives a second value, in whatever function or module they are."""
+    bound = Counter(
+        name.id
+        for statement in tree.body
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for name in ast.walk(statement)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    )
+    declared = {name for node in nodes(tree) if isinstance(node, ast.Global) for name in node.names}
+    stored = {
+        ast.unparse(node) for node in nodes(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    twice = {name for name, count in bound.items() if count > 1}
+    return {name for name in twice | declared | stored if name.rpartition(".")[2].strip("_").isupper()}
+
+
+def test_constants_keep_their_value() -> None:
+    """What is in capitals is constant without being called `Final`, which is for where a type is to be the value."""
+    assert {file: names for file, tree in TREES.items() if (names := constants_changed(tree))} == {}
+    for text in (
+        "A = 1\nif A:\n    A = 2",
+        "def change():\n    global A\n    A = 2",
+        "from b import other\nother.A = 2",
+    ):
+        assert constants_changed(ast.parse(text))
+    assert not constants_changed(
+        ast.parse("A = 1\nclass Other:\n    A = 2\n    def change(self):\n        A = self.a = 2")
+    )

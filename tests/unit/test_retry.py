@@ -1,7 +1,6 @@
 """What holds rule, clock and chance together."""
 
-from memoryd.domain.breaker import BreakerRule
-from memoryd.retry import Retry
+from memoryd.retry import BreakerRule, Retry
 from tests.fakes import FakeClock
 
 RULE = BreakerRule(first_delay=1.0, longest_delay=60.0, jitter=0.5, failures_to_open=3)

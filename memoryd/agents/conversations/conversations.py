@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
 
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.index import Surroundings
@@ -38,13 +37,13 @@ from memoryd.sessions.withheld import SourceWithoutWithheld, WithheldConversatio
 from memoryd.store.index.database import Database
 from memoryd.store.index.schema import delete_set_aside, discard
 
-NOTES_FIRST: Final = "the passages of notes come first"
-GATE_SECONDS: Final = 0.5
+NOTES_FIRST = "the passages of notes come first"
+GATE_SECONDS = 0.5
 """How often it is seen whether notes still want the embedder."""
-PURGE_SECONDS: Final = 20.0
+PURGE_SECONDS = 20.0
 """How long it is waited for an index that is being opened before something is taken out."""
-_OPENING_SECONDS: Final = 0.05
-OPEN_SECONDS: Final = 10.0
+_OPENING_SECONDS = 0.05
+OPEN_SECONDS = 10.0
 """So long the files of sessions may take to be looked at before anybody is told."""
 
 

@@ -14,19 +14,16 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.listing import ConversationList
-from memoryd.agents.conversations.qa_sessions import QaSessions
+from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.session_memories import made_of
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.domain.citations import holds_turns, session_of, transcript_path, turns_path
-from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.documents import RelativePath, SessionId, holds_turns, session_of, transcript_path, turns_path
 from memoryd.domain.sessions.taking_turns import place_of, transcript_session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
@@ -41,9 +38,9 @@ from memoryd.store.ledger.told import drop_cited
 
 log = structlog.get_logger(__name__)
 
-RETRY_SECONDS: Final = 10.0
-FOLLOW_SECONDS: Final = 10.0
-_LEFT: Final = "a memory that was made of it may be left, which `memoryctl forget` takes out"
+RETRY_SECONDS = 10.0
+FOLLOW_SECONDS = 10.0
+_LEFT = "a memory that was made of it may be left, which `memoryctl forget` takes out"
 
 
 class ForgettingPlan(Struct, frozen=True, kw_only=True):

@@ -7,21 +7,18 @@ ledger for a week, in case they are asked for.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.agents.status.figures import QaCounter
 from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import ALL_TURNS, SeqRange, session_of, turn_address
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.documents import ALL_TURNS, RelativePath, SeqRange, SessionId, session_of, turn_address
 from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
-from memoryd.domain.sessions.prompt_text import excerpt, recalled
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SimilarTurns
-from memoryd.domain.sessions.turns import Session, Turn, parse_instant
+from memoryd.domain.sessions.turns import Session, Turn, excerpt, parse_instant, recalled
 from memoryd.domain.text.sanitizing import CUT, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.replies.conversations import (
@@ -41,11 +38,11 @@ from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
-REPLY_CHARS: Final = 400_000
+REPLY_CHARS = 400_000
 """Of questions and answers in one reply."""
-CITATIONS_SHOWN: Final = 20
+CITATIONS_SHOWN = 20
 """Of a topic."""
-START_SECONDS: Final = 1.0
+START_SECONDS = 1.0
 """How long the beginning of a session waits for files that are still being read."""
 
 

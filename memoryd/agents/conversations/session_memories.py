@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date, datetime
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -25,7 +24,7 @@ from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.kinds import Kind, MemoryId, WrittenBy
 from memoryd.domain.memories.line import OF_SESSION, Attributes, Provenance, RetainedLine
-from memoryd.domain.memories.reflect.citing import CitedFact
+from memoryd.domain.memories.reflect.pages import CitedFact
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.sessions.summary import (
     MIN_TURNS,
@@ -45,17 +44,17 @@ from memoryd.memory.retaining import Retaining, StatementHashes
 
 log = structlog.get_logger(__name__)
 
-PROSE_CHARS: Final = 800
+PROSE_CHARS = 800
 """A longer summary of a text model is none."""
-WITHOUT_MODEL: Final = "It is made of sentences that were said: the text model gave no summary that can be used."
-NOT_SIGNIFICANT: Final = "Nothing of it is significant: only what was asked is kept, shortly."
-_MAX_FACTS: Final = 30
-_NO_TAG: Final = expression(r"[^\w.:/@+-]")
-_TAG_CHARS: Final = 80
-POLL_SECONDS: Final = 300.0
+WITHOUT_MODEL = "It is made of sentences that were said: the text model gave no summary that can be used."
+NOT_SIGNIFICANT = "Nothing of it is significant: only what was asked is kept, shortly."
+_MAX_FACTS = 30
+_NO_TAG = expression(r"[^\w.:/@+-]")
+_TAG_CHARS = 80
+POLL_SECONDS = 300.0
 """How long a session may be over before somebody notices."""
-NOTHING_TO_SUM_UP: Final = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
-SUMMED_UP_ALREADY: Final = "It is summed up already: nothing was said since."
+NOTHING_TO_SUM_UP = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
+SUMMED_UP_ALREADY = "It is summed up already: nothing was said since."
 
 
 class SummaryText(Struct, frozen=True):

@@ -8,17 +8,14 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting
-from memoryd.agents.conversations.listing import ConversationList
-from memoryd.agents.conversations.qa_sessions import QaSessions
-from memoryd.domain.citations import Citation, holds_turns, is_conversation, session_of, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.agents.conversations.listing import ConversationList, QaSessions
+from memoryd.domain.documents import Citation, RelativePath, holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.domain.text.sanitizing import text_flags
@@ -38,11 +35,11 @@ from memoryd.sessions.conversation_source import spoken_lines
 from memoryd.sessions.session_turns import check_remembered
 from memoryd.sessions.transcripts.reading import lines_now
 
-SHOWN_CHARS: Final = 200_000
+SHOWN_CHARS = 200_000
 """Of all lines in one reply."""
-SHOWN_LINES: Final = 1_000
-_BAD_RANGE: Final = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
-_MAX_FAILURES_SHOWN: Final = 3
+SHOWN_LINES = 1_000
+_BAD_RANGE = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
+_MAX_FAILURES_SHOWN = 3
 
 
 def _lines_reply(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -19,24 +18,25 @@ from memoryd.agents.read import AgentVerifying
 from memoryd.agents.retained.core import HOLDS_SECRET, AgentCore
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
-from memoryd.agents.retained.opinions import AgentOpinions
+from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.reflecting import ReflectUse
-from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
+from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
 from memoryd.agents.search import is_searchable
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import Citation, is_conversation, parse
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import (
     ROOT_FILES,
+    Citation,
     RelativePath,
     is_conflict_copy,
+    is_conversation,
     is_outside,
     original_of,
+    parse,
     printable_name,
 )
 from memoryd.domain.memories.changes.diffs import both_versions, unified_diff
@@ -68,12 +68,17 @@ from memoryd.replies.changes import (
 )
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
 
-AGENT: Final = "agent"
+AGENT = "agent"
 """In the stead of a writer: what agents asked for, of whatever writer."""
+CONFLICTS_SHOWN = 50
+FLAGGED_MAX = 10_000
+"""Documents with any flag that are looked through."""
+_CATCH_UP_SECONDS = 2.0
+_CONFLICTS_HINT = "memoryctl conflicts shows both versions as they are now"
 
 
 class AgentChanges(Struct, frozen=True, kw_only=True):
-    """The changes of one agent's workspace. `now` is in the zone of the owner."""
+    """The changes of one agent's workspace, and two versions of a note at once. `now` is in the zone of the owner."""
 
     journal: Journal
     usage: UsageCache
@@ -169,6 +174,66 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         self.journal.check_writable()
         return await self.usage.undo(row, self.journal.changes)
 
+    async def conflicts(self) -> ConflictsReply:
+        """Return the first `CONFLICTS_SHOWN` conflicts, each with how its versions differ; raises StoreError.
+
+        A program that synchronises folders leaves a copy with a name of its own, git leaves both versions between
+        marks. The notes of the workspace are looked at, and copies of its core file, which no index holds.
+        """
+        # git has just merged, and its owner asks what it left
+        await self.index.catch_up(_CATCH_UP_SECONDS)
+        paths = await self._conflict_paths()
+        return ConflictsReply(
+            conflicts=[await self._conflict_reply(path) for path in paths[:CONFLICTS_SHOWN]], total=len(paths)
+        )
+
+    async def settle_conflict(self, path: RelativePath, keep: KeepVersion) -> ConflictSettledReply:
+        """Keep one version, or both, as changes of one run; raises NotFound, InvalidRequest, `Journal.change`'s."""
+        self.journal.check_writable()
+        original, text = original_of(path), (await self.journal.read(path)).text
+        if text is None:
+            raise NotFound(f"there is no note {path}", hint=_CONFLICTS_HINT)
+        if original == path:
+            if not any(marked_conflicts(text.encode())):
+                raise InvalidRequest(
+                    f"{path} is no copy of a conflict, and has none of git's marks", hint=_CONFLICTS_HINT
+                )
+            edits: list[tuple[RelativePath, Edit]] = [(path, partial(_without_marks, keep))]
+        else:
+            edits = [(original, partial(_kept, text, keep)), (path, partial(_taken_out, path, text))]
+        run, changes = uuid4().hex, list[int]()
+        async with self.journal.one_at_a_time:
+            for at, edit in edits:
+                why = f"a conflict was settled: {keep} kept"
+                made = await self.journal.change(at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original)
+                changes += [made.id] * made.is_written
+        searchable = await is_searchable(self.index)
+        return ConflictSettledReply(
+            path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable
+        )
+
+    async def _conflict_paths(self) -> list[RelativePath]:
+        flagged = await self.index.database.documents.flagged(FLAGGED_MAX)
+        known = {path for path, flags in flagged if Flag.CONFLICT in flags and not is_outside(path)}
+        withdrawn = self.index.indexer.withdrawn
+        # of a file that went a moment ago the index may still know
+        found = await asyncio.to_thread(_standing_conflicts, self.journal.files.workspace, known)
+        return [path for path in found if path not in withdrawn]
+
+    async def _conflict_reply(self, path: RelativePath) -> ConflictReply:
+        original = original_of(path)
+        try:
+            text, other = (await self.journal.read(path)).text or "", None
+            if original != path:
+                other = (await self.journal.read(original, is_shown=True)).text
+        except MemorydError as exc:
+            return ConflictReply(path=path, original=original, diff="", note=str(exc))
+        if original == path:
+            before, after = (settled_marks(text, keep) for keep in (KeepVersion.ORIGINAL, KeepVersion.COPY))
+            return ConflictReply(path=path, original=path, diff=unified_diff(path, before, after), note=None)
+        note = f"there is no {original}: only the copy can be kept" if other is None else None
+        return ConflictReply(path=path, original=original, diff=unified_diff(original, other or "", text), note=note)
+
 
 def _with_other_lines(place: Citation, old: str, new: str, text: str | None) -> str:
     """Return a note with the cited lines corrected; raises InvalidRequest."""
@@ -225,78 +290,6 @@ def _hash_reply(digest: bytes) -> str | None:
     return "" if digest == NOT_KEPT else digest.hex() or None
 
 
-CONFLICTS_SHOWN: Final = 50
-FLAGGED_MAX: Final = 10_000
-"""Documents with any flag that are looked through."""
-_CATCH_UP_SECONDS: Final = 2.0
-_CONFLICTS_HINT: Final = "memoryctl conflicts shows both versions as they are now"
-
-
-class AgentConflicts(Struct, frozen=True, kw_only=True):
-    """Two versions of a note at once in the workspace of one agent.
-
-    A program that synchronises folders leaves a copy with a name of its own, git leaves both versions between marks.
-    The notes of the workspace are looked at, and copies of its core file, which no index holds.
-    """
-
-    journal: Journal
-    index: WorkspaceIndex
-
-    async def all(self) -> ConflictsReply:
-        """Return the first `CONFLICTS_SHOWN` conflicts, each with how its versions differ; raises StoreError."""
-        # git has just merged, and its owner asks what it left
-        await self.index.catch_up(_CATCH_UP_SECONDS)
-        paths = await self._paths()
-        return ConflictsReply(conflicts=[await self._reply(path) for path in paths[:CONFLICTS_SHOWN]], total=len(paths))
-
-    async def settle(self, path: RelativePath, keep: KeepVersion) -> ConflictSettledReply:
-        """Keep one version, or both, as changes of one run; raises NotFound, InvalidRequest, `Journal.change`'s."""
-        self.journal.check_writable()
-        original, text = original_of(path), (await self.journal.read(path)).text
-        if text is None:
-            raise NotFound(f"there is no note {path}", hint=_CONFLICTS_HINT)
-        if original == path:
-            if not any(marked_conflicts(text.encode())):
-                raise InvalidRequest(
-                    f"{path} is no copy of a conflict, and has none of git's marks", hint=_CONFLICTS_HINT
-                )
-            edits: list[tuple[RelativePath, Edit]] = [(path, partial(_without_marks, keep))]
-        else:
-            edits = [(original, partial(_kept, text, keep)), (path, partial(_taken_out, path, text))]
-        run, changes = uuid4().hex, list[int]()
-        async with self.journal.one_at_a_time:
-            for at, edit in edits:
-                why = f"a conflict was settled: {keep} kept"
-                made = await self.journal.change(at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original)
-                changes += [made.id] * made.is_written
-        searchable = await is_searchable(self.index)
-        return ConflictSettledReply(
-            path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable
-        )
-
-    async def _paths(self) -> list[RelativePath]:
-        flagged = await self.index.database.documents.flagged(FLAGGED_MAX)
-        known = {path for path, flags in flagged if Flag.CONFLICT in flags and not is_outside(path)}
-        withdrawn = self.index.indexer.withdrawn
-        # of a file that went a moment ago the index may still know
-        found = await asyncio.to_thread(_standing_conflicts, self.journal.files.workspace, known)
-        return [path for path in found if path not in withdrawn]
-
-    async def _reply(self, path: RelativePath) -> ConflictReply:
-        original = original_of(path)
-        try:
-            text, other = (await self.journal.read(path)).text or "", None
-            if original != path:
-                other = (await self.journal.read(original, is_shown=True)).text
-        except MemorydError as exc:
-            return ConflictReply(path=path, original=original, diff="", note=str(exc))
-        if original == path:
-            before, after = (settled_marks(text, keep) for keep in (KeepVersion.ORIGINAL, KeepVersion.COPY))
-            return ConflictReply(path=path, original=path, diff=unified_diff(path, before, after), note=None)
-        note = f"there is no {original}: only the copy can be kept" if other is None else None
-        return ConflictReply(path=path, original=original, diff=unified_diff(original, other or "", text), note=note)
-
-
 def _standing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
     """Return those of some conflicts that are on disk, and the copies of files at the top, which no index holds."""
     names = [printable_name(path.name) for path in workspace.glob("*.md")]
@@ -348,8 +341,6 @@ class Retained(Struct, frozen=True, kw_only=True):
     documents: AgentDocuments
     document_edits: AgentDocumentEdits
     replacing: AgentReplacing
-    disagreements: AgentDisagreements
-    conflicts: AgentConflicts
     transfer: AgentTransfer
 
     @property

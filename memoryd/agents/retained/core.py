@@ -7,7 +7,6 @@ the first.
 
 import math
 from collections.abc import Callable
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,13 +22,13 @@ from memoryd.errors import Denied, InvalidRequest, MemorydError, TooLarge
 from memoryd.memory.journal import Journal
 from memoryd.replies.changes import CoreEditReply, CoreReply
 
-LESS_IMPORTANT: Final = "what is core from the first is its owner's to say: its importance was set to {:g}"
-_OWNERS: Final = "what is pinned stands in the core of every session, which is its owner's"
-_PIN_HINT: Final = "state it without `pin`; the owner may pin it, by `memoryctl memories pin`"
-_UNPIN_HINT: Final = "the owner may, by `memoryctl memories unpin` or `delete`"
-_WEIGH_HINT: Final = "give {:g} at most; the owner may give more, by `memoryctl memories importance`"
-_FILE: Final = "the core file stands in every session, and is its owner's"
-_FILE_HINT: Final = "state a memory instead; the owner edits the file, by `memoryctl core`"
+LESS_IMPORTANT = "what is core from the first is its owner's to say: its importance was set to {:g}"
+_OWNERS = "what is pinned stands in the core of every session, which is its owner's"
+_PIN_HINT = "state it without `pin`; the owner may pin it, by `memoryctl memories pin`"
+_UNPIN_HINT = "the owner may, by `memoryctl memories unpin` or `delete`"
+_WEIGH_HINT = "give {:g} at most; the owner may give more, by `memoryctl memories importance`"
+_FILE = "the core file stands in every session, and is its owner's"
+_FILE_HINT = "state a memory instead; the owner edits the file, by `memoryctl core`"
 
 
 class CoreRights(Struct, frozen=True):
@@ -71,10 +70,10 @@ class CoreRights(Struct, frozen=True):
         return replace(line, attributes=replace(line.attributes, importance=self.most_importance))
 
 
-PERSONA: Final = RelativePath("SOUL.md")
+PERSONA = RelativePath("SOUL.md")
 """Shown beside the core file, and never edited."""
-_SHA_CHARS: Final = 8
-_AGAIN: Final = "look at it again (memoryctl core show), then repeat the edit"
+_SHA_CHARS = 8
+_AGAIN = "look at it again (memoryctl core show), then repeat the edit"
 HOLDS_SECRET = "the text holds what looks like a secret, which every session will see"
 
 

@@ -8,20 +8,20 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.retained.recall import AgentRecall, RecallOptions, check_scope
+from memoryd.agents.retained.recall import AgentRecall, RecallOptions
 from memoryd.agents.retained.retaining import AgentRetaining
-from memoryd.agents.search import is_searchable
+from memoryd.agents.search import check_scope, is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
 from memoryd.domain.memories.abstracts import abstract_of, overview_of
 from memoryd.domain.memories.book import Book, Memory, cite
 from memoryd.domain.memories.documents import (
+    DIGITS,
     DecayedDocument,
     DocumentFilters,
     MemoryDocument,
@@ -36,9 +36,8 @@ from memoryd.domain.memories.documents import (
     within,
 )
 from memoryd.domain.memories.edits import OWN_CHANNELS, AttributeChange, MemoryDraft
-from memoryd.domain.memories.kinds import Kind, MemoryId
+from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, is_team, unnamed_scope
 from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, named_entity
-from memoryd.domain.memories.scopes import GLOBAL, is_team, unnamed_scope
 from memoryd.domain.memories.tiers import RelevanceTerms
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, NotFound, NotNow, StoreError
@@ -49,7 +48,6 @@ from memoryd.memory.usage import UsageCache
 from memoryd.replies.memories import (
     DecayedMemoryReply,
     MemoryAddReply,
-    MemoryAheadReply,
     MemoryDecayReply,
     MemoryDeleteReply,
     MemoryDocumentReply,
@@ -60,10 +58,9 @@ from memoryd.replies.memories import (
     RelevanceTermsReply,
 )
 
-_DIGITS: Final = 4
-_LIST_HINT: Final = "memoryctl memories list shows all within reach, each with its id"
-NOT_OWN: Final = "a session changes only memories of its own agent"
-NOT_OWN_HINT: Final = "the owner may, by `memoryctl memories`"
+_LIST_HINT = "memoryctl memories list shows all within reach, each with its id"
+NOT_OWN = "a session changes only memories of its own agent"
+NOT_OWN_HINT = "the owner may, by `memoryctl memories`"
 
 
 class AgentDocuments(Struct, frozen=True, kw_only=True):
@@ -112,15 +109,10 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
     async def why(self, name: str, admitted: Admitted) -> MemoryWhyReply:
         """Return a memory with every term of its relevance, and what becomes of it; raises as `get`."""
         document = await self._named(name, admitted)
-        ahead = ahead_of(lambda days: self.usage.preview(document.memory, days))
         return MemoryWhyReply(
             memory=_reply(document),
             terms=_terms(document.terms),
-            ahead=MemoryAheadReply(
-                relevance=[round(value, _DIGITS) for value in ahead.relevance],
-                leaves_in_days=ahead.leaves_in,
-                goes_to=None if ahead.goes_to is None else ahead.goes_to.value,
-            ),
+            ahead=ahead_of(lambda days: self.usage.preview(document.memory, days)),
         )
 
     async def _named(self, name: str, admitted: Admitted) -> MemoryDocument:
@@ -257,10 +249,10 @@ def _reply(one: MemoryDocument) -> MemoryDocumentReply:
         overview_text=overview_of(line.text),
         citation=str(cite(memory.sources[0])),
         sources=[str(source.citation) for source in memory.sources],
-        relevance=round(terms.relevance, _DIGITS),
+        relevance=round(terms.relevance, DIGITS),
         superseded_by=list(one.superseded_by),
         flags=[flag.value for flag in memory.sources[0].flags],
-        score=None if one.score is None else round(one.score, _DIGITS),
+        score=None if one.score is None else round(one.score, DIGITS),
     )
 
 
@@ -271,15 +263,15 @@ def _terms(terms: RelevanceTerms) -> RelevanceTermsReply:
         pinned=terms.is_pinned,
         importance=terms.importance,
         access_count=terms.access_count,
-        age_days=round(terms.age_days, _DIGITS),
-        half_life_days=round(terms.half_life_days, _DIGITS),
+        age_days=round(terms.age_days, DIGITS),
+        half_life_days=round(terms.half_life_days, DIGITS),
         beta=terms.beta,
-        recency=round(terms.recency, _DIGITS),
-        frequency=round(terms.frequency, _DIGITS),
-        composite=round(terms.composite, _DIGITS),
+        recency=round(terms.recency, DIGITS),
+        frequency=round(terms.frequency, DIGITS),
+        composite=round(terms.composite, DIGITS),
         floor=terms.floor,
-        relevance=round(terms.relevance, _DIGITS),
-        leaves_core_in_days=None if terms.leaves_core_in is None else round(terms.leaves_core_in, _DIGITS),
+        relevance=round(terms.relevance, DIGITS),
+        leaves_core_in_days=None if terms.leaves_core_in is None else round(terms.leaves_core_in, DIGITS),
     )
 
 

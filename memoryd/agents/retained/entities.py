@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -30,8 +29,7 @@ from memoryd.domain.memories.entity_edits import (
     with_alias,
     without_alias,
 )
-from memoryd.domain.memories.kinds import MemoryId, WrittenBy, is_belief
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import MemoryId, Visibility, WrittenBy, is_belief
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
@@ -48,7 +46,7 @@ from memoryd.replies.knowledge import (
     EntityShowReply,
 )
 
-SETTLED_SECONDS: Final = 5.0
+SETTLED_SECONDS = 5.0
 """How long a merge waits until its alias is known."""
 
 

@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date, datetime, timedelta
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.agents.search import check_scope
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
@@ -31,10 +31,9 @@ from memoryd.domain.memories.bundle import (
     stable_block,
     stable_parts,
 )
-from memoryd.domain.memories.kinds import Kind, MemoryId, is_belief, short_id
-from memoryd.domain.memories.recall_filters import WORKSPACE, RecallFilters, kinds_named, named_entity
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Visibility, is_belief, is_team, short_id
+from memoryd.domain.memories.recall_filters import RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
-from memoryd.domain.memories.scopes import GLOBAL, TEAM, Visibility, is_scope, is_team
 from memoryd.domain.memories.visibility import withheld_from_groups
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
@@ -52,13 +51,13 @@ from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.recall import BundleReply, ReceiptReply
 
-PERSONA: Final = "SOUL.md"
-_READ_SECONDS: Final = 2.0
-_DOCUMENT_BYTES: Final = 256 * 1024
+PERSONA = "SOUL.md"
+_READ_SECONDS = 2.0
+_DOCUMENT_BYTES = 256 * 1024
 """More of a document has no place in any prompt."""
-_DISPUTED: Final = 2
+_DISPUTED = 2
 """Memories that are named with a disputed one."""
-_DASH: Final = expression(r"(?<!\S)-(?=[\w\"“])")
+_DASH = expression(r"(?<!\S)-(?=[\w\"“])")
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
@@ -98,7 +97,7 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     if_none_match: str = ""
 
 
-_ASKERS_MAX: Final = 16
+_ASKERS_MAX = 16
 """Askers; each is the agent in a channel."""
 
 
@@ -437,13 +436,6 @@ def kinds_of(name: str) -> frozenset[Kind] | None:
     if name and kinds is None:
         raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")
     return kinds
-
-
-def check_scope(scope: str) -> None:
-    """Raise InvalidRequest for what is no scope; empty is none, and all."""
-    if scope not in ("", WORKSPACE) and not is_team(scope) and not is_scope(scope):
-        hint = f"{WORKSPACE}, {GLOBAL}, {TEAM}, agent:ID or agent:ID:CHANNEL"
-        raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
 
 
 def bundle_reply(made: Bundle, encoding: Encoding) -> BundleReply:

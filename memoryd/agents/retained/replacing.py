@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits, AgentDocuments
+from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits
 from memoryd.agents.retained.retaining import retain_reply
 from memoryd.agents.search import is_searchable
 from memoryd.domain.access import Admitted
@@ -33,26 +32,26 @@ from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.recall_order import newer_of
 from memoryd.domain.memories.versions import Disagreement, Doubt, newness
 from memoryd.errors import Denied, InvalidRequest, NotFound
-from memoryd.memory.retaining import SETTLE_HINT, LineEditing
+from memoryd.memory.retaining import SETTLE_HINT
 from memoryd.replies.knowledge import DisagreeingMemoryReply, DisagreementReply, DisagreementsReply, SettledReply
 from memoryd.replies.memories import RetainReply
 
-SAME: Final = "it says so already: nothing was changed"
-NEWER: Final = "{} was superseded by {} before, which is what was replaced"
-OLDER: Final = "{} stays superseded by {}"
-TIMED: Final = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
-_NAME_HINT: Final = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
-_BEYOND: Final = "what is for {} would take the place of what others are told"
-_BEYOND_HINT: Final = "state it as a memory of its own, without replacing"
-_OWNERS: Final = "what its owner said or pinned stands until the owner says otherwise"
-_OWNERS_HINT: Final = (
+SAME = "it says so already: nothing was changed"
+NEWER = "{} was superseded by {} before, which is what was replaced"
+OLDER = "{} stays superseded by {}"
+TIMED = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
+_NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
+_BEYOND = "what is for {} would take the place of what others are told"
+_BEYOND_HINT = "state it as a memory of its own, without replacing"
+_OWNERS = "what its owner said or pinned stands until the owner says otherwise"
+_OWNERS_HINT = (
     "state it beside that, with contradicts={0} behind its kind, and the owner decides; or the owner may, by "
     "`memoryctl replace {0}`"
 )
 
 
 class AgentReplacing(Struct, frozen=True, kw_only=True):
-    """Replaces memories of one agent."""
+    """Replaces memories of one agent, and settles the disagreements within reach of its owner."""
 
     edits: AgentDocumentEdits
 
@@ -146,6 +145,39 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         )
         return reply, is_written
 
+    async def disagreements(self, admitted: Admitted, limit: int, after: str = "") -> DisagreementsReply:
+        """Return the pairs as the disk has them now, the newest first, behind a named one; raises StoreError."""
+        book, pairs = await self._disagreements(admitted)
+        start = _start_behind(after, pairs, book) if after else 0
+        shown, has_more = pairs[start : start + limit], start + limit < len(pairs)
+        return DisagreementsReply(
+            disagreements=[_pair(one, book) for one in shown],
+            total=len(pairs),
+            next=pair_name(shown[-1]) if has_more else None,
+        )
+
+    async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledReply:
+        """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
+        self.edits.editing.journal.check_writable()
+        async with self.edits.editing.journal.one_at_a_time:
+            book, pairs = await self._disagreements(admitted)
+            pair = _find_pair(name, pairs)
+            if pair.doubt is Doubt.COPY:
+                raise InvalidRequest(
+                    f"{_memory(book.memories[pair.older])['source']} is a copy of a conflict", hint=SETTLE_HINT
+                )
+            try:
+                settlement = settlement_of(pair, keep, book.own.memories)
+            except ValueError as exc:
+                raise InvalidRequest(str(exc), hint="memoryctl retain states it") from exc
+            written = await self.edits.editing.relate(book.memories[settlement.memory], settlement.of)
+        return SettledReply(**_pair(pair, book), keep=keep.value, changes=list(written.numbers))
+
+    async def _disagreements(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
+        book, recall = await self.edits.documents.now(), self.edits.documents.recall
+        filters = RecallFilters(visibility=recall.visibility(admitted))
+        return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
+
 
 def _plan(book: Book, meant: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
     # who says the same again may have been cut short before all was marked
@@ -166,46 +198,6 @@ def _notes(meant: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) 
     if not plan.is_in_place and (at := meant.memory.line.attributes.at) and not plan.line.attributes.at:
         told.append(TIMED.format(old, at))
     return told
-
-
-class AgentDisagreements(Struct, frozen=True, kw_only=True):
-    """Tells and settles the disagreements within reach of one agent's owner."""
-
-    documents: AgentDocuments
-    editing: LineEditing
-
-    async def all(self, admitted: Admitted, limit: int, after: str = "") -> DisagreementsReply:
-        """Return the pairs as the disk has them now, the newest first, behind a named one; raises StoreError."""
-        book, pairs = await self._disagreements(admitted)
-        start = _start_behind(after, pairs, book) if after else 0
-        shown, has_more = pairs[start : start + limit], start + limit < len(pairs)
-        return DisagreementsReply(
-            disagreements=[_pair(one, book) for one in shown],
-            total=len(pairs),
-            next=pair_name(shown[-1]) if has_more else None,
-        )
-
-    async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledReply:
-        """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
-        self.editing.journal.check_writable()
-        async with self.editing.journal.one_at_a_time:
-            book, pairs = await self._disagreements(admitted)
-            pair = _find_pair(name, pairs)
-            if pair.doubt is Doubt.COPY:
-                raise InvalidRequest(
-                    f"{_memory(book.memories[pair.older])['source']} is a copy of a conflict", hint=SETTLE_HINT
-                )
-            try:
-                settlement = settlement_of(pair, keep, book.own.memories)
-            except ValueError as exc:
-                raise InvalidRequest(str(exc), hint="memoryctl retain states it") from exc
-            written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
-        return SettledReply(**_pair(pair, book), keep=keep.value, changes=list(written.numbers))
-
-    async def _disagreements(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
-        book, recall = await self.documents.now(), self.documents.recall
-        filters = RecallFilters(visibility=recall.visibility(admitted))
-        return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
 
 
 def _start_behind(name: str, pairs: Sequence[Disagreement], book: Book) -> int:

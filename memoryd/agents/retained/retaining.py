@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +12,7 @@ from memoryd.agents.retained.core import LESS_IMPORTANT, CoreRights
 from memoryd.agents.search import is_searchable
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.changes.replacing import is_of_owner
 from memoryd.domain.memories.documents import within
@@ -26,9 +25,8 @@ from memoryd.domain.memories.edits import (
     parse_statement,
     with_stray_read,
 )
-from memoryd.domain.memories.kinds import MemoryId, short_id
+from memoryd.domain.memories.kinds import MemoryId, Visibility, short_id
 from memoryd.domain.memories.line import BLOCK_START, NAMING, Provenance, RetainedLine
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.versions import Disagreement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.redaction import secrets_in
@@ -42,20 +40,20 @@ from memoryd.memory.retaining import Retaining, Retention, WrittenLines
 from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
-HOLDS_SECRET: Final = "it holds what looks like a secret, which is kept as it was said"
-SECRET_MASKED: Final = "what looks like a secret was masked"
-RELEASED: Final = "it had been forgotten, and is remembered again"
-UNSEEN: Final = "signs that nobody sees were taken out"
-REFLOWED: Final = (
+HOLDS_SECRET = "it holds what looks like a secret, which is kept as it was said"
+SECRET_MASKED = "what looks like a secret was masked"
+RELEASED = "it had been forgotten, and is remembered again"
+UNSEEN = "signs that nobody sees were taken out"
+REFLOWED = (
     "line breaks and indents of the code or comment in it were moved: write what must keep them into a note of its own"
 )
-UNKNOWN: Final = "{} names {}, which is the id of no memory here"
-OWNER_LEADS: Final = "{} is its owner's, and stands first until the owner says otherwise"
-DOUBTED: Final = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
-_KIND_HINT: Final = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
-_FROM_HINT: Final = "state it without `from`; who said it is noted by itself"
-_SHOWN_CHARS: Final = 60
-_KNOWN_SECONDS: Final = 0.5
+UNKNOWN = "{} names {}, which is the id of no memory here"
+OWNER_LEADS = "{} is its owner's, and stands first until the owner says otherwise"
+DOUBTED = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
+_KIND_HINT = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
+_FROM_HINT = "state it without `from`; who said it is noted by itself"
+_SHOWN_CHARS = 60
+_KNOWN_SECONDS = 0.5
 """So long an id that is named may wait for the index to know a line that was saved a moment ago."""
 StandsIn = Callable[[RetainedLine], RetainedLine]
 """What a statement becomes that takes the place of another one."""

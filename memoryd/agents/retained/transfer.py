@@ -5,14 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import AgentDocuments
-from memoryd.agents.retained.recall import check_scope
 from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.agents.search import check_scope
 from memoryd.domain.access import Admitted
 from memoryd.domain.documents import IMPORTED, RelativePath
 from memoryd.domain.expressions import expression
@@ -20,20 +19,19 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.documents import TransferPage, missing_days, page_behind
 from memoryd.domain.memories.edits import NoPlaceError, Stater, admitted_scope, not_taken, retained_in
-from memoryd.domain.memories.kinds import MemoryId, WrittenBy
+from memoryd.domain.memories.kinds import TEAM, MemoryId, Visibility, WrittenBy
 from memoryd.domain.memories.line import RetainedLine, is_of_session
-from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
-_FORGOTTEN: Final = "it was forgotten here, and is not brought back; memoryctl retain states it again"
-_SECRET: Final = "it holds what looks like a secret; --with-secrets takes it all the same"
-_FORGOTTEN_NOTE: Final = "it holds what was forgotten here"
-_OTHER: Final = "another text stands there: undo the import that wrote it, or move that note away"
-_NOTE: Final = "a note of another program was brought here"
-_UNSEEN: Final = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_OTHERS: Final = "it is for another agent alone; import it as that one, with --agent"
+_FORGOTTEN = "it was forgotten here, and is not brought back; memoryctl retain states it again"
+_SECRET = "it holds what looks like a secret; --with-secrets takes it all the same"
+_FORGOTTEN_NOTE = "it holds what was forgotten here"
+_OTHER = "another text stands there: undo the import that wrote it, or move that note away"
+_NOTE = "a note of another program was brought here"
+_UNSEEN = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_OTHERS = "it is for another agent alone; import it as that one, with --agent"
 
 
 class TakeOptions(Struct, frozen=True):

@@ -5,9 +5,9 @@ import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
@@ -33,7 +33,7 @@ from memoryd.store.index.passages import Counts, RejectedPassage
 
 FLAGGED_SHOWN = 50
 Result = TypeVar("Result")
-SKIPPED_SHOWN: Final = 50
+SKIPPED_SHOWN = 50
 
 
 class IndexStats(Struct, frozen=True):
@@ -48,35 +48,34 @@ class IndexStats(Struct, frozen=True):
     """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
     unseen: tuple[SkippedFile, ...] = ()
     """Pictures and sounds that are found by their names only, and why."""
-    memories: MemoryCounts = field(default_factory=MemoryCounts)
+    memories: MemoryCounts = MemoryCounts()
 
 
-class IndexCounter:
+class IndexCounter(Struct, kw_only=True, eq=False):
     """Counts one index; what cannot be counted now stays as it was counted last."""
 
-    def __init__(self, *, database: Database, embedding_loop: EmbeddingLoop, embedding: Embedding) -> None:
-        self._database = database
-        self._embedding_loop = embedding_loop
-        self._embedding = embedding
-        self._figures = IndexStats()
+    database: Database
+    embedding_loop: EmbeddingLoop
+    embedding: Embedding
+    _figures: IndexStats = IndexStats()
 
     async def take(self) -> IndexStats:
         """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
         # each in a transaction of its own, beside the loops that write: the figures need not add up
-        last, documents = self._figures, self._database.documents
+        last, documents = self._figures, self.database.documents
         self._figures = IndexStats(
             held=await _or_last(documents.counts(), last.held),
-            lacking=await _or_last(self._embedding_loop.count(), last.lacking),
-            outstanding=await _or_last(_outstanding(self._database, self._embedding), last.outstanding),
+            lacking=await _or_last(self.embedding_loop.count(), last.lacking),
+            outstanding=await _or_last(_outstanding(self.database, self.embedding), last.outstanding),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await _or_last(self._unseen(), last.unseen),
-            memories=await _or_last(self._database.memories.counts(), last.memories),
+            memories=await _or_last(self.database.memories.counts(), last.memories),
         )
         return self._figures
 
     async def _unseen(self) -> tuple[SkippedFile, ...]:
-        fingerprint = _fingerprint(self._embedding)
-        rejected = await self._database.vectors.rejected(fingerprint) if fingerprint else ()
+        fingerprint = _fingerprint(self.embedding)
+        rejected = await self.database.vectors.rejected(fingerprint) if fingerprint else ()
         return tuple(map(_skipped, rejected))
 
 
@@ -85,14 +84,7 @@ async def _outstanding(database: Database, embedding: Embedding) -> OutstandingR
     if not embedding.sends:
         return None
     # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
-    cost = await database.vectors.pending_cost(_fingerprint(embedding))
-    return OutstandingReply(
-        files=cost.files,
-        passages=cost.passages,
-        tokens=cost.tokens,
-        media=cost.media,
-        mediaBytes=cost.media_bytes,
-    )
+    return await database.vectors.pending_cost(_fingerprint(embedding))
 
 
 def _fingerprint(embedding: Embedding) -> str:
@@ -113,40 +105,37 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
     return SkippedFile(refused.path, reason)
 
 
-class ConversationCounter:
+class ConversationCounter(Struct, eq=False):
     """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
 
-    def __init__(
-        self, conversations: AgentConversations, embedding: Embedding, *, owed: Callable[[], str] = lambda: ""
-    ) -> None:
-        self._conversations = conversations
-        self._owed = owed
-        """Asked what of forgetting is not finished."""
-        self._embedding = embedding
-        self._outstanding: OutstandingReply | None = None
-        self._counts = ConversationCounts()
-        self._stored = Counts()
-        self._unknown: tuple[SkippedFile, ...] = ()
+    conversations: AgentConversations
+    embedding: Embedding
+    owed: Callable[[], str] = lambda: ""
+    """Asked what of forgetting is not finished."""
+    _outstanding: OutstandingReply | None = None
+    _counts: ConversationCounts = ConversationCounts()
+    _stored: Counts = Counts()
+    _unknown: tuple[SkippedFile, ...] = ()
 
     @property
     def trouble(self) -> str:
         """Why the index does not follow the conversations, or the forgetting of one; empty if it does."""
-        return self._owed() or self._conversations.trouble or ""
+        return self.owed() or self.conversations.trouble or ""
 
     @property
     def times(self) -> ArmTimes:
         """How long the arms over the conversations took."""
-        return self._conversations.search.times
+        return self.conversations.search.times
 
     async def take(self) -> ConversationsReply | None:
         """Count now; None for an agent whose conversations nobody keeps."""
-        these = self._conversations
+        these = self.conversations
         if not these.is_wanted:
             return None
         with contextlib.suppress(StoreError):
             self._counts = await these.database.conversations.counts()
             self._stored = await these.database.documents.counts()
-            self._outstanding = await _outstanding(these.database, self._embedding)
+            self._outstanding = await _outstanding(these.database, self.embedding)
             known = await these.writer.known()
             self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
         failures = these.failures
@@ -171,13 +160,13 @@ class ConversationCounter:
     def _skipped(self, failures: dict[RelativePath, str]) -> Iterator[SkippedFile]:
         yield from (SkippedFile(path, why) for path, why in failures.items())
         yield from self._unknown
-        seen = self._conversations.seen
+        seen = self.conversations.seen
         if seen is not None:
             yield from seen.skipped
-        yield from self._conversations.partly_read
+        yield from self.conversations.partly_read
 
     def _transcripts(self) -> TranscriptsReply | None:
-        seen = self._conversations.seen
+        seen = self.conversations.seen
         if seen is None:
             return None
         folders = [
@@ -265,33 +254,32 @@ def _sum(uses: Iterable[CacheUses]) -> CacheUses:
     return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))
 
 
-class QaCounter:
+class QaCounter(Struct, frozen=True):
     """Counts the questions and answers of one agent; without `shared` they are off."""
 
-    def __init__(self, agent: str, shared: WorkspaceQa | None) -> None:
-        self._agent = agent
-        self._shared = shared
+    agent: str
+    shared: WorkspaceQa | None
 
     async def now(self, *, names_all: bool = False) -> QaStatsReply:
         """Count what there is; with `names_all` files are named though nobody knows whose they are.
 
         Raises Disabled, and NotNow and StoreUnavailable while the files cannot be used.
         """
-        shared = enabled(self._shared)
+        shared = enabled(self.shared)
         await shared.read(lambda store: store.sessions.look())
         return await asyncio.to_thread(self._stats_reply, shared, names_all)
 
     async def known(self) -> QaStatsReply | None:
         """Count what is known, also while the files cannot be read; None where they are off."""
-        return None if self._shared is None else await asyncio.to_thread(self._stats_reply, self._shared, False)
+        return None if self.shared is None else await asyncio.to_thread(self._stats_reply, self.shared, False)
 
     @property
     def problems(self) -> QaProblems:
         """What is wrong with the files now; nothing where they are off."""
-        return QaProblems() if self._shared is None else self._shared.problems(self._agent)
+        return QaProblems() if self.shared is None else self.shared.problems(self.agent)
 
     def _stats_reply(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
-        entries = shared.store.sessions.of(self._agent)
+        entries = shared.store.sessions.of(self.agent)
         try:
             measured = disk_usage(shared.workspace)
         except OSError:
@@ -309,5 +297,5 @@ class QaCounter:
             maxBytes=usage.max_bytes,
             full=usage.is_full,
             pruned=usage.pruned,
-            problems=shared.problems(self._agent, names_all=names_all).sentences,
+            problems=shared.problems(self.agent, names_all=names_all).sentences,
         )

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.status.figures import ConversationCounter, IndexCounter, IndexStats, QaCounter
 from memoryd.agents.workspace.index import ELSEWHERE, WorkspaceIndex, WorkspacePath
@@ -17,7 +17,6 @@ from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import OutsideCount, SkippedFile
 from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MODELS
-from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.embed.current import ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.embedding import Embedding
 from memoryd.embed.local.worker_process import WorkerState
@@ -30,19 +29,19 @@ from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.models import OutstandingReply, RemoteReply
-from memoryd.replies.status import ConversationsReply, DegradedReply, HistoryReply, LedgerReply, WatcherReply
+from memoryd.replies.status import ConversationsReply, DegradedReply, LedgerReply, WatcherReply
 from memoryd.replies.team import TeamReply
 from memoryd.rerank.reranking import RerankerState, Reranking
 from memoryd.search.protocol import Fallback
 from memoryd.sessions.turn_taking import TurnTaking
-from memoryd.store.ledger.ledger import Ledger, LedgerCount
+from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Event
 
-NEW_PARTS_SECONDS: Final = 10.0
+NEW_PARTS_SECONDS = 10.0
 """How long parts that were just made may take to find out what does not work."""
-POLL_SECONDS: Final = 1.0
-_FINE: Final = (ModelPhase.READY, ModelPhase.OFF)
-_WITHOUT_MEDIA: Final = f"pictures and sounds are left out, only {MODELS[0]} takes them; {{}}"
+POLL_SECONDS = 1.0
+_FINE = (ModelPhase.READY, ModelPhase.OFF)
+_WITHOUT_MEDIA = f"pictures and sounds are left out, only {MODELS[0]} takes them; {{}}"
 
 
 class AgentState(Struct, frozen=True, kw_only=True):
@@ -78,7 +77,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     text: TextModelState | None = None
     """Who labels memories and writes prose; None: nobody."""
     qmd: QmdState | None
-    troubles: Mapping[str, str] = field(default_factory=dict)
+    troubles: Mapping[str, str] = {}
     """What is wrong with `ledger`, `qa`, `sessions`, `memories` and `team`; empty texts where nothing is."""
     pending_captures: int = 0
     """Messages that are still to be looked at for memories."""
@@ -185,21 +184,20 @@ def _folder_degradations(state: AgentState) -> Iterator[Degradation]:
         yield Degradation("workspace", f"{state.workspace}: {ELSEWHERE}")
 
 
-class DegradationTracker:
+class DegradationTracker(Struct, eq=False):
     """Remembers since when each part has been degraded, and publishes each beginning and end.
 
     `clock` is monotonic, in seconds.
     """
 
-    def __init__(self, publish: Publish, clock: Callable[[], float] = time.monotonic) -> None:
-        self._since: dict[tuple[str, str], datetime] = {}
-        self._publish = publish
-        self._clock = clock
-        self._no_recovery_before = 0.0
+    publish: Publish
+    clock: Callable[[], float] = time.monotonic
+    _since: dict[tuple[str, str], datetime] = {}
+    _no_recovery_before: float = 0.0
 
     def keep_for(self, agents: Collection[str]) -> None:
         """Keep what is known of these agents, whose parts are made anew: until those report, silence is no recovery."""
-        self._no_recovery_before = self._clock() + NEW_PARTS_SECONDS
+        self._no_recovery_before = self.clock() + NEW_PARTS_SECONDS
         self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
     def update(self, agent: str, found: Sequence[Degradation]) -> list[DegradedReply]:
@@ -208,14 +206,14 @@ class DegradationTracker:
         # and end is to be published once
         now = datetime.now(UTC)
         present = {(agent, one.part): one.reason for one in found}
-        is_over = self._clock() >= self._no_recovery_before
+        is_over = self.clock() >= self._no_recovery_before
         for key in [key for key in self._since if is_over and key[0] == agent and key not in present]:
             since = self._since.pop(key)
-            self._publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
+            self.publish(Event.RECOVERED, {"agent": agent, "part": key[1], "since": since.isoformat()})
         for key, reason in present.items():
             if key not in self._since:
                 self._since[key] = now
-                self._publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
+                self.publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
         return [
             DegradedReply(part=one.part, reason=one.reason, since=rfc3339(self._since[agent, one.part]))
             for one in found
@@ -325,29 +323,6 @@ class AgentParts(Struct, frozen=True, kw_only=True):
         )
 
 
-def _ledger_reply(ledger: Ledger, counted: LedgerCount) -> LedgerReply:
-    history = counted.history
-    return LedgerReply(
-        path=str(ledger.path),
-        bytes=counted.file_bytes,
-        heldAnswers=counted.held.answers,
-        heldBytes=counted.held.bytes,
-        maxHeldAnswers=ledger.limits.answers,
-        maxHeldBytes=ledger.limits.total_bytes,
-        refusedAnswers=counted.refused,
-        history=HistoryReply(
-            changes=history.changes,
-            maxChanges=CHANGES_MAX,
-            changeBytes=history.change_bytes,
-            maxChangeBytes=CHANGE_BYTES_MAX,
-            proposals=history.proposals,
-            maxProposals=PROPOSALS_MAX,
-            reflectRuns=history.runs,
-            maxReflectRuns=RUNS_MAX,
-        ),
-    )
-
-
 def _remote_reply(embedding: Embedding, outstanding: OutstandingReply | None) -> RemoteReply | None:
     """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
     remote = embedding.remote
@@ -398,8 +373,7 @@ class StatusBoard:
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
-            ledger_reply = _ledger_reply(parts.ledger, ledger)
-            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger_reply, qa, said))
+            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger, qa, said))
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:

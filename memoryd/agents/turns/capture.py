@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -22,7 +21,7 @@ from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.domain.documents import SessionId
-from memoryd.domain.memories.scopes import unnamed_scope
+from memoryd.domain.memories.kinds import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers, MessageCapture
@@ -35,11 +34,11 @@ from memoryd.store.ledger.ledger import Ledger
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS: Final = 300.0
+POLL_SECONDS = 300.0
 """How long what could not be captured is left alone."""
-PAUSE_SECONDS: Final = 1.0
+PAUSE_SECONDS = 1.0
 """While there is more than one round takes."""
-ROUND_MAX: Final = 32
+ROUND_MAX = 32
 """Messages that are put in line at once: what is said now is not to wait behind all of them."""
 
 
@@ -53,7 +52,7 @@ class LeftBehind(Struct, eq=False):
     capturing: Capturing
     qa: WorkspaceQa
     ledger: Ledger
-    _unread: set[tuple[str, str]] = field(default_factory=set)
+    _unread: set[tuple[str, str]] = set()
     """Sessions, each with its agent, that could not be read when they were last looked at."""
 
     async def run(self, seconds: float = POLL_SECONDS) -> None:
@@ -177,7 +176,7 @@ def workspace_capture(
 ) -> WorkspaceCapture:
     """Make what captures for these agents; the first one's settings hold."""
     section = agents[0].memory.capture
-    delivered = ShownSpans(ShownSpanRows(shared.ledger, str(shared.name)))
+    delivered = ShownSpans(ShownSpanRows(shared.ledger, shared.name))
     time = owners_time(agents[0].memory)
     messages = MessageCapture(
         journal=shared.journal,
@@ -187,7 +186,7 @@ def workspace_capture(
         book=partial(current_book, shared.index, shared.book),
         is_excluded=lambda agent, key: conversations[agent].withheld.withholds_key(key),
         stated=shared.stated,
-        queue=CaptureQueue(QueuedMessages(shared.ledger, str(shared.name))),
+        queue=CaptureQueue(QueuedMessages(shared.ledger, shared.name)),
         day=lambda at: time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
         is_enabled=section.enabled,

@@ -19,9 +19,8 @@ from memoryd.domain.memories.bundle import Encoding
 from memoryd.domain.memories.edits import OWN_CHANNELS
 from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.sessions.making_turns import RawTurn, repeated_turn
-from memoryd.domain.sessions.prompt_text import recalled
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
-from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, Turn
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, Turn, recalled
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
 from memoryd.replies.conversations import TurnPartReply

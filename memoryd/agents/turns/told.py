@@ -1,24 +1,111 @@
-"""What one agent was told for each question, in the words of the notes and sessions as they are now; and judging it."""
+"""What an agent was told for each question: noted behind the reply, shown in the words of today, and judged."""
 
-from collections.abc import Mapping
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from memoryd.agents.conversations.qa_sessions import QaSessions
+from memoryd.agents.conversations.listing import QaSessions
 from memoryd.domain.access import Admitted
-from memoryd.domain.citations import turn_address
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.bundle import Bundle, PartReport
+from memoryd.domain.memories.kinds import Visibility, short_id
 from memoryd.domain.memories.uses import Judgement
-from memoryd.errors import MemorydError, NotFound
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.text.tokens import estimate
+from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.memory.book import MemoryCache
-from memoryd.memory.told import ToldTurns
+from memoryd.memory.capture.queue import WRITE_SECONDS
+from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
-from memoryd.store.ledger.told import ToldPart, ToldTurn
+from memoryd.store.ledger.capture import MessagePlace
+from memoryd.store.ledger.told import ToldPart, ToldRows, ToldTurn
+
+
+def told_turn(place: MessagePlace, recalled: Recalled, made: Bundle, sequence: str, at: float) -> ToldTurn:
+    """Return what is kept of what was told for a message: its bundle, and the sequence of turns beside it."""
+    verdicts = {
+        short_id(item.memory.id) if isinstance(item, RecalledMemory) else str(item.citation): item.placed.verdict
+        for item in recalled.items
+    }
+    tail = made.receipt[len(made.stable.receipt) :]
+    return ToldTurn(
+        agent=place.agent,
+        session=place.session,
+        seq=place.seq,
+        verdict=recalled.verdict,
+        etag=made.stable.etag,
+        stable_tokens=sum(line.tokens for line in made.stable.receipt if line.is_included),
+        recalled_tokens=sum(line.tokens for line in tail if line.is_included),
+        sequence_tokens=estimate(sequence),
+        at=at,
+        parts=(*_parts(made.stable.receipt, {}, is_stable=True), *_parts(tail, verdicts, is_stable=False)),
+    )
+
+
+def _parts(receipt: Sequence[PartReport], verdicts: Mapping[str, Verdict], *, is_stable: bool) -> Iterator[ToldPart]:
+    for line in receipt:
+        yield ToldPart(
+            name=line.name,
+            tokens=line.tokens,
+            is_told=line.is_included,
+            is_stable=is_stable,
+            verdict=verdicts.get(line.name),
+            cut=line.cut,
+        )
+
+
+class ToldTurns:
+    """What was told for the questions of one workspace; writing it keeps no reply waiting."""
+
+    def __init__(self, rows: ToldRows) -> None:
+        self.rows = rows
+        self._waiting: deque[ToldTurn] = deque(maxlen=WAITING_MAX)
+        self._has_news = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self.mark = 0
+        """How often texts were forgotten; to be taken before a turn's bundle is made."""
+        drop_with_the_others(self)
+
+    def note(self, turn: ToldTurn, mark: int) -> None:
+        """Have a turn be written soon, unless something was forgotten since the mark: it may name that."""
+        if mark != self.mark:
+            return
+        self._waiting.append(turn)
+        self._has_news.set()
+
+    async def some(self, agent: str, limit: int, *, session: str = "", before: int = 0) -> list[ToldTurn]:
+        """Return turns as `ToldRows.some`, those too that were noted just now; raises StoreError."""
+        await self._settle()
+        return await self.rows.some(agent, limit, session=session, before=before)
+
+    async def run(self, seconds: float = WRITE_SECONDS) -> None:
+        """Write what was noted, until cancelled."""
+        while True:
+            await self._has_news.wait()
+            self._has_news.clear()
+            await self._settle()
+            await asyncio.sleep(seconds)
+
+    async def _settle(self) -> None:
+        # whoever asks meanwhile waits until all of it is there
+        async with self._writing:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            if waiting:
+                with contextlib.suppress(StoreError, Denied):
+                    await self.rows.put(waiting)
+
+    def drop_texts(self) -> None:
+        """Drop what waits, or is still to come: it may name what is being forgotten."""
+        self.mark += 1
+        self._waiting.clear()
 
 
 class AgentTold(Struct, frozen=True):
@@ -46,7 +133,7 @@ class AgentTold(Struct, frozen=True):
 
     async def judge(self, number: int, name: str, judgement: Judgement | None) -> ToldJudgedReply:
         """Keep what the owner thinks of a part of what was told; raises NotFound, Denied where nothing is written."""
-        if not await self.told.judge(self.agent, number, name, judgement):
+        if not await self.told.rows.judge(self.agent, number, name, judgement):
             raise NotFound(f"nothing of the name {name!r} was told there", hint="GET /v1/told lists what was")
         return ToldJudgedReply(number=number, name=name, judgement=judgement.value if judgement else None)
 
@@ -104,3 +191,7 @@ def _part_reply(part: ToldPart, memory: Memory | None) -> ToldPartReply:
         verdict=part.verdict.value if part.verdict else None,
         judgement=part.judgement.value if part.judgement else None,
     )
+
+
+WAITING_MAX = 1_000
+"""Turns that wait to be written; the latest stay."""

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -20,6 +19,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
+from memoryd.agents.turns.told import ToldTurns, told_turn
 from memoryd.agents.turns.unasked import START, AskedText, Owed, UnaskedRecall
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
@@ -40,13 +40,12 @@ from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
-from memoryd.memory.told import ToldTurns, told_turn
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 from memoryd.store.ledger.capture import MessagePlace
 
-_SHOWN: Final = 400
+_SHOWN = 400
 """Characters of a hit."""
-NOTHING_FOUND: Final = "Nothing was found."
+NOTHING_FOUND = "Nothing was found."
 
 
 CommandResult = tuple[TurnCommandReply, Sequence[str]]
@@ -121,7 +120,7 @@ def _line(text: str) -> str:
     return whole if len(whole) <= _SHOWN else f"{whole[: _SHOWN - 1]}…"
 
 
-QUESTION_CHARS: Final = 4_000
+QUESTION_CHARS = 4_000
 """Of a longer question the end is known."""
 
 
@@ -179,9 +178,9 @@ class TurnUses:
 
 log = structlog.get_logger(__name__)
 
-FAILURE_K: Final = 3
+FAILURE_K = 3
 """Memories that a failure is told: an agent at work reads them between two steps."""
-NOTHING_ENDS: Final = "nothing of this session is kept"
+NOTHING_ENDS = "nothing of this session is kept"
 
 
 class AgentTurns(Struct, frozen=True, kw_only=True):

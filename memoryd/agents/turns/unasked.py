@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,10 +28,10 @@ from memoryd.memory.recall.query import Recalled
 from memoryd.replies.conversations import TurnPartReply
 from memoryd.search.protocol import ArmState
 
-ASKED_MAX: Final = 2
+ASKED_MAX = 2
 """Messages of a session for which something is owed, the latest: more has no place in one prompt."""
-FAILURES_MAX: Final = 32
-TEXT_CHARS: Final = 4_000
+FAILURES_MAX = 32
+TEXT_CHARS = 4_000
 
 
 class AskedText(Struct, frozen=True):
@@ -42,7 +41,7 @@ class AskedText(Struct, frozen=True):
     is_failure: bool = False
 
 
-START: Final = AskedText()
+START = AskedText()
 """Stands for the beginning of a session, where only the stable block is told."""
 
 

@@ -10,10 +10,16 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import TextModels
 from memoryd.agents.workspace.qa import WorkspaceQa
-from memoryd.agents.workspace.settings import WorkspaceRules, embedding_loop_settings, index_settings, search_settings
+from memoryd.agents.workspace.settings import (
+    Journals,
+    Ledgers,
+    WorkspaceRules,
+    embedding_loop_settings,
+    index_settings,
+    search_settings,
+)
 from memoryd.config.agents import Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.memory_search import MemorySearchSection

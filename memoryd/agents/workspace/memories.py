@@ -5,18 +5,17 @@ import time
 from collections.abc import Sequence, Set
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
+from memoryd.agents.turns.told import ToldTurns
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
-from memoryd.domain.citations import holds_turns, turns_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, holds_turns, turns_path
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
@@ -30,7 +29,6 @@ from memoryd.memory.note_files import RecordDays
 from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatementHashes
-from memoryd.memory.told import ToldTurns
 from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageCache
 from memoryd.moving.replacing import replaced_folder
 from memoryd.store.index.passages import ChunkRow
@@ -43,12 +41,12 @@ from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.store.ledger.told import ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
-STRENGTH: Final = 0.02
+STRENGTH = 0.02
 """How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
-FOLLOW_SECONDS: Final = 60.0
-TROUBLED_SECONDS: Final = 5.0
+FOLLOW_SECONDS = 60.0
+TROUBLED_SECONDS = 5.0
 """How long an index that says what is in its way may try again, before that is the answer."""
-_PAGES: Final = "bank/"
+_PAGES = "bank/"
 
 
 class WorkspaceMemories(Struct, frozen=True, kw_only=True):
@@ -84,10 +82,10 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         journal=_journal(agents[0], index, around),
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(agents[0], ledger, name),
-        opinions=OpinionStore(OpinionSteps(ledger, str(name))),
-        stated=StatementHashes(RetainedHashes(ledger, str(name)), ShownSpanRows(ledger, str(name)).key),
-        usage=_usage(agents[0], index, book, UsageRows(ledger, str(name))),
-        told=ToldTurns(ToldRows(ledger, str(name))),
+        opinions=OpinionStore(OpinionSteps(ledger, name)),
+        stated=StatementHashes(RetainedHashes(ledger, name), ShownSpanRows(ledger, name).key),
+        usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
+        told=ToldTurns(ToldRows(ledger, name)),
     )
 
 
@@ -122,7 +120,7 @@ def _tombstones(agent: Agent, ledger: Ledger, workspace: Path) -> TombstoneStore
     secret = agent.memory.machines.secret
     return TombstoneStore(
         machines=None if secret is None else MachineTombstones(MachineRows(ledger, workspace), secret.reveal),
-        rows=TombstoneRows(ledger, str(workspace)),
+        rows=TombstoneRows(ledger, workspace),
         workspace=workspace,
         key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
     )
@@ -132,7 +130,7 @@ class ForgettingIndexes(Struct, eq=False):
     """The indexes of notes. `others` are those of other workspaces, which may have the same folder or files."""
 
     own: WorkspaceIndex
-    others: list[WorkspaceIndex] = field(default_factory=list)
+    others: list[WorkspaceIndex] = []
 
     async def follow(self) -> str:
         """Have all of them follow the disk now; return why one cannot, empty if all did."""
@@ -217,7 +215,7 @@ def memory_forgetting(
     proposals: ProposalQueue,
 ) -> MemoryForgetting:
     """Return what forgets the memories of a workspace, and follows the notes to see what became private."""
-    rows, indexer = ForgottenRows(shared.ledger, str(shared.name)), shared.index.indexer
+    rows, indexer = ForgottenRows(shared.ledger, shared.name), shared.index.indexer
 
     def withhold(pages: Set[RelativePath]) -> None:
         indexer.withdrawn.derived = pages
@@ -257,7 +255,7 @@ def machine_journal(shared: WorkspaceMemories, forgetting: MemoryForgetting) -> 
     """Return what travels to the other machines on a folder, and follows its notes; None where nothing is to."""
     if shared.tombstones.machines is None:
         return None
-    steps = OpinionSteps(shared.ledger, str(shared.name))
+    steps = OpinionSteps(shared.ledger, shared.name)
     journal = MachineJournal(
         workspace=shared.name, machines=shared.tombstones.machines, forgetting=forgetting, steps=steps
     )

@@ -7,12 +7,11 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.forgetting import Forgetting
-from memoryd.agents.conversations.listing import ConversationList
+from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.qa import AgentQa
-from memoryd.agents.conversations.qa_sessions import QaSessions
-from memoryd.agents.conversations.search import export_settings
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.reflecting import CurrentMemories, ReflectSchedule, ReflectUse
+from memoryd.agents.retained.opinions import CurrentMemories, ReflectSchedule, ReflectUse
+from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
 from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath
@@ -31,8 +30,7 @@ from memoryd.agents.workspace.settings import (
     transcript_folders,
 )
 from memoryd.config.agents import Agent
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import is_conflict_copy
+from memoryd.domain.documents import is_conflict_copy, transcript_path
 from memoryd.embed.choice import media_rules
 from memoryd.embed.embedding import Embedding
 from memoryd.memory.forgetting.forgetting import MemoryForgetting

@@ -10,7 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import structlog
 from msgspec import Struct
@@ -24,17 +24,17 @@ from memoryd.sessions.qa_store import QaMaintenance, QaStore
 
 log = structlog.get_logger(__name__)
 
-OPEN_SECONDS: Final = 5.0
+OPEN_SECONDS = 5.0
 """How long a call waits for files that are still being read."""
-MAINTENANCE_SECONDS: Final = 30.0
+MAINTENANCE_SECONDS = 30.0
 """How long what another program wrote may stay unseen."""
-RETRY_SECONDS: Final = 10.0
+RETRY_SECONDS = 10.0
 Result = TypeVar("Result")
-QUEUE_WAIT_SECONDS: Final = 1.0
-LATE_MAX: Final = 256
+QUEUE_WAIT_SECONDS = 1.0
+LATE_MAX = 256
 """Messages that wait; more are not kept."""
-STORED_LATER: Final = "the conversations are still being read: it is kept as soon as they are"
-QUEUE_FULL: Final = "the conversations are still being read, and too many messages wait: send it again"
+STORED_LATER = "the conversations are still being read: it is kept as soon as they are"
+QUEUE_FULL = "the conversations are still being read, and too many messages wait: send it again"
 LateStep = Callable[[], Awaitable[object]]
 
 

@@ -2,20 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from memoryd.agents.conversations.search import conversation_arm
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.read import AgentFiles, AgentVerifying
-from memoryd.agents.retained.changes import AgentChanges, AgentConflicts, Retained
+from memoryd.agents.retained.changes import AgentChanges, Retained
 from memoryd.agents.retained.core import AgentCore, CoreRights
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
-from memoryd.agents.retained.replacing import AgentDisagreements, AgentReplacing
+from memoryd.agents.retained.replacing import AgentReplacing
 from memoryd.agents.retained.retaining import AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
-from memoryd.agents.search import AgentSearch
+from memoryd.agents.search import AgentSearch, conversation_arm
 from memoryd.agents.status.figures import ConversationCounter
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.sync import AgentSync
@@ -32,8 +31,7 @@ from memoryd.config.agents import Agent
 from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.llm import Prose
 from memoryd.memory.recall.eligible import EligibleMemories
-from memoryd.memory.recall.items import EntityPages
-from memoryd.memory.recall.recaller import Recaller
+from memoryd.memory.recall.recaller import EntityPages, Recaller
 from memoryd.memory.retaining import LineEditing, Retaining
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.answer import SearchService
@@ -187,8 +185,6 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         documents=documents,
         document_edits=edits,
         replacing=AgentReplacing(edits=edits),
-        disagreements=AgentDisagreements(documents=documents, editing=edits.editing),
-        conflicts=AgentConflicts(journal=journal, index=memories.index),
         transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
         capture=AgentCapture(
             agent=agent.id,

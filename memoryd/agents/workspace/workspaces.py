@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.conversations.search import remove_unused_exports
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.memories import AgentMemory
+from memoryd.agents.search import remove_unused_exports
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.ledgers import Journals, Ledgers
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.parts import agent_resources, workspace_resources
 from memoryd.agents.workspace.qa import workspace_qas
+from memoryd.agents.workspace.settings import Journals, Ledgers
 from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
@@ -269,8 +269,8 @@ class Workspace:
         own = self._own[agent]
         loops: list[NamedLoop] = []
         if own.qmd is not None:
-            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.run_maintenance)))
-            loops.append((f"qmd server {agent}", own.qmd.run_server))
+            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.qmd.maintenance.run)))
+            loops.append((f"qmd server {agent}", own.qmd.qmd.server.run))
         if own.taking is not None:
             loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, own.taking.run)))
         loops.append((f"forgetting {agent}", own.kept.forgetting.run))

@@ -138,7 +138,7 @@ class ConflictSettleRequest(Request):
 
 async def conflicts(admitted: AdmittedByQuery, memories: Memories) -> ConflictsReply:
     """List the notes of which there are two versions at once, and how these differ."""
-    return await memories.retained(admitted).conflicts.all()
+    return await memories.retained(admitted).changes.conflicts()
 
 
 async def settle_conflict(
@@ -146,7 +146,7 @@ async def settle_conflict(
 ) -> ConflictSettledReply:
     """Keep one of two versions of a note, or the lines of both, for the owner alone; that can be undone."""
     path = RelativePath(request.path.removeprefix("./"))
-    return await memories.retained(admitted).conflicts.settle(path, request.keep)
+    return await memories.retained(admitted).changes.settle_conflict(path, request.keep)
 
 
 QA = "qa"

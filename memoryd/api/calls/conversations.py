@@ -15,8 +15,8 @@ from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Caller, 
 from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.models import AgentId, Encode, Request, SessionKeyText, WaitMs, Whole
 from memoryd.domain.access import Who
-from memoryd.domain.citations import ALL_TURNS, parse_address, parse_seqs
 from memoryd.domain.clock import rfc3339
+from memoryd.domain.documents import ALL_TURNS, parse_address, parse_seqs
 from memoryd.domain.memories.bundle import Encoding, encoded
 from memoryd.domain.sessions.sequences import BUDGET
 from memoryd.errors import Denied, InvalidRequest

@@ -295,13 +295,13 @@ async def disagreements(
     admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: BehindPair = ""
 ) -> DisagreementsReply:
     """List memories that may contradict each other."""
-    return await memories.retained(admitted).disagreements.all(admitted, limit, after)
+    return await memories.retained(admitted).replacing.disagreements(admitted, limit, after)
 
 
 async def settle(disagreement: PairName, request: SettleRequest, caller: Asking, memories: Memories) -> SettledReply:
     """Write which of two memories holds, or that both do."""
     admitted = caller.admit(request.agent, None)
-    return await memories.retained(admitted).disagreements.settle(disagreement, request.keep, admitted)
+    return await memories.retained(admitted).replacing.settle(disagreement, request.keep, admitted)
 
 
 CALLS: Final = (

@@ -30,9 +30,8 @@ from memoryd.domain.access import Who
 from memoryd.domain.documents import person_of
 from memoryd.domain.memories.book import MemorySource, cite
 from memoryd.domain.memories.bundle import Encoding
-from memoryd.domain.memories.kinds import is_belief
+from memoryd.domain.memories.kinds import TEAM, is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name

@@ -9,7 +9,7 @@ from memoryd.api.access import Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
 from memoryd.domain.memories.kinds import Kind, kind_named, short_id
 from memoryd.errors import InvalidRequest

@@ -22,10 +22,9 @@ from memoryd import log
 from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
 from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.editing import with_value
 from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.load import load, loaded_of, source_of
-from memoryd.config.loading.raw import ConfigText, KeyPath, parse, read, value_at
+from memoryd.config.loading.raw import ConfigText, KeyPath, parse, read, value_at, with_value
 from memoryd.config.paths import config_file, expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
 from memoryd.config.section import SCHEME

@@ -15,9 +15,8 @@ from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, f
 from memoryd.cli.memory.changes import done_if_sure, sure_option
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
 from memoryd.client import Client
-from memoryd.config.loading.editing import with_value, without_key
 from memoryd.config.loading.load import load, loaded_of, source_of
-from memoryd.config.loading.raw import ConfigText, parse, read, value_at
+from memoryd.config.loading.raw import ConfigText, parse, read, value_at, with_value, without_key
 from memoryd.config.paths import config_file, team_dir
 from memoryd.config.team import SERVER, TeamSection, without_credentials
 from memoryd.domain.memories.sharing import TeamPeople

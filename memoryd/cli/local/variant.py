@@ -44,10 +44,18 @@ from memoryd.config.loading.raw import ConfigText, Raw, agents_in, read, texts_i
 from memoryd.config.loading.raw import parse as parse_config
 from memoryd.config.paths import spending_file
 from memoryd.domain.access import folded_id
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.expressions import expression
-from memoryd.domain.ranking.evaluation import LineSpan, RankChange, RankingScores, changes
-from memoryd.domain.ranking.golden import GoldenPlace, GoldenQuestion, folded, quote_of
+from memoryd.domain.ranking.golden import (
+    GoldenPlace,
+    GoldenQuestion,
+    LineSpan,
+    RankChange,
+    RankingScores,
+    changes,
+    folded,
+    quote_of,
+)
 from memoryd.domain.sessions.topics import keywords
 from memoryd.domain.text.words import query_terms
 from memoryd.errors import (

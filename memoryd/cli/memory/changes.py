@@ -23,7 +23,7 @@ from memoryd.cli.invocation import (
 )
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
 from memoryd.client import ChangeBounds, Client
-from memoryd.domain.citations import is_conversation
+from memoryd.domain.documents import is_conversation
 from memoryd.replies.changes import (
     ChangeReply,
     ChangesReply,

@@ -27,8 +27,18 @@ from memoryd.cli.golden import (
 from memoryd.cli.invocation import Invocation, argument, flag, found, verb
 from memoryd.cli.terminal import count, harmless_line, minute, note, styled
 from memoryd.cli.waiting import timeout_option
-from memoryd.domain.ranking.evaluation import FOUND, QuestionResult, RankChange, RankingScores, changes
-from memoryd.domain.ranking.golden import GoldenLine, folded, golden_line, parse_golden, with_accepted
+from memoryd.domain.ranking.golden import (
+    FOUND,
+    GoldenLine,
+    QuestionResult,
+    RankChange,
+    RankingScores,
+    changes,
+    folded,
+    golden_line,
+    parse_golden,
+    with_accepted,
+)
 from memoryd.errors import InvalidRequest
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import LISTED_MAX, Exit

@@ -22,7 +22,7 @@ from memoryd.cli.invocation import (
 )
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, percent, size
 from memoryd.client import Client
-from memoryd.domain.citations import TurnAddress, parse_address, parse_seqs
+from memoryd.domain.documents import TurnAddress, parse_address, parse_seqs
 from memoryd.replies.conversations import (
     QaAddReply,
     QaSessionReply,

@@ -12,7 +12,7 @@ import click
 from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import RecallBounds, SearchBounds
-from memoryd.domain.citations import Citation, cited, is_conversation, one_line, parse
+from memoryd.domain.documents import Citation, cited, is_conversation, one_line, parse
 from memoryd.replies.memories import MemorySearchReply
 from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
 from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply

@@ -5,7 +5,6 @@ Each transcript folder belongs to one agent, and both keys that name it must agr
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ from memoryd.config.root import Config
 from memoryd.domain.access import read_key
 from memoryd.domain.media import DIMENSIONS, MODELS, PROVIDER, embeds_media
 
-TOO_WIDE: Final = "must be a folder of its own, not the root or the whole home folder"
+TOO_WIDE = "must be a folder of its own, not the root or the whole home folder"
 
 
 class Contradiction(Struct, frozen=True):

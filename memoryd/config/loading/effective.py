@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -30,13 +29,13 @@ from memoryd.config.section import Section
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, UnknownAgent
 
-USER_INFO: Final = expression(r"(?<=://)[^/@\s]*@")
+USER_INFO = expression(r"(?<=://)[^/@\s]*@")
 """Name and password in an address."""
-QUERY: Final = expression(r"(?<=\?)[^#\s]+")
+QUERY = expression(r"(?<=\?)[^#\s]+")
 """What follows the question mark of an address: keys stand there, too."""
-DOWNLOAD: Final = ("memorySearch", "local", "download")
-SHARED: Final = ("agents", "defaults")
-EMBEDDER: Final[Mapping[KeyPath, tuple[KeyPath, ...]]] = {
+DOWNLOAD = ("memorySearch", "local", "download")
+SHARED = ("agents", "defaults")
+EMBEDDER: Mapping[KeyPath, tuple[KeyPath, ...]] = {
     ("provider",): (("remote", "url"), ("local", "model_dir")),
     ("model",): (("remote", "model"),),
     ("queryInstruction",): (("remote", "query_instruction"),),

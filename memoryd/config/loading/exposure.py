@@ -4,7 +4,6 @@ import ipaddress
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -15,9 +14,9 @@ from memoryd.config.root import Config
 from memoryd.config.section import Secret
 from memoryd.domain.embedding import PROVIDERS
 
-HERE: Final = frozenset({"local", "none"})
-OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-READERS: Final = stat.S_IRGRP | stat.S_IROTH
+HERE = frozenset({"local", "none"})
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+READERS = stat.S_IRGRP | stat.S_IROTH
 
 
 class Exposure(Struct, frozen=True):

@@ -5,9 +5,8 @@ A key of ours in the wrong section is a problem, not a foreign key.
 
 import difflib
 from collections.abc import Iterator, Mapping, Set
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
 from memoryd.config.loading.keys import NEAR, dotted, is_map, nearest, own_keys, section_in, unknown_key
@@ -18,28 +17,28 @@ from memoryd.config.section import OpenClawSection, Section, SharedSection
 from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOTE
 from memoryd.domain.expressions import expression
 
-HIDING: Final = expression(r"(?i).*(?:ignor|exclu|hid|priva|secret|deny|block|skip|scope|forb|readonly)")
+HIDING = expression(r"(?i).*(?:ignor|exclu|hid|priva|secret|deny|block|skip|scope|forb|readonly)")
 """A key of this kind that does nothing would show what was to be hidden."""
-TYPING_SLIP: Final = 0.8
+TYPING_SLIP = 0.8
 """A foreign name that is so similar to one of ours (difflib ratio) is reported as a typing error."""
 
-SILENT: Final = frozenset({"$schema"})
-MISPLACED: Final[Mapping[KeyPath, str]] = {
+SILENT = frozenset({"$schema"})
+MISPLACED: Mapping[KeyPath, str] = {
     ("memorySearch",): "belongs under agents.defaults.memorySearch",
     ("memory", "search"): "agents.defaults.memorySearch says the same: leave one of them out",
     ("agents", "entries"): "agents.list says the same: leave one of them out",
 }
 """The last two are OpenClaw's newer layout: read where the older place is empty, otherwise a problem."""
 
-PROVIDER_ENTRIES: Final = ("models", "providers")
-_BASE_URL: Final = ("memorySearch", "remote", "baseUrl")
-UNSUPPORTED_PROVIDERS: Final = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
+PROVIDER_ENTRIES = ("models", "providers")
+_BASE_URL = ("memorySearch", "remote", "baseUrl")
+UNSUPPORTED_PROVIDERS = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
 """Providers of OpenClaw that memoryd cannot ask; nor can it any other, but what looks like one of ours is a problem."""
-_BACKENDS: Final = frozenset({"builtin", "qmd"})
-_SOURCES: Final = frozenset({"memory", "sessions"})
-COMPATIBLE: Final = "openai-compatible"
+_BACKENDS = frozenset({"builtin", "qmd"})
+_SOURCES = frozenset({"memory", "sessions"})
+COMPATIBLE = "openai-compatible"
 """OpenClaw's name for an endpoint that speaks OpenAI's protocol, and gets none of OpenAI's keys."""
-PROVIDER_OF_API: Final[Mapping[str, str]] = {
+PROVIDER_OF_API: Mapping[str, str] = {
     "ollama": "ollama",
     "openai-completions": "openai",
     "openai-responses": "openai",
@@ -48,7 +47,7 @@ PROVIDER_OF_API: Final[Mapping[str, str]] = {
 """The `api` of an entry of `models.providers` → our provider with the same protocol."""
 
 
-RETIRED: Final[Mapping[str, str]] = {
+RETIRED: Mapping[str, str] = {
     "memory.evolution.strength": "age and use count as was measured to be best",
     "memory.evolution.promotion.working_access": "a peripheral memory works again from three touches on",
     "memory.evolution.promotion.working_relevance": "a peripheral memory works again from a composite of 0.4 on",
@@ -64,9 +63,9 @@ class SeparatedKeys(Struct):
     """The file without foreign keys, the names of those, and the keys in the wrong place."""
 
     ours: Raw
-    foreign: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    ineffective: list[str] = field(default_factory=list)
+    foreign: list[str] = []
+    problems: list[str] = []
+    ineffective: list[str] = []
     """Notices for keys in the spelling of another program or of an earlier version that have no effect."""
 
     @property
@@ -286,7 +285,7 @@ def _is_meant(key: str, section: type[Section]) -> bool:
     return bool(difflib.get_close_matches(key.replace("_", "").lower(), known, 1, TYPING_SLIP))
 
 
-WITHOUT_EFFECT: Final[Mapping[str, str]] = {
+WITHOUT_EFFECT: Mapping[str, str] = {
     "memory.qmd.searchTool": "qmd is asked directly, not through mcporter",
     "memory.qmd.mcporter": "qmd is asked directly, not through mcporter",
     "memorySearch.store.vector.enabled": "memoryd compares vectors itself",
@@ -294,14 +293,14 @@ WITHOUT_EFFECT: Final[Mapping[str, str]] = {
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
 """Keys without effect, and why; `memorySearch.*` stands for the defaults and for every agent of the list."""
-NOT_WITH_QMD: Final[Mapping[str, str]] = {
+NOT_WITH_QMD: Mapping[str, str] = {
     "memorySearch.query.hybrid": "qmd ranks by itself, and this holds while the builtin index answers for it",
 }
-VALUES_WITHOUT_EFFECT: Final[Mapping[str, tuple[object, str]]] = {
+VALUES_WITHOUT_EFFECT: Mapping[str, tuple[object, str]] = {
     "memory.qmd.update.startup": ("immediate", "qmd is refreshed at the start anyway, unless onBoot is false"),
 }
 """Values that change nothing."""
-INPUT_TYPE_KEYS: Final = ("input_type", "query_input_type", "document_input_type")
+INPUT_TYPE_KEYS = ("input_type", "query_input_type", "document_input_type")
 
 
 def without_effect(config: Config) -> list[str]:

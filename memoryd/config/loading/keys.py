@@ -6,14 +6,14 @@ Each problem reads `section.key: what is wrong`.
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, get_args
+from typing import get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from memoryd.config.section import Section
 
-NEAR: Final = 0.75
+NEAR = 0.75
 """Least likeness (difflib ratio) of a name to be suggested."""
 
 
@@ -81,10 +81,10 @@ def is_map(annotation: object) -> bool:
     return getattr(annotation, "__origin__", None) is dict
 
 
-SHOWN_CHARACTERS: Final = 40
-SECRET_KEYS: Final = frozenset({"apiKey", "headers"})
+SHOWN_CHARACTERS = 40
+SECRET_KEYS = frozenset({"apiKey", "headers"})
 
-SENTENCES: Final[Mapping[str, str]] = {
+SENTENCES: Mapping[str, str] = {
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",

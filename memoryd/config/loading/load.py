@@ -13,9 +13,8 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -48,10 +47,10 @@ class LoadedConfig(Struct):
     """A configuration without the values that are wrong; None if none could be made."""
 
     config: Config | None = None
-    problems: list[str] = field(default_factory=list)
-    broken: list[KeyPath] = field(default_factory=list)
+    problems: list[str] = []
+    broken: list[KeyPath] = []
     """The locations of the values that were taken out."""
-    notices: list[str] = field(default_factory=list)
+    notices: list[str] = []
 
 
 NO_OVERRIDES = Overrides()
@@ -114,8 +113,8 @@ def _refused(problems: list[str], source: Path | None, written: ConfigText, noti
     return ConfigError(problems, source=str(source or ""), lines=lines, notices=notices)
 
 
-NOWHERE: Final = Place(0, 0)
-POSITION: Final = expression(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.DOTALL)
+NOWHERE = Place(0, 0)
+POSITION = expression(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.DOTALL)
 
 
 class Remark(Struct, frozen=True):
@@ -174,8 +173,8 @@ def _remark(sentence: str, source: Path | None, found: KeyPlaces) -> Remark:
     return Remark(sentence, key[0] if key else "", place)
 
 
-PASSES: Final = 8
-REQUIRED: Final = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
+PASSES = 8
+REQUIRED = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
 """Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
 
 
@@ -224,7 +223,7 @@ def _keys(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NEAREST: Final = _keys("""
+NEAREST = _keys("""
     memory.qmd.update.debounceMs memory.qmd.update.startupDelayMs
     memorySearch.query.minScore memorySearch.query.maxResults
     memorySearch.query.hybrid.vectorWeight memorySearch.query.hybrid.textWeight
@@ -241,14 +240,14 @@ NEAREST: Final = _keys("""
 
 `memorySearch` stands for the defaults and for every agent of the list.
 """
-USUAL_IF_LESS: Final = _keys("""
+USUAL_IF_LESS = _keys("""
     memory.qmd.limits.maxResults memory.qmd.limits.maxSnippetChars
     memory.qmd.limits.maxInjectedChars memory.qmd.limits.timeoutMs
     memory.qmd.update.commandTimeoutMs memory.qmd.update.updateTimeoutMs
     memory.qmd.update.embedTimeoutMs
 """)
 """Here 0 and less mean the default; the least that is allowed would tell nothing, or always be late."""
-BOUNDS: Final = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
+BOUNDS = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
 
 
 def bring_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import json5
 from msgspec import Struct
@@ -22,13 +21,13 @@ from memoryd.config.section import VARIABLE
 from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted, secrets_in
 
-_VARIABLE: Final = "MEMORYD_MASKED_"
-_VARIABLE_0: Final = f"{_VARIABLE}0"
-_MASKED: Final = expression(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
-_WITHIN: Final = expression(rf"\$\{{{_VARIABLE}\d+\}}")
-_TOKEN: Final = expression(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
-_COLON: Final = expression(r"\s*:")
-_KEYS: Final = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
+_VARIABLE = "MEMORYD_MASKED_"
+_VARIABLE_0 = f"{_VARIABLE}0"
+_MASKED = expression(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
+_WITHIN = expression(rf"\$\{{{_VARIABLE}\d+\}}")
+_TOKEN = expression(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
+_COLON = expression(r"\s*:")
+_KEYS = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
 """How the name of a key ends; all values of `headers` are keys."""
 
 

@@ -7,7 +7,7 @@ is no variable for every key: `MEMORYD_CONFIG` names a whole file.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, get_args
+from typing import get_args
 
 from msgspec import Struct
 
@@ -15,10 +15,10 @@ from memoryd.config.limits import LogLevel
 from memoryd.config.loading.raw import Raw, agents_in
 from memoryd.config.paths import expand
 
-YES: Final = frozenset({"1", "true", "yes", "on"})
-DEFAULTS: Final = ("agents", "defaults")
-WHOLE_WORKSPACE: Final = "."
-NO: Final = frozenset({"", "0", "false", "no", "off"})
+YES = frozenset({"1", "true", "yes", "on"})
+DEFAULTS = ("agents", "defaults")
+WHOLE_WORKSPACE = "."
+NO = frozenset({"", "0", "false", "no", "off"})
 
 
 class Overrides(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The JSON5 file before validation: nested dicts and lists, and the place of each key in the text.
 
 A syntax problem is reported with its line. memoryd does not read the files of `$include`, OpenClaw's way to divide a
-file, and never takes what may be in one as absent.
+file, and never takes what may be in one as absent. A value can be written into the text; all else, comments too, stays.
 """
 
 import contextlib
@@ -10,15 +10,17 @@ import re
 import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from re import Match
+from typing import Any
 
 import json5
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
 from memoryd.domain.expressions import expression
-from memoryd.errors import ConfigError
+from memoryd.errors import ConfigError, InvalidRequest
 
 Raw = dict[str, object]
 
@@ -75,16 +77,16 @@ def of_agent(location: KeyPath) -> KeyPath:
     return ()
 
 
-CONFIG_BYTES_MAX: Final = 1024 * 1024
-POSITION: Final = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
-TYPOGRAPHIC_QUOTES: Final = "“”„‟‘’‚‛«»"
+CONFIG_BYTES_MAX = 1024 * 1024
+POSITION = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column>\d+)", re.DOTALL)
+TYPOGRAPHIC_QUOTES = "“”„‟‘’‚‛«»"
 
 
 class ConfigText(Struct, frozen=True):
     """The text of a file, and notices for its owner about the file itself."""
 
     text: str = ""
-    notices: list[str] = field(default_factory=list)
+    notices: list[str] = []
 
 
 def read(path: Path) -> ConfigText:
@@ -158,7 +160,7 @@ def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
     return [f"{path}:{position['line']}:{position['column']}: {what}{hint}"]
 
 
-INCLUDE: Final = "$include"
+INCLUDE = "$include"
 
 
 def includes(ours: Raw) -> list[str]:
@@ -174,7 +176,7 @@ def includes(ours: Raw) -> list[str]:
     ]
 
 
-TOKEN: Final = expression(
+TOKEN = expression(
     r"(?P<skipped>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)"
     r"|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     r"|(?P<mark>[{}\[\]:,])"
@@ -182,9 +184,9 @@ TOKEN: Final = expression(
     re.DOTALL,
 )
 """Whatever is none of these is passed over: places are found as far as the text can be followed."""
-DEPTH_MAX: Final = 100
+DEPTH_MAX = 100
 """No key stands deeper, and what does is refused: a place takes as long to name as it is deep."""
-KEY: Final = expression(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
+KEY = expression(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
 class Place(Struct, frozen=True, order=True):
@@ -197,7 +199,7 @@ class Place(Struct, frozen=True, order=True):
 class KeyPlaces(Struct, frozen=True):
     """The places of keys and of items of lists, and the keys that one object has twice, where they are repeated."""
 
-    of_keys: Mapping[KeyPath, Place] = field(default_factory=dict)
+    of_keys: Mapping[KeyPath, Place] = {}
     repeated: tuple[tuple[KeyPath, Place], ...] = ()
 
     def near(self, location: KeyPath) -> Place | None:
@@ -290,3 +292,79 @@ def _name(token: re.Match[str]) -> str:
         with contextlib.suppress(ValueError):
             return str(decode(written))
     return written[1:-1]
+
+
+STEP = "  "
+EMPTY = "{\n}\n"
+"""What is written into where there is no file."""
+
+
+def with_value(text: str, key: KeyPath, value: str) -> str:
+    """Return the text of JSON5 with a value at a key, whose sections are made where they are missing.
+
+    Raises InvalidRequest where the text cannot be followed there, such as through a list that is not there.
+    """
+    written = text if text.strip() else EMPTY
+    edited = _edited(written, key, value)
+    if edited is None or value_at(parse(edited, Path("configuration")), key) != value:
+        name = ".".join(map(str, key))
+        raise InvalidRequest(
+            f"{name} cannot be written into the configuration", hint=f"write {json.dumps(value)} there"
+        )
+    return edited
+
+
+def without_key(text: str, key: KeyPath) -> str:
+    """Return the text of JSON5 without a key of an object and what stands there; raises as `with_value` does."""
+    tokens = list(_tokens(text, _first_offsets(text)[key]))
+    depth, end = 0, tokens[-1].end()
+    for token, following in pairwise(tokens[2:]):
+        depth += (token[0] in "{[") - (token[0] in "}]")
+        if depth == 0:
+            end = following.end() if following[0] == "," else token.end()
+            break
+    start = tokens[0].start()
+    edited = text[: len(text[:start].rstrip(" \t\n"))] + text[end:]
+    above = value_at(parse(text, Path("configuration")), key[:-1])
+    left = {name: value for name, value in above.items() if name != key[-1]} if isinstance(above, dict) else None
+    if value_at(parse(edited, Path("configuration")), key[:-1]) != left:
+        raise InvalidRequest(
+            f"{'.'.join(map(str, key))} cannot be taken out of the configuration", hint="delete it there"
+        )
+    return edited
+
+
+def _edited(text: str, key: KeyPath, value: str) -> str | None:
+    offsets = _first_offsets(text)
+    if key in offsets:
+        old = _value_token(text, offsets[key])
+        return old and text[: old.start()] + json.dumps(value) + text[old.end() :]
+    depth = next(depth for depth in range(len(key) - 1, -1, -1) if not depth or key[:depth] in offsets)
+    opening = _value_token(text, offsets[key[:depth]]) if depth else next(_tokens(text, 0), None)
+    if opening is None or opening[0] != "{":
+        return None
+    rest: object = value
+    for name in reversed(key[depth + 1 :]):
+        rest = {name: rest}
+    following = next(_tokens(text, opening.end()), None)
+    is_last = following is not None and following[0] == "}"
+    row = f"\n{STEP * (depth + 1)}{json.dumps(key[depth])}: {json.dumps(rest)}{'' if is_last else ','}"
+    return text[: opening.end()] + row + text[opening.end() :]
+
+
+def _first_offsets(text: str) -> Mapping[KeyPath, int]:
+    offsets: dict[KeyPath, int] = {}
+    for location, offset in _offsets(text):
+        offsets.setdefault(location, offset)
+    return offsets
+
+
+def _tokens(text: str, start: int) -> Iterator[Match[str]]:
+    return (token for token in TOKEN.finditer(text, start) if token.lastgroup != "skipped")
+
+
+def _value_token(text: str, start: int) -> Match[str] | None:
+    """Return the first token of the value of the key that begins there, or of the item of a list."""
+    tokens = _tokens(text, start)
+    first, second = next(tokens, None), next(tokens, None)
+    return next(tokens, None) if second is not None and second[0] == ":" else first

@@ -7,7 +7,6 @@ Near copies are listed for a person and never folded: the one word or number tha
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice
-from typing import Final
 
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import expression
@@ -18,15 +17,15 @@ from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import UNSPACED
 from memoryd.replies.knowledge import NearCopiesReply
 
-ABSTRACT_CHARS: Final = 200
+ABSTRACT_CHARS = 200
 """A longer sentence is cut, at a word where there is one, and ends in `CUT`."""
-OVERVIEW_LINES: Final = 3
-CUT: Final = "…"
-_CLAUSE: Final = expression(r"[,;:，；：、]\s*\Z")
-_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
-_TELLING: Final = expression(r"[0-9]|(?<=\S )[A-Z]")
+OVERVIEW_LINES = 3
+CUT = "…"
+_CLAUSE = expression(r"[,;:，；：、]\s*\Z")
+_WORD = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]{{3,}}")
+_TELLING = expression(r"[0-9]|(?<=\S )[A-Z]")
 """Numbers and names."""
-_MIN_WORDS: Final = 3
+_MIN_WORDS = 3
 
 
 def abstract_of(text: str) -> str:
@@ -85,9 +84,9 @@ def _worths(sentences: Sequence[str]) -> list[float]:
     ]
 
 
-MAX_COPIES: Final = 50
+MAX_COPIES = 50
 """Pairs that are returned."""
-MAX_COMPARED: Final = 60
+MAX_COMPARED = 60
 """Of the newest memories about the same entities; each is compared with each."""
 
 

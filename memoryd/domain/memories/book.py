@@ -11,15 +11,13 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import is_conflict_copy, person_of
+from memoryd.domain.documents import Citation, is_conflict_copy, person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
-from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, is_belief, short_id
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
 from memoryd.domain.text.sanitizing import Flag, path_flags
@@ -112,18 +110,18 @@ class EntityPage(Struct, frozen=True):
 class Book(Struct, frozen=True, dict=True):
     """The memories of a workspace at one moment. Build it with `book_of`."""
 
-    memories: Mapping[MemoryId, Memory] = field(default_factory=dict)
-    by_chunk: Mapping[int, MemoryId] = field(default_factory=dict)
-    by_entity: Mapping[EntitySlug, frozenset[MemoryId]] = field(default_factory=dict)
+    memories: Mapping[MemoryId, Memory] = {}
+    by_chunk: Mapping[int, MemoryId] = {}
+    by_entity: Mapping[EntitySlug, frozenset[MemoryId]] = {}
     """Those of an alias are those of the entity that it is another name of."""
-    aliases: Mapping[EntitySlug, EntitySlug] = field(default_factory=dict)
+    aliases: Mapping[EntitySlug, EntitySlug] = {}
     """The slug of an alias, and the entity that it is another name of."""
-    pages: Mapping[EntitySlug, EntityPage] = field(default_factory=dict)
-    scoped: Mapping[str, frozenset[MemoryId]] = field(default_factory=dict)
+    pages: Mapping[EntitySlug, EntityPage] = {}
+    scoped: Mapping[str, frozenset[MemoryId]] = {}
     """Those that have a scope, by it."""
     marked: frozenset[MemoryId] = frozenset()
     """Those whose line is pinned, or names others: what it supersedes, supports, contradicts or is superseded by."""
-    written: Mapping[str, int] = field(default_factory=dict)
+    written: Mapping[str, int] = {}
     """How many memories name an entity so."""
 
     @cached_property

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
 from itertools import accumulate, islice
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,13 +16,12 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, Kind, MemoryId
+from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, TEAM, Kind, MemoryId, Visibility
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.recall_filters import WORKSPACE
-from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.memories.tiers import RelevanceTerms, Tier
 from memoryd.domain.text.words import normalised
-from memoryd.replies.memories import MemoryStatsReply
+from memoryd.replies.memories import MemoryAheadReply, MemoryStatsReply
 
 
 class MemoryDocument(Struct, frozen=True, kw_only=True):
@@ -80,8 +78,8 @@ def beginning_of(day: date, zone: tzinfo | None) -> float:
         return 0.0
 
 
-_DURATION: Final = expression(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
-_UNIT_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 30, "y": 365}
+_DURATION = expression(r"(?P<count>[0-9]{1,5})\s*(?P<unit>[dwmy]?)")
+_UNIT_DAYS: Mapping[str, int] = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class DecayedDocument(Struct, frozen=True):
@@ -197,24 +195,21 @@ def page_of(
     return DocumentPage(tuple(map(document, shown)), len(memories), "" if is_last else place_of(shown[-1]))
 
 
-AHEAD_DAYS: Final = 365
-_AHEAD_STEP: Final = 5
+AHEAD_DAYS = 365
+DIGITS = 4
+"""Of a relevance that is told."""
+_AHEAD_STEP = 5
 
 
-class Ahead(Struct, frozen=True):
-    """The relevance of a memory if nobody touches it: every fifth day of a year, and when it leaves its tier, if so."""
-
-    relevance: tuple[float, ...]
-    leaves_in: int | None
-    goes_to: Tier | None
-
-
-def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> Ahead:
-    """Return what lies ahead of a memory, whose terms in so many days are given."""
+def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
+    """Return what lies ahead of a memory, whose terms in so many days are given: every fifth day of a year."""
     days = [terms_in(day) for day in range(AHEAD_DAYS + 1)]
     leaves = next((day for day, terms in enumerate(days) if terms.tier is not days[0].tier), None)
-    relevance = tuple(terms.relevance for terms in days[::_AHEAD_STEP])
-    return Ahead(relevance, leaves, None if leaves is None else days[leaves].tier)
+    return MemoryAheadReply(
+        relevance=[round(terms.relevance, DIGITS) for terms in days[::_AHEAD_STEP]],
+        leaves_in_days=leaves,
+        goes_to=None if leaves is None else days[leaves].tier.value,
+    )
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
@@ -243,7 +238,7 @@ def _count_by(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocumen
     return dict(sorted(Counter(map(part, documents)).items()))
 
 
-PAGE_CHARS: Final = 200_000
+PAGE_CHARS = 200_000
 """Characters of the texts of one page of an export, so that it fits into a reply."""
 
 

@@ -10,7 +10,6 @@ may be either, and is refused; what is none, as in `(c=299792458)` or `(from=Par
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.kinds import Kind, MemoryId, ShortId, written_kind
+from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, ShortId, written_kind
 from memoryd.domain.memories.line import (
     INDENT,
     NAMING,
@@ -34,12 +33,11 @@ from memoryd.domain.memories.line import (
     rewritten_attributes,
 )
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
-from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import PAGES, MemorySections, PlacedLine, memory_sections, retain_sections
 from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.markdown import front_matter_bytes
 
-HEADING: Final = "## Retain"
+HEADING = "## Retain"
 
 
 class NoPlaceError(Exception):
@@ -117,7 +115,7 @@ def _find_lines(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tup
     return tuple(places[line.id] for line in wanted)
 
 
-_UNREADABLE: Final = "the line that states it in {} would be read as another one: edit it yourself"
+_UNREADABLE = "the line that states it in {} would be read as another one: edit it yourself"
 
 
 class AttributeChange(Struct, frozen=True, kw_only=True):
@@ -238,11 +236,11 @@ def _replace_head(text: str, head: LineHead, kind: Kind, before: Attributes, aft
     return text[: head.start] + (named or written_kind(kind)) + text[head.end : start] + brackets + rest
 
 
-REMEMBERED_IMPORTANCE: Final = 0.8
-OWN_CHANNELS: Final = frozenset({"cron", "heartbeat", "system"})
+REMEMBERED_IMPORTANCE = 0.8
+OWN_CHANNELS = frozenset({"cron", "heartbeat", "system"})
 """What is stated there is for that channel alone, unless it says otherwise."""
-_BULLET: Final = expression(r"[-*+][ \t]")
-_SCOPE: Final = expression(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
+_BULLET = expression(r"[-*+][ \t]")
+_SCOPE = expression(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
 
 
 class MemoryDraft(Struct, frozen=True, kw_only=True):
@@ -367,23 +365,23 @@ def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
     )
 
 
-_LOOKED: Final = 400
+_LOOKED = 400
 """Signs at the end of a text in which attributes are looked for."""
-_NAMING_KEY: Final = rf"(?:{'|'.join(NAMING)})\s*+[=＝]"
-_KEY: Final = rf"(?:{'|'.join(NAMING)}|scope|at|from|tags|c|i)\s*+[=＝]"
-_BRACKETS: Final = caseless(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z")
-_VALUES: Final = r"\s*+[^\s,，.。=＝()（）]{1,64}(?:[\s,，;+]+[0-9a-f]{8}(?![^\s,，.。]))*"
-_BARE: Final = caseless(
+_NAMING_KEY = rf"(?:{'|'.join(NAMING)})\s*+[=＝]"
+_KEY = rf"(?:{'|'.join(NAMING)}|scope|at|from|tags|c|i)\s*+[=＝]"
+_BRACKETS = caseless(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z")
+_VALUES = r"\s*+[^\s,，.。=＝()（）]{1,64}(?:[\s,，;+]+[0-9a-f]{8}(?![^\s,，.。]))*"
+_BARE = caseless(
     rf"(?<![^\s,，;；.。!！?？])(?P<written>{_NAMING_KEY}{_VALUES}(?:[\s,，;；]+{_NAMING_KEY}{_VALUES})*)[.。]?\s*\Z"
 )
-_TYPED: Final = caseless(
+_TYPED = caseless(
     r"(?<![^\s,，;；.。!！?？])(?P<written>scope\s*+[=＝]\s*+(?:global|agent:[a-z0-9][\w:-]{0,163})"
     r"|[ci]\s*+[=＝]\s*+0?\.\d{1,20}|from\s*+[=＝]\s*+(?:user|agent|tool|import)"
     r"|at\s*+[=＝]\s*+\d{4}-\d{2}(?:-\d{2})?(?:\.\.\d{4}-\d{2}(?:-\d{2})?)?)\s*\Z"
 )
-_NAMES: Final = caseless(_NAMING_KEY)
-_BETWEEN: Final = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
-RULE: Final = "attributes stand behind the kind, as in W({})"
+_NAMES = caseless(_NAMING_KEY)
+_BETWEEN = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
+RULE = "attributes stand behind the kind, as in W({})"
 
 
 class Stray(Struct, frozen=True):

@@ -8,7 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import Final, NewType
+from typing import NewType
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
@@ -16,13 +16,13 @@ from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 EntitySlug = NewType("EntitySlug", str)
 """How the name of an entity compares, and the name of its page: `bank/entities/<slug>.md`."""
 
-ENTITY_PAGES: Final = "bank/entities/"
-MAX_SLUG_BYTES: Final = 120
+ENTITY_PAGES = "bank/entities/"
+MAX_SLUG_BYTES = 120
 """In UTF-8; a file name has room for 255, of which a temporary copy takes some."""
-_HASH_CHARS: Final = 8
-_UNSAFE: Final = frozenset('/\\:*?"<>|')
-_JOINERS: Final = frozenset("\u200c\u200d")
-_LEADING: Final = frozenset(".#~")
+_HASH_CHARS = 8
+_UNSAFE = frozenset('/\\:*?"<>|')
+_JOINERS = frozenset("\u200c\u200d")
+_LEADING = frozenset(".#~")
 """What a file name may not begin with that is to be indexed."""
 
 
@@ -67,18 +67,18 @@ def _short(slug: str) -> str:
     return f"{kept}-{sha256(written).hexdigest()[:_HASH_CHARS]}"
 
 
-MAX_CHARS: Final = 20_000
+MAX_CHARS = 20_000
 """Of a text that are looked at."""
-_WORD: Final = expression(r"[^\W_]+")
-_MENTION: Final = expression(
+_WORD = expression(r"[^\W_]+")
+_MENTION = expression(
     r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
 )
-_SENTENCE: Final = expression(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
-_NAMES_AND_WORDS: Final = """
+_SENTENCE = expression(r"(?:\A|[.!?。！？:：])[\s\"'“‘(]*\Z")
+_NAMES_AND_WORDS = """
 may will mark march april june august bill rose grace hope sun sat can might art ray dawn summer monday friday jan joy
 rob sue pat
 """
-_ALSO_WORDS: Final = STOP_WORDS | frozenset(_NAMES_AND_WORDS.split())
+_ALSO_WORDS = STOP_WORDS | frozenset(_NAMES_AND_WORDS.split())
 """Names that are words too: meant only where they stand capitalised, and not because a sentence begins."""
 
 _Words = tuple[str, ...]

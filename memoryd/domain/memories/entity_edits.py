@@ -7,7 +7,6 @@ be edited safely, are refused.
 
 import json
 from collections.abc import Sequence
-from typing import Final
 
 import yaml
 from msgspec import Struct
@@ -23,14 +22,14 @@ from memoryd.domain.memories.sections import aliases_of
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter, front_matter_bytes
 
-KEY: Final = "aliases"
-MAX_BRACKETS: Final = 200
+KEY = "aliases"
+MAX_BRACKETS = 200
 """Deeply nested lists take YAML long to read."""
-_PLAIN: Final = expression(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
-_WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_PLAIN = expression(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """What YAML takes for no text."""
-_ITEM: Final = expression(r" *-[ \t]+\Z")
-_BARE_KEY: Final = expression(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")
+_ITEM = expression(r" *-[ \t]+\Z")
+_BARE_KEY = expression(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")
 
 
 class AliasEditError(ValueError):
@@ -210,7 +209,7 @@ def _quote(alias: str) -> str:
     return alias if is_plain else json.dumps(alias, ensure_ascii=False)
 
 
-_HEADING_BYTES: Final = 4096
+_HEADING_BYTES = 4096
 """So far behind the front matter the first heading is looked for."""
 
 

@@ -6,7 +6,6 @@ After an edit the text of a chunk may be at its lines, at others, or nowhere.
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
-from typing import Final
 
 from msgspec import Struct
 
@@ -19,11 +18,11 @@ from memoryd.domain.text.lines import PADDING, padded
 from memoryd.domain.text.markdown import Headings, headings_of
 from memoryd.domain.text.privacy import LAW_VERSION
 
-MEDIA_CHUNKER: Final = "media:1"
+MEDIA_CHUNKER = "media:1"
 """Stands for the cut of a picture or sound: one chunk, whose text names the file."""
-MEMORIES_VERSION: Final = 5
+MEMORIES_VERSION = 5
 """Goes up whenever the same text would be read as other memories, or as under other scopes."""
-NOWHERE: Final = RelativePath("")
+NOWHERE = RelativePath("")
 """The path of a text that is no document: it states no memories."""
 
 
@@ -83,7 +82,7 @@ def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath = NOWHER
         yield _chunk_entry(data, cut, *stated.get(cut.start, _PLAIN))
 
 
-_PLAIN: Final[tuple[MemoryId | None, str]] = (None, "")
+_PLAIN: tuple[MemoryId | None, str] = (None, "")
 
 
 def apart_of(data: bytes, path: RelativePath) -> Mapping[Apart, tuple[MemoryId | None, str]]:

@@ -5,33 +5,31 @@ What is between the markers is never read back as memories.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
 
-BEGIN: Final = "<!-- memoryd:begin -->"
-END: Final = "<!-- memoryd:end -->"
-SUMMARY: Final = "> Summary by "
+BEGIN = "<!-- memoryd:begin -->"
+END = "<!-- memoryd:end -->"
+SUMMARY = "> Summary by "
 """The beginning of the paragraph that a text model wrote about all entries below."""
-_SIGN: Final = b"memoryd:"
-_MARKER_OR_FENCE: Final = expression(
+_SIGN = b"memoryd:"
+_MARKER_OR_FENCE = expression(
     rb"^(?P<indent>[ \t]{0,32}+)(?:<!--[ \t]{0,9}+memoryd:(?P<marker>begin|end)[ \t]{0,9}+-->[ \t\r]*+$"
     rb"|(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$)",
     re.MULTILINE,
 )
-_NOT_A_LINE_END: Final = expression(rb"[^\n]")
-_CODE_INDENT: Final = 4
+_NOT_A_LINE_END = expression(rb"[^\n]")
+_CODE_INDENT = 4
 
-_NOT_CLOSED: Final = f"{BEGIN} is not closed; put {END} behind what was generated, or take it out"
-_NOT_OPENED: Final = f"{END} closes nothing; put {BEGIN} before what was generated, or take it out"
+_NOT_CLOSED = f"{BEGIN} is not closed; put {END} behind what was generated, or take it out"
+_NOT_OPENED = f"{END} closes nothing; put {BEGIN} before what was generated, or take it out"
 
 
 class Generated(Struct, frozen=True):
@@ -104,13 +102,13 @@ def _number_lines(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[
         yield line, reason
 
 
-MAX_ENTRY_CHARS: Final = 500
-MAX_SOURCES: Final = 3
+MAX_ENTRY_CHARS = 500
+MAX_SOURCES = 3
 """Citations of one entry; of the others the entry has the number."""
-_UNSAFE: Final = expression(r'[\x00-\x20"<>()\\%\x7f]')
-_ENTRY: Final = expression(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
-_COMMENT: Final = expression(r"<!--|-->")
-_COMMENT_AS_TEXT: Final = {"<!--": "&lt;!--", "-->": "--&gt;"}
+_UNSAFE = expression(r'[\x00-\x20"<>()\\%\x7f]')
+_ENTRY = expression(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
+_COMMENT = expression(r"<!--|-->")
+_COMMENT_AS_TEXT = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
 class PageEntry(Struct, frozen=True):

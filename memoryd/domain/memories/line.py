@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -21,6 +21,7 @@ from msgspec.structs import force_setattr, replace
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import (
+    TEAM,
     Kind,
     MemoryId,
     Network,
@@ -32,7 +33,6 @@ from memoryd.domain.memories.kinds import (
     written_kind,
 )
 from memoryd.domain.memories.malformed_lines import MalformedLine, nearly, nearly_line
-from memoryd.domain.memories.scopes import TEAM
 
 
 class Provenance(StrEnum):
@@ -44,22 +44,22 @@ class Provenance(StrEnum):
     IMPORT = "import"
 
 
-BY_PEOPLE: Final = frozenset({None, Provenance.USER})
+BY_PEOPLE = frozenset({None, Provenance.USER})
 """Of what a person says, or wrote by hand."""
 
-MAX_VALUES: Final = 64
+MAX_VALUES = 64
 """Of one key."""
-MAX_TAGS: Final = 1_000
+MAX_TAGS = 1_000
 """Signs of all tags of a line, so that what is written stays within what is read."""
-_SHORT_ID: Final = expression(r"[0-9a-f]{8}\Z")
-_SHARE: Final = expression(r"(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?\Z")
-_DAY_OR_MONTH: Final = expression(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?\Z")
-_WORD: Final = expression(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
-_COMMA: Final = expression("[,，]")
-_EQUALS: Final = expression("[=＝]")
-_BETWEEN_VALUES: Final = expression(r"[\s;+]+")
-_RANGE: Final = ".."
-NAMING: Final = ("supports", "contradicts", "supersedes", "superseded", "beside")
+_SHORT_ID = expression(r"[0-9a-f]{8}\Z")
+_SHARE = expression(r"(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?\Z")
+_DAY_OR_MONTH = expression(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?\Z")
+_WORD = expression(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
+_COMMA = expression("[,，]")
+_EQUALS = expression("[=＝]")
+_BETWEEN_VALUES = expression(r"[\s;+]+")
+_RANGE = ".."
+NAMING = ("supports", "contradicts", "supersedes", "superseded", "beside")
 """Attributes that name other memories, by the first eight signs of their ids."""
 Word = TypeVar("Word", bound=str)
 
@@ -248,9 +248,9 @@ def _format(value: object) -> str:
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
-_PIN: Final = "pin"
-_MANY: Final = frozenset({*NAMING, "tags"})
-_KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+_PIN = "pin"
+_MANY = frozenset({*NAMING, "tags"})
+_KEYS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "c": ("confidence", _share),
     "i": ("importance", _share),
     "at": ("at", lambda text: "".join(text.split())),
@@ -266,33 +266,33 @@ _KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
 }
 
 
-MAX_TEXT: Final = 16_384
+MAX_TEXT = 16_384
 """Signs of what one memory says; more is a note of its own."""
-MAX_NAME: Final = 200
+MAX_NAME = 200
 """Signs of the name of an entity."""
-MAX_ENTITIES: Final = 64
-MAX_ATTRIBUTES: Final = 4096
+MAX_ENTITIES = 64
+MAX_ATTRIBUTES = 4096
 """Signs between the brackets behind a kind."""
-INDENT: Final = "    "
-_MARK: Final = expression(r"(?:[ \t]*+[-*+](?=[ \t]))?[ \t\u3000]*+")
-_KIND: Final = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
-_HEAD: Final = caseless(
+INDENT = "    "
+_MARK = expression(r"(?:[ \t]*+[-*+](?=[ \t]))?[ \t\u3000]*+")
+_KIND = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
+_HEAD = caseless(
     r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])"
 )
 """How a head begins that names no kind."""
-_OPENS: Final = expression(r"\s*+[(（]")
-_CLOSES: Final = expression("[)）]")
-_ENTITY: Final = expression(
+_OPENS = expression(r"\s*+[(（]")
+_CLOSES = expression("[)）]")
+_ENTITY = expression(
     rf"[\s,，、]*+[@＠](?:[\[［](?P<words>[^\[\]［］]{{1,{MAX_NAME}}}+)[\]］]"
     rf"|(?P<name>[^\s@＠:：,，、()（）\[\]［］]{{1,{MAX_NAME}}}+))"
 )
-_COLON: Final = expression(r"\s*+[:：]")
-_PLAIN_NAME: Final = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
-_NO_NAME: Final = expression(r"[\[\]［］]")
-_LINE_ENDS: Final = expression(r"\r\n|\r|\n")
-BLOCK_START: Final = expression(r"```|~~~|<!--")
+_COLON = expression(r"\s*+[:：]")
+_PLAIN_NAME = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
+_NO_NAME = expression(r"[\[\]［］]")
+_LINE_ENDS = expression(r"\r\n|\r|\n")
+BLOCK_START = expression(r"```|~~~|<!--")
 """What would open code or a comment at the beginning of a line, and hide the text behind the memory."""
-_RULE_CHARS: Final = "-*+_=|#>~` \t"
+_RULE_CHARS = "-*+_=|#>~` \t"
 
 
 class RetainedLine(Struct, frozen=True):
@@ -340,7 +340,7 @@ class RetainedLine(Struct, frozen=True):
         return default_importance(self.kind) if given is None else given
 
 
-OF_SESSION: Final = "session:"
+OF_SESSION = "session:"
 """What the tag begins with that memories made of a session have."""
 
 
@@ -379,9 +379,9 @@ def head_of(text: str, *, default_kind: Kind | None = None) -> LineHead:
     return head or LineHead(start, start, (start, start), start)
 
 
-CACHED_LINES: Final = 32_768
+CACHED_LINES = 32_768
 """As many as a log of two megabytes has: of a longer one none is known, since what comes last drives out the first."""
-CACHED_CHARS: Final = 1000
+CACHED_CHARS = 1000
 """Longer lines are few, and would take much memory."""
 
 

@@ -2,29 +2,26 @@
 
 import difflib
 import re
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.kinds import Kind, kind_named
 
-SHOWN: Final = 120
+SHOWN = 120
 """Signs of a bullet that a report quotes."""
-_LOOKS_LIKE: Final = dict(zip("0586ＷＢＯＳОВ", "OSBBWBOSOB", strict=True))
+_LOOKS_LIKE = dict(zip("0586ＷＢＯＳОВ", "OSBBWBOSOB", strict=True))
 """Characters that are taken for a letter: digits, wide letters, Cyrillic ones."""
-_FIRST: Final = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
-_LETTER: Final = expression(r"[WBOS](?:\s|[(（])")
-_COLON: Final = expression("[:：]")
-_CLOSES: Final = expression("[)）]")
-_ONLY_ENTITIES: Final = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
-_BEHIND_KIND: Final = "attributes stand behind the kind and before the entities, as in W(i=0.9) @Name: …"
-_ATTRIBUTE: Final = caseless(
-    r"[\s(（](?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]"
-)
-_NEAR: Final = 0.75
+_FIRST = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
+_LETTER = expression(r"[WBOS](?:\s|[(（])")
+_COLON = expression("[:：]")
+_CLOSES = expression("[)）]")
+_ONLY_ENTITIES = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
+_BEHIND_KIND = "attributes stand behind the kind and before the entities, as in W(i=0.9) @Name: …"
+_ATTRIBUTE = caseless(r"[\s(（](?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]")
+_NEAR = 0.75
 """How near a misspelt word is to a kind, as difflib measures it, 0 to 1."""
-_SHORTEST: Final = 4
+_SHORTEST = 4
 
 
 class MalformedLine(Struct, frozen=True):

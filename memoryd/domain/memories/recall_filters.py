@@ -7,21 +7,19 @@ say nothing, and what it names answers it.
 
 from collections.abc import Collection, Iterable
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import Kind, MemoryId, network_of
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Kind, MemoryId, Visibility, network_of
 from memoryd.domain.memories.times.parsing import QueryDays
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
 
-WORKSPACE: Final = "workspace"
+WORKSPACE = "workspace"
 """How a filter names memories that have no scope."""
 
 
@@ -152,20 +150,20 @@ def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
     return frozenset(book.slugs_of([book.about(name.removeprefix("@"))]))
 
 
-_OPINION: Final = caseless(
+_OPINION = caseless(
     r"\b(?:prefers?|preferred|preferences?|preferring|favou?rites?|opinions?|views?|tastes?|likes|dislikes?|loves?"
     r"|hates?|enjoys?|believes?|thinks|feels? about|thinks? (?:of|about)"
     r"|(?:do|does|did|doesn't|don't|to) (?:\w{1,30}+ ){0,3}(?:like|think|feel|want|mind))\b"
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱吃|爱喝|爱看|爱好|口味"
 )
-_IS_LIKENESS: Final = caseless(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b")
-_LAST: Final = caseless(
+_IS_LIKENESS = caseless(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b")
+_LAST = caseless(
     r"\b(?:last\stime|(?:i|we|you|he|she|who)\slast|most\srecent(?:ly)?|latest)\b"
     r"|\bwhen\b[^?!;\n]{1,60}?\blast\b(?!\s(?:week|month|year|night|time|day|few|name|of|[0-9]"
     r"|weekend|spring|summer|autumn|fall|winter|mon|tue|wed|thu|fri|sat|sun))"
     r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]"
 )
-_ENGLISH_ASKING: Final = """
+_ENGLISH_ASKING = """
 tell know remember recall show list give find say said happen happened happening happens going go went anything
 everything something thing things stuff info information details detail regarding concerning news new recent recently
 latest lately please let us around near ago last next past since before after between during until till early late mid
@@ -177,8 +175,8 @@ prefer prefers preferred preference preferences favourite favorite favourites fa
 taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys believe believes think thinks feel feels
 want wants mind write wrote written note notes noted memory memories
 """
-_ASKING: Final = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
-_EASTERN_ASKING: Final = expression(
+_ASKING = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
+_EASTERN_ASKING = expression(
     r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
     r"|怎么样|怎麼樣|如何|什么|什麼|哪些|哪个|为什么|谁|誰|最近|所有|全部|一切|一下|一些|东西|東西|消息|近况"
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱好"
@@ -187,10 +185,10 @@ _EASTERN_ASKING: Final = expression(
     r"|以来|以來|之前|以前|之后|之後|以后|以後|左右|前后|前後|附近|期间|期間|年|月|日|号|初|底|中旬|上旬|下旬"
     r"|有没有|有過|有过|有|做|事|我们|你们|他们|她们|我|你|您|他|她|它|们|的|了|吗|呢|吧|啊|是|在|从|從|到|和|与|跟|对|對|过|都|还|把|被|呀|么|那|这"
 )
-_WORD: Final = expression(rf"[^\W_{UNSPACED}]+")
-_SPACED: Final = expression(rf"[^\W{UNSPACED}]")
+_WORD = expression(rf"[^\W_{UNSPACED}]+")
+_SPACED = expression(rf"[^\W{UNSPACED}]")
 """A sign of a word in a script with spaces."""
-_APOSTROPHE: Final = expression("['\u2019]s?\\b")
+_APOSTROPHE = expression("['\u2019]s?\\b")
 
 
 class QueryIntent(Struct, frozen=True):

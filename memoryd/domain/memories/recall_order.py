@@ -25,21 +25,21 @@ from memoryd.domain.ranking.filters import date_in_name
 
 Item = TypeVar("Item")
 
-ENTITY_LIFT: Final = 0.25
+ENTITY_LIFT = 0.25
 """For a memory of all entities that the question names; of some it is a share."""
-SPAN_LIFT: Final = 0.2
+SPAN_LIFT = 0.2
 """For what speaks of the days that the question names."""
-OPINION_LIFT: Final = 0.2
+OPINION_LIFT = 0.2
 """For an opinion or preference, where the question asks for one."""
 
 
-RETELLING_WEIGHT: Final = 0.9
+RETELLING_WEIGHT = 0.9
 """Of what memoryd wrote of a session: beside the fact itself, in other words, it is the second best."""
-SHARED_WEIGHT: Final = 0.97
+SHARED_WEIGHT = 0.97
 """Of what others of a team say: the owner's own line of equal worth stands before it."""
-LAST_SHARE: Final = 0.7
+LAST_SHARE = 0.7
 """Of the worth of the best: what has as much may tell of another time of the same thing."""
-INSIDE_SHARE: Final = 0.5
+INSIDE_SHARE = 0.5
 """Of its own days, what speaks of the days that are asked about has so many in them."""
 
 

@@ -10,7 +10,6 @@ Where a scope cannot be read the item is for the owner alone.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -19,30 +18,29 @@ from msgspec.structs import replace
 from memoryd.domain.documents import IMPORTED, RelativePath, home_path, is_conflict_copy, original_of, person_of
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.generated import Generated, generated_in
-from memoryd.domain.memories.kinds import Kind, kind_named
+from memoryd.domain.memories.kinds import TEAM, Kind, kind_named
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import PADDING, Lines, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.sanitizing import without_copies
 from memoryd.domain.text.structure import analyse
 
-UNREAD: Final = "?"
+UNREAD = "?"
 """Stands for a scope that cannot be read: only the owner sees its memories."""
-_SIGN: Final = b"scope"
-_HEAD_LINES: Final = 3
+_SIGN = b"scope"
+_HEAD_LINES = 3
 """Most lines that are searched for the end of a head whose bracket is open."""
-_HEAD_CHARS: Final = 4_096
-_HEAD_WORDS: Final = 2
+_HEAD_CHARS = 4_096
+_HEAD_WORDS = 2
 """Most words before the bracket of a head, a kind and one more; with more it is a sentence."""
-_TAB: Final = 4
-_LEAD: Final = expression(rb"[ \t>]*+")
-_MARK: Final = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
-_BLOCK: Final = expression(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--|[-*_]{3,}+[ \t\r]*+$")
+_TAB = 4
+_LEAD = expression(rb"[ \t>]*+")
+_MARK = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
+_BLOCK = expression(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--|[-*_]{3,}+[ \t\r]*+$")
 """How a line begins that cannot go on with the paragraph above it, but for a quotation."""
-_TOKEN: Final = caseless(
+_TOKEN = caseless(
     r"(?P<entity>[@＠](?:[\[［][^\[\]［］]{0,200}+[\]］]|[^\s@＠:：,，()（）\[\]［］]{1,200}+))"
     r"|(?P<open>[(（\[{【])|(?P<close>[)）\]}】])"
     r"|(?P<scope>\bscopes?[\"'`*]{0,3}\s{0,8}[=:＝：][\s\"'`]{0,8}(?P<agent>agent)?)|(?P<word>\w+)"
@@ -199,27 +197,27 @@ def _names_scope(head: str, *, is_item: bool) -> bool:
     return False
 
 
-PAGES: Final[Mapping[str, Kind]] = {
+PAGES: Mapping[str, Kind] = {
     "bank/world.md": Kind.WORLD,
     "bank/experience.md": Kind.EXPERIENCE,
     "bank/opinions.md": Kind.OPINION,
 }
 """Pages whose bullets are memories, and the kind of those that name none."""
-LARGEST_PAGE: Final = 8 * 2**20
+LARGEST_PAGE = 8 * 2**20
 """So many bytes may a document have that may hold memories: each is read as a whole, and its lines are values."""
-RETAIN: Final = b"retain"
-_LONGEST_TITLE: Final = 80
-_LOGS: Final = "memory/"
-_BANK: Final = "bank/"
-_BULLET: Final = expression(rb"[-*+][ \t]")
-_UNMARKED: Final = expression(rb"[-*+]?[WBOSwbos][ \t]{0,4}(?:[(:]|\xef\xbc[\x88\x9a]|@[^ \t\r\n])")
+RETAIN = b"retain"
+_LONGEST_TITLE = 80
+_LOGS = "memory/"
+_BANK = "bank/"
+_BULLET = expression(rb"[-*+][ \t]")
+_UNMARKED = expression(rb"[-*+]?[WBOSwbos][ \t]{0,4}(?:[(:]|\xef\xbc[\x88\x9a]|@[^ \t\r\n])")
 """What lacks the mark of a bullet, or the blank behind it."""
-_HEADED: Final = expression(rb"[-*+][ \t]{1,4}+[WBOS](?:[(:]|[ \t]@|\xef\xbc[\x88\x9a])")
+_HEADED = expression(rb"[-*+][ \t]{1,4}+[WBOS](?:[(:]|[ \t]@|\xef\xbc[\x88\x9a])")
 """An indented bullet that was meant for a memory of its own; words as `Note:` may be of any list."""
-_WITHIN: Final = "it belongs to the memory above; begin it at the margin to make it one of its own"
-_NO_MARK: Final = "a memory is a bullet: begin the line with - and a blank"
-_SCOPED: Final = "it is under a scope that it does not name, so it is for the owner alone; name it behind its kind"
-_LEVEL: Final = 2
+_WITHIN = "it belongs to the memory above; begin it at the margin to make it one of its own"
+_NO_MARK = "a memory is a bullet: begin the line with - and a blank"
+_SCOPED = "it is under a scope that it does not name, so it is for the owner alone; name it behind its kind"
+_LEVEL = 2
 _MAX_ALIASES, _MAX_ALIAS = 64, 200
 
 

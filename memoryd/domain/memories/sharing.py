@@ -11,7 +11,6 @@ by memories, and not by lines of text.
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,37 +19,36 @@ from memoryd.domain.documents import PERSON, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
-from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
+from memoryd.domain.memories.kinds import GLOBAL, TEAM, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import OF_SESSION, Attributes, RetainedLine, render
-from memoryd.domain.memories.scopes import GLOBAL, TEAM
 from memoryd.domain.memories.sections import PAGES, PlacedLine, is_daily_log, memory_sections, scoped_spans
 from memoryd.domain.redaction import secrets_in
 from memoryd.domain.text.lines import padded
 
-TEAM_FILE: Final = "team.json"
-MAX_FILES: Final = 20_000
+TEAM_FILE = "team.json"
+MAX_FILES = 20_000
 """Of a person; more is refused as a whole."""
-MAX_FILE_BYTES: Final = 1 << 20
-MAX_PEOPLE: Final = 500
-_LOG: Final = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
-_SHOWN_LOG: Final = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
-_NOTE: Final = expression(rf"notes/(?P<person>{PERSON})/(?P<path>memory/.+\.md)")
-_NAME: Final = expression(PERSON)
-_MAIL: Final = expression(r"[^\s<>@\x00-\x1f]{1,128}@[^\s<>@\x00-\x1f]{1,128}")
-_UNSHOWN: Final = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\\:]")
-_CONFLICT: Final = expression(r"(?m)^(?:<{7}|>{7})(?: |$)")
-_MAX_PATH: Final = 240
+MAX_FILE_BYTES = 1 << 20
+MAX_PEOPLE = 500
+_LOG = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
+_SHOWN_LOG = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")
+_NOTE = expression(rf"notes/(?P<person>{PERSON})/(?P<path>memory/.+\.md)")
+_NAME = expression(PERSON)
+_MAIL = expression(r"[^\s<>@\x00-\x1f]{1,128}@[^\s<>@\x00-\x1f]{1,128}")
+_UNSHOWN = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\\:]")
+_CONFLICT = expression(r"(?m)^(?:<{7}|>{7})(?: |$)")
+_MAX_PATH = 240
 """Signs."""
 
-SEVERAL_SCOPES: Final = "its scope is {}: only what is for the whole workspace, or for this agent, is shared"
-A_COLLEAGUES: Final = "it is a colleague's already"
-A_SECRET: Final = "it holds what looks like a secret"
-REPLACED: Final = "it was replaced: promote what holds now"
-A_LOG: Final = "a daily log is not shared by its path: promote its memories one by one"
-SCOPED_LINES: Final = "it states memories that are for somebody else than the whole workspace"
-NO_NAME: Final = "only notes below memory/ with plain names are shared"
-TOO_LARGE: Final = "it is larger than a shared note may be"
-CONFLICT: Final = "it holds the marks of a merge that was not finished"
+SEVERAL_SCOPES = "its scope is {}: only what is for the whole workspace, or for this agent, is shared"
+A_COLLEAGUES = "it is a colleague's already"
+A_SECRET = "it holds what looks like a secret"
+REPLACED = "it was replaced: promote what holds now"
+A_LOG = "a daily log is not shared by its path: promote its memories one by one"
+SCOPED_LINES = "it states memories that are for somebody else than the whole workspace"
+NO_NAME = "only notes below memory/ with plain names are shared"
+TOO_LARGE = "it is larger than a shared note may be"
+CONFLICT = "it holds the marks of a merge that was not finished"
 
 
 class SharedPath(Struct, frozen=True):

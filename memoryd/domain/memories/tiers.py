@@ -15,7 +15,6 @@ and the next access puts it right.
 import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,14 +22,14 @@ from msgspec.structs import replace
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import BY_PEOPLE, RetainedLine
 
-DAY_SECONDS: Final = 86400.0
-RECENCY_SHARE: Final = 0.4
-FREQUENCY_SHARE: Final = 0.3
-IMPORTANCE_SHARE: Final = 0.3
-OFTEN: Final = 5
+DAY_SECONDS = 86400.0
+RECENCY_SHARE = 0.4
+FREQUENCY_SHARE = 0.3
+IMPORTANCE_SHARE = 0.3
+OFTEN = 5
 """Touches after which a memory has two thirds of what use can give it."""
-_SLOWER: Final = 1.5
-_MAX_SLOWER: Final = 10.0
+_SLOWER = 1.5
+_MAX_SLOWER = 10.0
 
 
 class Tier(StrEnum):
@@ -41,8 +40,8 @@ class Tier(StrEnum):
     PERIPHERAL = "peripheral"
 
 
-_BETA: Final[Mapping[Tier, float]] = {Tier.CORE: 0.8, Tier.WORKING: 1.0, Tier.PERIPHERAL: 1.3}
-_FLOOR: Final[Mapping[Tier, float]] = {Tier.CORE: 0.9, Tier.WORKING: 0.3, Tier.PERIPHERAL: 0.1}
+_BETA: Mapping[Tier, float] = {Tier.CORE: 0.8, Tier.WORKING: 1.0, Tier.PERIPHERAL: 1.3}
+_FLOOR: Mapping[Tier, float] = {Tier.CORE: 0.9, Tier.WORKING: 0.3, Tier.PERIPHERAL: 0.1}
 
 
 class Promotion(Struct, frozen=True):
@@ -259,7 +258,7 @@ def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | Non
     return TierReason.OLD if is_old else None
 
 
-SLACK_SECONDS: Final = 3600.0
+SLACK_SECONDS = 3600.0
 """Clocks are put right by so much without anybody having been wrong."""
 
 

@@ -7,7 +7,6 @@ of that the words that few other memories hold.
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.kinds import MemoryId, short_id
@@ -23,16 +22,16 @@ class Judgement(StrEnum):
     """It is not so."""
 
 
-RARE_MEMORIES: Final = 2
-RARE_SHARE: Final = 0.02
+RARE_MEMORIES = 2
+RARE_SHARE = 0.02
 """A word is distinctive that so many memories hold, or no more than this share of them."""
-ANSWER_SIGNS: Final = 40 * MAX_CHARS
+ANSWER_SIGNS = 40 * MAX_CHARS
 """Of a longer answer the beginning counts."""
-_PART: Final = 1 / 3
+_PART = 1 / 3
 """Of what a memory adds to the question, an answer that uses it says so much, in two distinctive words or more,"""
-_HALF: Final = 1 / 2
+_HALF = 1 / 2
 """or so much in one,"""
-_MANY: Final = 4
+_MANY = 4
 """or so many distinctive words, whatever else it leaves out."""
 
 

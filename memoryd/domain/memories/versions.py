@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import is_conflict_copy, person_of
@@ -23,9 +23,8 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
 from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
-from memoryd.domain.memories.kinds import Kind, MemoryId, Network, ShortId, short_id
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Network, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.ranking.filters import date_in_name
 
 
@@ -103,7 +102,7 @@ def doubted_by(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[Me
     return {memory: tuple(others) for memory, others in grouped(pairs).items()}
 
 
-_HAVE_VERSIONS: Final = frozenset({Network.WORLD, Network.OPINION})
+_HAVE_VERSIONS = frozenset({Network.WORLD, Network.OPINION})
 _Edge = tuple[MemoryId, MemoryId]
 _Part = tuple[str, tuple[EntitySlug, ...], str]
 """Scope, entities, and the rough words or the slot."""
@@ -127,13 +126,13 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
     """What supersedes what among some memories, and what of that holds for other ones, too: most of a later book, or
     what of it was known on a day. Nothing is known any more of memories that are not among those others."""
 
-    _memories: Mapping[MemoryId, Dated] = field(default_factory=dict)
-    _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = field(default_factory=dict)
+    _memories: Mapping[MemoryId, Dated] = {}
+    _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = {}
     """By words, and by slot."""
-    _skeletons: Mapping[MemoryId, FactSkeleton | None] = field(default_factory=dict)
+    _skeletons: Mapping[MemoryId, FactSkeleton | None] = {}
     """Of those that have others beside them."""
-    _groups: Mapping[_Group, frozenset[MemoryId]] = field(default_factory=dict)
-    _relations: Mapping[_Group, tuple[_Relation, ...]] = field(default_factory=dict)
+    _groups: Mapping[_Group, frozenset[MemoryId]] = {}
+    _relations: Mapping[_Group, tuple[_Relation, ...]] = {}
     _naming: frozenset[MemoryId] = frozenset()
     """Those whose line names others."""
 
@@ -287,7 +286,7 @@ def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Iterator[Disagreeme
     yield Disagreement(newer.id, older.id, doubt)
 
 
-_RANKS: Final[Mapping[Provenance | None, int]] = {
+_RANKS: Mapping[Provenance | None, int] = {
     **dict.fromkeys(BY_PEOPLE, 2),
     Provenance.AGENT: 1,
     Provenance.TOOL: 0,
@@ -295,7 +294,7 @@ _RANKS: Final[Mapping[Provenance | None, int]] = {
 }
 
 
-_COPY: Final = "\0"
+_COPY = "\0"
 
 
 def _voices(memory: Dated) -> frozenset[str]:
@@ -350,7 +349,7 @@ def _of_group(
         yield from _succession(chain, str.__ne__, _is_one_value)
 
 
-_HABIT: Final = expression(r"(?i:days)\b")
+_HABIT = expression(r"(?i:days)\b")
 
 
 def _is_one_value(newer: str, older: str, is_same_day: bool) -> bool:
@@ -373,9 +372,9 @@ def _chains(
     yield from (chain for chain in chains.values() if len(chain) > 1)
 
 
-_MAX_STANDING: Final = 8
+_MAX_STANDING = 8
 """Of one chain: what has more values at once is a table."""
-_MAX_OF_DAY: Final = 2
+_MAX_OF_DAY = 2
 """Values that a log tells of one slot: of more, none is a correction of another."""
 
 

@@ -6,7 +6,6 @@ took part. A generated line is hidden once its source became private or is missi
 """
 
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from msgspec import Struct
 
@@ -15,18 +14,17 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.generated import citations_in, generated_in
-from memoryd.domain.memories.kinds import MemoryId, ShortId
+from memoryd.domain.memories.kinds import MemoryId, ShortId, Visibility
 from memoryd.domain.memories.line import is_of_session
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import PAGES, is_of_memories, memory_sections, scoped_spans
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import front_matter_bytes
 
-_NUMBER: Final = expression(r"\d[\d\s().-]{5,40}[\dXx]")
-_ADDRESS: Final = expression(r"[^\s@<>]{1,64}@[^\s@<>]{1,120}\.\w{2,24}")
-_LAST_DIGITS: Final = 7
+_NUMBER = expression(r"\d[\d\s().-]{5,40}[\dXx]")
+_ADDRESS = expression(r"[^\s@<>]{1,64}@[^\s@<>]{1,120}\.\w{2,24}")
+_LAST_DIGITS = 7
 """By which two ways to write a number, with a country or without, are known as one."""
-_MARKS: Final = ".!?。！？ "
+_MARKS = ".!?。！？ "
 
 
 class WithheldFromGroups(Struct, frozen=True):

@@ -24,9 +24,8 @@ from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.ranking.fusion import (
@@ -42,11 +41,11 @@ from memoryd.domain.ranking.fusion import (
 from memoryd.domain.ranking.vector_space import CLEAR_REACH
 from memoryd.domain.text.words import is_unspaced
 
-CHUNK_WORDS: Final = 150
+CHUNK_WORDS = 150
 """Words, or pairs of characters, of a usual chunk."""
 _FIRST, _STEP = 33, 0.1
 """The last byte of a row is this and more: one for each tenth of a natural logarithm that the term is rarer."""
-_LAST: Final = 255
+_LAST = 255
 
 
 class Background:
@@ -110,7 +109,7 @@ class Idf(Struct, frozen=True, dict=True):
     """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
 
     chunks: int = 0
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = {}
     known: frozenset[str] = frozenset()
     """Terms that stand anywhere at all."""
 

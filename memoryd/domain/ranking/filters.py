@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final
 
 from msgspec import Struct
 
@@ -70,7 +69,7 @@ def parse_instant(text: str, now: datetime, *, is_end: bool = False) -> datetime
     return instant if instant.tzinfo else instant.replace(tzinfo=now.tzinfo)
 
 
-_NAMES: Final = 4096
+_NAMES = 4096
 """Names of documents whose dates are kept: each line of a book has one, and few documents have many lines."""
 
 

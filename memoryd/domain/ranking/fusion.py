@@ -13,7 +13,7 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.ranking.snippets import MatchingPassage
@@ -68,8 +68,8 @@ class Noise(Struct, frozen=True):
 class LexicalMatches(Struct, frozen=True):
     """What the keyword arm found, best first: BM25 by chunk id (0 and up)."""
 
-    bm25: Scores = field(default_factory=dict)
-    levels: Mapping[int, int] = field(default_factory=dict)
+    bm25: Scores = {}
+    levels: Mapping[int, int] = {}
     """How completely a chunk matches, above 0: it holds all words of the question, or all of them whole."""
     share: float = 1.0
     """How much of the question's weight the best chunk holds, 0 to 1."""
@@ -109,11 +109,11 @@ class PassageMatch(NamedTuple):
 class VectorMatches(Struct, frozen=True, dict=True):
     """What the vector arm found: the cosine (−1 to 1) of each chunk's best passage by chunk id."""
 
-    cosines: Scores = field(default_factory=dict)
-    noise: Noise = field(default_factory=Noise)
+    cosines: Scores = {}
+    noise: Noise = Noise()
     compared: int = 0
     """How many vectors the question was compared with."""
-    passages: Mapping[int, Sequence[PassageMatch]] = field(default_factory=dict)
+    passages: Mapping[int, Sequence[PassageMatch]] = {}
     """The passages of each chunk that are among the nearest."""
     foreign: frozenset[int] = frozenset()
     """The chunks in another language than the question that come as near as the best stranger nearly always does."""
@@ -157,8 +157,8 @@ class VectorMatches(Struct, frozen=True, dict=True):
 class Evidence(Struct, frozen=True):
     """What both arms found."""
 
-    lexical: LexicalMatches = field(default_factory=LexicalMatches)
-    vector: VectorMatches = field(default_factory=VectorMatches)
+    lexical: LexicalMatches = LexicalMatches()
+    vector: VectorMatches = VectorMatches()
 
     @property
     def chunks(self) -> Set[int]:

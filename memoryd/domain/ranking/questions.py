@@ -17,9 +17,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
@@ -52,14 +51,14 @@ MAX_COMPLETE_TERMS = 16
 MAX_EXCLUDED_WORDS = 16
 """Of one minus sign, as the index cuts it: pairs of characters where a script has no spaces."""
 
-MAX_COUNTED: Final = 512
+MAX_COUNTED = 512
 """Words of one message of which is asked how rare they are: of more the beginning and the end."""
-ENOUGH_HOLDERS: Final = 256
+ENOUGH_HOLDERS = 256
 """Chunks that hold a word, beyond which it is as usual as any other."""
-SHARE_BESIDE: Final = 0.5
+SHARE_BESIDE = 0.5
 """Of the limit is filled where something is asked: what stands around a question only helps to find its matter."""
-_SENTENCE: Final = expression(r"[^.!?;。！？；\n]*+(?:\.(?!\s)[^.!?;。！？；\n]*+)*+(?P<end>[.!?;。！？；\n]|\Z)")
-_ASKS: Final = expression(
+_SENTENCE = expression(r"[^.!?;。！？；\n]*+(?:\.(?!\s)[^.!?;。！？；\n]*+)*+(?P<end>[.!?;。！？；\n]|\Z)")
+_ASKS = expression(
     r"\A\W*(?:and\s|but\s|so\s)?(?:what|which|who|whom|whose|why|how|(?:when|where)\s(?:do|did|does|is|are|was|were|will|can))"
     r"(?:'s|s)?\b|什么|甚麼|什麼|哪|谁|誰|多少|怎么|怎麼|如何|几[个點点号時时天年次岁]|[吗嗎]\s*\W?\Z",
     re.IGNORECASE,
@@ -125,7 +124,7 @@ class Question(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     plain_phrases: tuple[str, ...] = ()
     """The phrases in the spelling in which texts are compared with them."""
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     long: LongMessage | None = None
     """What there is to choose `terms` from, where they are not all; until somebody has, they are so by their place."""
 

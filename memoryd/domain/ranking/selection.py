@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -46,14 +46,14 @@ from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 EVERGREEN_FOLDER = "bank/"
 
 
-ECHO: Final = 0.25
+ECHO = 0.25
 """What a question that nobody answered keeps of its score, which has more of the words asked for than any answer."""
 
 
-COPY_WEIGHT: Final = 0.5
+COPY_WEIGHT = 0.5
 """Of what copies of conflicts say: what its original says, or nobody has said yet that it holds."""
 
-COPY_BEHIND: Final = "a copy of a conflict counts half, and stands behind its original"
+COPY_BEHIND = "a copy of a conflict counts half, and stands behind its original"
 
 
 class Decay(Struct, frozen=True):
@@ -152,9 +152,9 @@ def next_step(
     return NextStep.ASK_DEEPER if has_room and not is_deepest else NextStep.ANSWER
 
 
-BM25_SHARE: Final = 0.2
+BM25_SHARE = 0.2
 """Of what words are worth."""
-_RANKS: Final = {verdict: rank for rank, verdict in enumerate(Verdict)}
+_RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 Item = TypeVar("Item")
 

@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
-from typing import Final
 
 from msgspec import Struct
 
@@ -309,9 +308,9 @@ def without_blank_edges(table: Sequence[Line], run: range) -> range:
     return range(filled[0], filled[-1] + 1) if filled else run[-1:]
 
 
-MESSAGE: Final = Room(characters=700, lines=1)
+MESSAGE = Room(characters=700, lines=1)
 """What the focus on a conversation holds, before what it answers, or what answers it, is added."""
-ASKED: Final = f"{Speaker.USER}: "
+ASKED = f"{Speaker.USER}: "
 
 
 class SqueezedText(Struct, frozen=True):

@@ -10,7 +10,7 @@ the strangers of the model give the others. docs/explanation/ranking.md has the 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Final, Self
+from typing import Self
 
 import numpy as np
 from msgspec import Struct
@@ -44,19 +44,19 @@ class Strangers(Struct, frozen=True, dict=True):
         return float(rises.mean())
 
 
-CLEAR_REACH: Final = 1.5
+CLEAR_REACH = 1.5
 """Deviations: where answers stand lower than this among two dozen texts, the best stranger is above most of them."""
-NARROW: Final = 0.5
+NARROW = 0.5
 """Mean cosine of texts that have nothing in common from which on a model gives all of them much the same direction."""
-LEAST: Final = 5
+LEAST = 5
 """Passages from which on their mean says something of their language."""
-LEAST_SHARE: Final = 0.02
+LEAST_SHARE = 0.02
 """Of all passages: what is less may be lists and names that look like a language."""
-STRANGERS_SHARE: Final = 0.7
+STRANGERS_SHARE = 0.7
 """So much is taken of what strangers say of a language: in a few notes it is also what they are about."""
-UNKNOWN_COUNT: Final = 3
+UNKNOWN_COUNT = 3
 """So many passages weigh as much as knowing nothing of a language."""
-_TINY: Final = np.finfo(np.float32).tiny
+_TINY = np.finfo(np.float32).tiny
 
 
 def spoken(counts: Mapping[str, int]) -> frozenset[str]:

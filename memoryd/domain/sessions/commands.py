@@ -7,7 +7,7 @@ blank, and `@name`, as chat programs write it, is passed over. What is no comman
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -28,7 +28,7 @@ class SlashCommand(Struct, frozen=True):
     without: str = ""
 
 
-SLASH_COMMANDS: Final = (
+SLASH_COMMANDS = (
     SlashCommand(
         "remember",
         "Keep the text as a note of importance 0.8, or as the memory that it is written as.",
@@ -45,15 +45,15 @@ SLASH_COMMANDS: Final = (
 )
 """Their names stand also in `hooks/hook_run.py` and `replies/conversations.py`; a test compares."""
 
-_CHINESE: Final = (
+_CHINESE = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01\uff0c\uff1a\uff1f\U00020000-\U0003ffff"
 )
-_COMMAND: Final = expression(
+_COMMAND = expression(
     r"[\s\ufeff\u200b\u2060]*+[/／](?P<name>[A-Za-zＡ-Ｚａ-ｚ]{1,20}+)(?:@[A-Za-z0-9_]{1,64}+)?"
     rf"(?:\Z|(?=[\s:{_CHINESE}])[\s：:]*+(?P<text>.*))",
     re.DOTALL,
 )
-_ROWS: Final[Mapping[str, SlashCommand]] = {row.name: row for row in SLASH_COMMANDS}
+_ROWS: Mapping[str, SlashCommand] = {row.name: row for row in SLASH_COMMANDS}
 
 
 class SpokenCommand(Struct, frozen=True):

@@ -9,7 +9,6 @@ one are places in the other by counting alone.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,11 +16,11 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.grammar import only_asks
 from memoryd.domain.ranking.snippets import ASKED, exchange, line_table, split_lines, squeezed
 
-PART_CHARS: Final = 16_384
+PART_CHARS = 16_384
 """A part of so much text is closed: what is written anew when a conversation grows stays small."""
-PART_SPOKEN: Final = 100
+PART_SPOKEN = 100
 """So are so many lines that say something: 50 turns."""
-MAX_GAP: Final = 100
+MAX_GAP = 100
 """So many lines that say nothing end a part: what stands behind them begins another."""
 
 
@@ -94,20 +93,20 @@ def answered_share(text: str, weights: Mapping[str, float]) -> float:
     return sum(told_terms.values()) / sum(all_terms.values()) if all_terms else float(any(is_told))
 
 
-SUFFIX: Final = ".session.md"
+SUFFIX = ".session.md"
 """Alone read by qmd, so that what a stranger puts beside exports is not."""
-HEADING: Final = "# Session "
-HEADING_LINES: Final = 1
-MARK: Final = "<!-- ⁂ -->"
+HEADING = "# Session "
+HEADING_LINES = 1
+MARK = "<!-- ⁂ -->"
 """What tells our file from a stranger's. It holds no letter, so that no question finds it."""
-MARK_LINE: Final = f"{MARK}\n".encode()
+MARK_LINE = f"{MARK}\n".encode()
 
-_SAFE: Final = expression(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\Z")
-_UNSAFE: Final = expression(r"[^A-Za-z0-9_-]+")
+_SAFE = expression(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\Z")
+_UNSAFE = expression(r"[^A-Za-z0-9_-]+")
 _STEM_CHARS, _DIGEST = 80, 16
-_SEPARATOR: Final = "~"
+_SEPARATOR = "~"
 """Stands in no name that is used as it is."""
-_HEADING_CHARS: Final = 200
+_HEADING_CHARS = 200
 
 
 def export_name(transcript: str) -> str:

@@ -14,14 +14,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import turn_address
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import SessionId
+from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.sessions.json_values import (
     DamagedDocumentError,
     ForeignDocumentError,
@@ -38,11 +37,11 @@ from memoryd.domain.sessions.json_values import (
 )
 from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, Turn
 
-THRESHOLD: Final = 0.6
-TURNS: Final = 5
+THRESHOLD = 0.6
+TURNS = 5
 """Of a sequence, where a caller does not say how many."""
-ARCHIVE_AFTER: Final = timedelta(days=30)
-MAX_BYTES: Final = 256 << 20
+ARCHIVE_AFTER = timedelta(days=30)
+MAX_BYTES = 256 << 20
 """Of all files of one workspace."""
 
 
@@ -92,14 +91,14 @@ def totals(counted: Iterable[tuple[int, int]]) -> Totals:
     return Totals(turns, answers)
 
 
-VERSION: Final = 1
-STRUCTURE: Final = "sequence-indexed-qa"
-MAX_TURNS: Final = 50
+VERSION = 1
+STRUCTURE = "sequence-indexed-qa"
+MAX_TURNS = 50
 """A session of more turns is a stub."""
 
-_TOP: Final = frozenset({"version", "structure", "sessions", "index", "metadata"})
-_INDEX: Final = frozenset({"by_topic", "by_recency", "by_semantic_hash"})
-_METADATA: Final = frozenset({"total_qa_pairs", "stored_answers", "compression_ratio", "last_updated"})
+_TOP = frozenset({"version", "structure", "sessions", "index", "metadata"})
+_INDEX = frozenset({"by_topic", "by_recency", "by_semantic_hash"})
+_METADATA = frozenset({"total_qa_pairs", "stored_answers", "compression_ratio", "last_updated"})
 
 
 class TurnMark(Struct, frozen=True):
@@ -142,9 +141,9 @@ class QaDocument(Struct, frozen=True):
     """All sessions, and what others wrote beside them."""
 
     entries: tuple[Entry, ...] = ()
-    extra: Extra = field(default_factory=dict)
-    index_extra: Extra = field(default_factory=dict)
-    metadata_extra: Extra = field(default_factory=dict)
+    extra: Extra = {}
+    index_extra: Extra = {}
+    metadata_extra: Extra = {}
 
 
 def entry_of(entry: Entry) -> Entry:
@@ -320,7 +319,7 @@ def _place(value: object) -> tuple[str, int]:
     return as_text(row.get("session"), "session of a place"), as_seq(row.get("seq"), "seq of a place")
 
 
-_END: Final = "\n]}"
+_END = "\n]}"
 
 
 def parse_session(data: bytes) -> Session:
@@ -409,7 +408,7 @@ def _texts(value: object, where: str) -> tuple[str, ...]:
     return tuple(as_text(text, f"{where}[{at}]") for at, text in enumerate(as_list(value, where)))
 
 
-_SESSION_FIELDS: Final[_Fields] = {
+_SESSION_FIELDS: _Fields = {
     "session_id": ("id", as_text, None),
     "created": ("created", as_time, None),
     "agent": ("agent", as_text, ""),
@@ -417,13 +416,13 @@ _SESSION_FIELDS: Final[_Fields] = {
     "remember": ("is_remembered", _flag, True),
     "end": ("end", _end, ""),
 }
-_STUB_FIELDS: Final[_Fields] = {
+_STUB_FIELDS: _Fields = {
     "file": ("file", as_text, None),
     "turns": ("turns", as_count, None),
     "stored_answers": ("answers", as_count, None),
     "last_activity": ("last_activity", as_time, None),
 }
-_TURN_FIELDS: Final[_Fields] = {
+_TURN_FIELDS: _Fields = {
     "seq": ("seq", as_seq, None),
     "q": ("question", as_text, None),
     "timestamp": ("timestamp", as_time, None),

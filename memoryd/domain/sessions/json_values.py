@@ -4,16 +4,16 @@ import json
 from collections.abc import Container, Mapping
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.turns import EARLIEST, LATEST
 
-MAX_COUNT: Final = 999_999_999
+MAX_COUNT = 999_999_999
 """So far counts of turns and of what they have go: what an address can name, and a third program can hold."""
-_MAX_DEPTH: Final = 64
+_MAX_DEPTH = 64
 """Depth to which keys of others may be nested: they are written back, and readers have bounds of their own."""
-_HALF: Final = expression("[\ud800-\udfff]")
+_HALF = expression("[\ud800-\udfff]")
 
 
 class DamagedDocumentError(Exception):

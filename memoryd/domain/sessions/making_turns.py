@@ -7,7 +7,6 @@ number.
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,20 +15,19 @@ from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.sessions.documents import AnswerRetention
 from memoryd.domain.sessions.sequences import MessageKeys
 from memoryd.domain.sessions.significance import significance_parts, without_formulas
-from memoryd.domain.sessions.talk import takes_up
-from memoryd.domain.sessions.topics import Commonness, all_words, keywords, never_common, simhash, topics
+from memoryd.domain.sessions.topics import Commonness, all_words, keywords, never_common, simhash, takes_up, topics
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.wire import ANSWER_CHARS_MAX
 
-_ANSWER_WORDS: Final = 64
+_ANSWER_WORDS = 64
 """Keywords of an answer that are held against others."""
-_LATEST: Final = 40
+_LATEST = 40
 """So many turns of the session are what an answer is compared with."""
 _TOPICS, _TOPIC_CHARS = 8, 64
-_MIN: Final = 0.01
+_MIN = 0.01
 """The significance of an answer with words of its own, however generic: 0 is that of a turn nobody has answered."""
-_COMPARED: Final = 8 * _LATEST
+_COMPARED = 8 * _LATEST
 """Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
 
 
@@ -134,11 +132,11 @@ def _without(turn: Turn, said: TextMatcher, commonness: Commonness) -> Turn:
     )
 
 
-RETRY: Final = timedelta(minutes=10)
+RETRY = timedelta(minutes=10)
 """So long the same words may be the same message, sent again, while nobody has answered."""
-_LOOKED_AT: Final = 50
+_LOOKED_AT = 50
 """So many turns back a message that says when it was said may have been sent before."""
-_BETWEEN: Final = "\n\n"
+_BETWEEN = "\n\n"
 
 
 def repeated_turn(session: Session, question: str, at: datetime, *, is_timed: bool) -> Turn | None:

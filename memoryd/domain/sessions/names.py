@@ -11,10 +11,16 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from itertools import count
-from typing import Final
 
-from memoryd.domain.citations import Citation, is_conversation, parse, transcript_path, turns_path
-from memoryd.domain.documents import RelativePath, SessionId
+from memoryd.domain.documents import (
+    Citation,
+    RelativePath,
+    SessionId,
+    is_conversation,
+    parse,
+    transcript_path,
+    turns_path,
+)
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.sanitizing import harmless_text
 
@@ -45,19 +51,19 @@ def is_of(path: str, agent: str) -> bool:
     return not path.startswith("sessions/") or path.split("/")[1] == agent
 
 
-IDLE: Final = timedelta(hours=6)
+IDLE = timedelta(hours=6)
 """A session ends after so long a rest."""
-MANY_TURNS: Final = 400
-HALVING_TURNS: Final = 50
+MANY_TURNS = 400
+HALVING_TURNS = 50
 """For each so many beyond MANY_TURNS half the rest is enough for what follows to begin another session."""
-MAX_BYTES: Final = 160
+MAX_BYTES = 160
 """Of a name in UTF-8: file systems allow 255, and suffixes and temporary names stand behind it."""
 
-_AGENT: Final = expression(r"agent:[^:]*:(?=.)", re.DOTALL)
-_CHAT_TYPES: Final = frozenset({"direct", "dm", "group", "channel"})
-_RESERVED: Final = expression(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
+_AGENT = expression(r"agent:[^:]*:(?=.)", re.DOTALL)
+_CHAT_TYPES = frozenset({"direct", "dm", "group", "channel"})
+_RESERVED = expression(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
 """Names of devices on Windows, which reach their folders through network disks, too."""
-_DIGEST: Final = 8
+_DIGEST = 8
 
 
 def is_over(last_activity: datetime, now: datetime, idle: timedelta = IDLE) -> bool:

@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -69,9 +68,9 @@ class TurnMatch(Struct, frozen=True):
 SimilarTurns = Mapping[SessionId, Mapping[int, float]]
 """How far the meaning of turns, by their number, rises above the noise of a message, 0 to 1; others are not near."""
 
-BUDGET: Final = 1200
+BUDGET = 1200
 """Tokens."""
-MIN_SCORE: Final = 0.15
+MIN_SCORE = 0.15
 """Below it a match is one word of many."""
 MARGIN, CLEAR_MARGIN = 0.1, 0.3
 """So much better than the current session another one must match, and if that alone is taken up or shares words."""
@@ -178,7 +177,7 @@ def _common(match: TurnMatch) -> str:
     return ", ".join([*words, *match.topics, *near, *meaning])
 
 
-_RUN_TURNS_MAX: Final = 100
+_RUN_TURNS_MAX = 100
 """Turns of a session, the best alone."""
 
 
@@ -231,15 +230,15 @@ def best_run(
 
 
 _WORDS, _NEARNESS, _TOPICS, _MEANING = 0.5, 0.3, 0.2, 0.4
-_UNANSWERED: Final = 0.6
-MAX_MATCHES: Final = 10
-_FEWEST_WORDS: Final = 2
+_UNANSWERED = 0.6
+MAX_MATCHES = 10
+_FEWEST_WORDS = 2
 """So many rare words a message is taken to have: what is vague has little in common with anything."""
-_INDEXED_TURNS_MAX: Final = 400
-_SESSIONS: Final = 40
+_INDEXED_TURNS_MAX = 400
+_SESSIONS = 40
 """Of so many sessions, those with the best turns, all runs are looked at."""
-NOTHING_SIMILAR: Final[SimilarTurns] = {}
-_ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
+NOTHING_SIMILAR: SimilarTurns = {}
+_ONES = np.array([number.bit_count() for number in range(256)], np.uint8)
 
 FloatArray = NDArray[np.float64]
 

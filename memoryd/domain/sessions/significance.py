@@ -12,17 +12,16 @@ who knows better passes its own parts.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.expressions import expression
-from memoryd.domain.sessions.talk import is_talk
+from memoryd.domain.sessions.topics import is_talk
 from memoryd.domain.text.sentences import sentences_of
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED
 
 UNIQUENESS, USER_ACTION, CONTEXT_DENSITY, EMOTIONAL_WEIGHT = 0.3, 0.2, 0.25, 0.25
-_READ: Final = 8_000
+_READ = 8_000
 """So many characters of an answer are read; one that has said nothing of its own by then does not."""
 
 
@@ -46,7 +45,7 @@ class SignificanceParts(Struct, frozen=True):
         return round(min(max(weighted, 0.0), 1.0), 2)
 
 
-_FORMULA: Final = expression(
+_FORMULA = expression(
     r"\b(?:sure|of course|certainly|(?:great|good|excellent|interesting) (?:question|idea|point)|you'?re welcome"
     r"|glad (?:to|i could) help|no problem|my pleasure|i hope (?:this|that) helps|as an ai(?: language model)?"
     r"|i(?:'m| am) (?:just )?an? (?:ai|assistant)|how can i help|happy to help|let me know if|it depends|sounds good"
@@ -55,7 +54,7 @@ _FORMULA: Final = expression(
     r"|好的|没问题|不客气|当然可以|很高兴|希望.{0,6}有帮助|(?:我是|作为).{0,4}(?:ai|人工智能|助手)(?:助手)?|有什么可以帮|随时告诉我|明白了|收到"
     r"|谢谢|感谢|早上好|晚安|没关系"
 )
-_KINDNESS: Final = expression(
+_KINDNESS = expression(
     r"\b(?:sorry|apolog\w+|congrat\w*|well done|fantastic|amazing|wonderful|awesome|proud|good for you"
     r"|i (?:fully |completely |totally )?understand (?:how|that|your)|you(?:'re| are) not alone"
     r"|you(?:'re| are) (?:absolutely |completely |quite )?right|don'?t (?:worry|give up|hesitate)"
@@ -65,13 +64,13 @@ _KINDNESS: Final = expression(
     r"|理解(?:您|你)|不是一个人|夸奖|肯定"
 )
 """Praise, sympathy, apology."""
-_OFFER: Final = expression(
+_OFFER = expression(
     r"\b(?:let me know|feel free|(?:i'?d|would) be (?:happy|glad)|anything else|here to help|once i know"
     r"|if you(?:'d| would)? (?:like|need|want|have) (?:me|any|more|further|another|to know)"
     r"|(?:could|can) you (?:please )?(?:tell|share|provide|give))\b"
     r"|随时|很?乐意|需要我|告诉我|有什么(?:可以|需要)|请问|为您服务|尽力|试试吧|是否满意|您看看|已经?帮您|帮您修改"
 )
-_ANYBODYS: Final = expression(
+_ANYBODYS = expression(
     r"\b(?:in general|generally|usually|typically|often|most people|many (?:people|ways|things|factors)"
     r"|depend(?:s|ing) on|there are (?:so )?(?:many|several|various|a (?:few|number|lot))"
     r"|here are (?:some|a few)|some (?:tips|ideas|ways)"
@@ -85,7 +84,7 @@ _ANYBODYS: Final = expression(
     r"|保持|适量|适度|适当|注意.{0,6}(?:休息|饮食|安全)|坚持|重要的是|最重要|是指|指的是|是一种|等等"
 )
 """What holds for anybody: general advice, hedges, definitions."""
-_DUMP: Final = expression(
+_DUMP = expression(
     r"^\s{0,40}(?:traceback|[\w.]{0,60}(?:error|exception)\b|fatal|warning:|npm err|at \S{1,200} ?\(|file \""
     r"|panic:|segmentation"
     r"|http/?[0-9. ]{0,4} ?[45][0-9]{2}|[45][0-9]{2} (?:[a-z]+|error)|(?:e|curl|bash|sh): |permission denied)"
@@ -96,7 +95,7 @@ _DUMP: Final = expression(
     re.IGNORECASE,
 )
 """What programs print when they fail."""
-_FOR_ANYBODY: Final = expression(
+_FOR_ANYBODY = expression(
     r"\bhow (?:do|can|could|should|would) (?:i|we|you|one|people|someone) "
     r"(?!.*\b(?:my|our|this|that|these|those)\b)|\bhow (?:does|do|is|are) (?!(?:we|i|you|our|my)\b)\w+"
     r"|\bwhy (?:is|are|do|does) (?!(?:we|i|you|our|my)\b)|\bwhat (?:is|are|does) (?:an? )?\w+(?: mean)?\W*$"
@@ -110,14 +109,14 @@ _FOR_ANYBODY: Final = expression(
     r"|写一?[个首篇]|翻译|首都|为什么(?:会|要|人|天)"
 )
 """Questions that anybody may ask anybody."""
-_ASKS: Final = expression(
+_ASKS = expression(
     r"[?？]|\b(?:who|what|when|where|which|whose|how|remind me|tell me)\b"
     r"|^\W*(?:why|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|any)\b|什么|怎么|哪|谁|几|多少|吗|呢|是否|是不是|有没有|能不能|如何"
 )
-_ITEM: Final = expression(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
-_MIN_ITEMS: Final = 3
-_EMOJI: Final = expression("[\u2600-\u27bf\U0001f300-\U0001faff]")
-_ASKED: Final = 500
+_ITEM = expression(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
+_MIN_ITEMS = 3
+_EMOJI = expression("[\u2600-\u27bf\U0001f300-\U0001faff]")
+_ASKED = 500
 """So many characters of a question are read for what it asks."""
 
 
@@ -136,9 +135,9 @@ class Sign(StrEnum):
     """It answers a question in a few words."""
 
 
-_NUMERAL: Final = "零一二两三四五六七八九十百千万半"
+_NUMERAL = "零一二两三四五六七八九十百千万半"
 # repetitions are bounded, or give nothing back where what follows cannot be part of them: answers may be long
-_FIGURE: Final = expression(
+_FIGURE = expression(
     r"(?<![\w.])[0-9]+(?:[.,:/-][0-9]+)*+(?:\s?[a-z%°€$£]{1,3}\b|(?!\w)|(?=[^\x00-\x7f]))|(?<=[^\x00-\x7f])[0-9]++"
     rf"|(?<![{_NUMERAL}])[{_NUMERAL}]++(?:点[{_NUMERAL}]++)?[个度元块毛天周月年点分秒米斤克寸升次条家号楼层人岁倍成码晚片粒]"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred)"
@@ -146,19 +145,19 @@ _FIGURE: Final = expression(
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天]|月底|月初"
     r"|\b(?:january|february|april|june|july|august|september|october|november|december)\b"
 )
-_CODE: Final = expression(
+_CODE = expression(
     r"```|`[^`\n]+`|(?<![\w.])[\w-]{1,120}+\.(?:py|md|json5?|ya?ml|toml|sh|js|ts|conf|env|sql)\b|https?://|~/|\$ "
     r"|(?<!\w)/[\w.-]{1,80}+/[\w./-]|[\w.+-]{1,64}+@[\w-]+\.\w|\b[A-Z][A-Z0-9]{0,30}_[A-Z0-9_]|[0-9]{3,20}[#*]"
     r"|(?<![\w-])(?=[\w-]{0,40}[0-9])(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9][\w-]{3,40}(?![\w-])"
 )
-_NAME: Final = expression(
+_NAME = expression(
     r"(?<=[a-z0-9,'’)] )(?!I\b|I'|OK\b|AI\b)[A-Z][A-Za-z0-9&'-]{0,40}[A-Za-z0-9]|\b(?:Mr|Mrs|Ms|Dr)\.? [A-Z]\w{1,40}"
 )
-_CHINESE_NAME: Final = expression(
+_CHINESE_NAME = expression(
     r"(?<![A-Za-z0-9.-])[A-Za-z][A-Za-z0-9.-]{1,30}|[老小][\u4e00-\u9fff]{1,2}(?=[，。、说来约那])"
     r"|[\u4e00-\u9fff]{1,3}(?:医生|老师|师傅|经理|律师|医院|客栈|酒店|公司|路|街|区|小学|大学|室)"
 )
-_DECISION: Final = expression(
+_DECISION = expression(
     r"\b(?:decided|agreed|settled|chose|chosen|picked|ruled out|we(?:'ll| will)? (?:go|take|use)"
     r"|you(?:'d| would) rather|you (?:said|want|wanted|chose|prefer|decided|settled|told|asked)"
     r"|booked|ordered|signed|cancell?ed|fixed for"
@@ -167,16 +166,16 @@ _DECISION: Final = expression(
     r"|决定|定了|定下|说好|选了|你说|您说过|改成|改为|换成|改到|约的是|约了|约在|就用|就选|就按|敲定|否了|签了|订了|交了|付了|不去"
     r"|跟.{1,6}签|我把|负责|执行"
 )
-_BAN: Final = expression(
+_BAN = expression(
     r"\b(?:never|must not|mustn't|may not|can't have|cannot have|not allowed|allerg\w+|don't want|doesn't want"
     r"|no longer|do not|against|without|off limits)\b"
     r"|不能|不可以|不要|不许|不准|不用|禁止|严禁|过敏|忌|停了|不再|别[^的人处]|只能"
 )
-_FINDING: Final = expression(
+_FINDING = expression(
     r"\b(?:because|failed|caused|due to|the reason|turned out|diagnosed|confirmed|clear|benign|malignant|negative"
     r"|positive)\b|原因是|因为|导致|查出|诊断|确诊|良性|恶性|阴性|阳性|正常|合格|说是|偏高|偏低"
 )
-_OWN: Final = expression(
+_OWN = expression(
     r"\b(?:your|you|our|his|her|their|he|she|they)\b|您的?|你的?|我们|他们?|她们?|家里|爸|妈|孩子|儿子|女儿"
 )
 
@@ -184,7 +183,7 @@ _OWN: Final = expression(
 class AnswerSigns(Struct, frozen=True):
     """The signs that stand in the sentences of an answer that are not generic, each once."""
 
-    found: Mapping[Sign, frozenset[str]] = field(default_factory=dict)
+    found: Mapping[Sign, frozenset[str]] = {}
 
     def count(self, most: Mapping[Sign, int]) -> int:
         """Return how many signs there are, of each kind at most so many; a plain answer counts as three."""
@@ -192,12 +191,12 @@ class AnswerSigns(Struct, frozen=True):
         return counted + (_PLAIN if Sign.PLAIN in self.found else 0)
 
 
-_PLAIN: Final = 3
-_PLAIN_WORDS: Final = 16
+_PLAIN = 3
+_PLAIN_WORDS = 16
 """A plain answer has so many words at most, or characters of a script without spaces."""
-_RESTATED: Final = 0.6
+_RESTATED = 0.6
 """A sentence of which so much stands in the question says the question again."""
-_WORD: Final = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_WORD = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 def answer_signs(question: str, answer: str) -> AnswerSigns:
@@ -275,10 +274,10 @@ def without_formulas(answer: str) -> str:
 
 _UNIQUE, _ACTED_ON, _BOUND, _FELT = 0.57, 0.5, 0.5, 0.6
 """What the next sign of a kind leaves of the doubt."""
-_OF_ITS_OWN: Final = {Sign.FIGURE: 3, Sign.CODE: 2, Sign.NAME: 3, Sign.DECISION: 2, Sign.BAN: 2, Sign.FINDING: 1}
-_TO_ACT_ON: Final = {Sign.FIGURE: 2, Sign.CODE: 2, Sign.DECISION: 2, Sign.BAN: 2}
-_BINDING: Final = {Sign.FIGURE: 2, Sign.NAME: 2, Sign.FINDING: 1, Sign.OWN: 1}
-_FEW: Final = 3
+_OF_ITS_OWN = {Sign.FIGURE: 3, Sign.CODE: 2, Sign.NAME: 3, Sign.DECISION: 2, Sign.BAN: 2, Sign.FINDING: 1}
+_TO_ACT_ON = {Sign.FIGURE: 2, Sign.CODE: 2, Sign.DECISION: 2, Sign.BAN: 2}
+_BINDING = {Sign.FIGURE: 2, Sign.NAME: 2, Sign.FINDING: 1, Sign.OWN: 1}
+_FEW = 3
 """Of another answer with fewer words so many are taken to be there: what is short seldom says the same."""
 
 
@@ -311,7 +310,7 @@ def context_density(signs: AnswerSigns, topics: Collection[str] = (), earlier_to
     return 1 - _BOUND**count
 
 
-_FEELING: Final = expression(
+_FEELING = expression(
     r"\b(?:worr(?:y|ied)|afraid|scared|anxious|sad|happy|excited|love|hate|angry|frustrat\w+|annoy\w+|upset|sorry"
     r"|stress\w*|hope|wish|proud|grateful|thank(?:s| you)|finally|tired of|sick of|important|urgent|critical"
     r"|asap|deadline|desperate\w*|matters?|birthday|wedding|died|hospital|favou?rite|broken?|fail\w*|leak\w*|drips?"
@@ -319,8 +318,8 @@ _FEELING: Final = expression(
     r"|担心|害怕|焦虑|难过|伤心|开心|高兴|激动|喜欢|讨厌|生气|烦|压力|希望|感谢|谢谢|终于|重要|紧急|着急|关键|受不了|生日|婚礼|医院|最爱|想念|每次都"
     r"|坏了|漏|报错|失败|疼|痛|丢了|卡住|不了|不行|不动|不好|不够|出事|问题|忘了|危险|安全|怕|总是|老是|爸|妈|孩子|女儿|儿子"
 )
-_STAKE: Final = expression(r"\b(?:my|mine|ours?|i(?:'m|'ve|'d|'ll)?|me|we|let'?s|us)\b|我们?|咱们?|自己|家里")
-_OPINION: Final = expression(
+_STAKE = expression(r"\b(?:my|mine|ours?|i(?:'m|'ve|'d|'ll)?|me|we|let'?s|us)\b|我们?|咱们?|自己|家里")
+_OPINION = expression(
     r"\b(?:should i|do you think|your (?:opinion|view|take)|what would you|how do you feel|which (?:one|is better)|why"
     r"|how (?:do|can|should|could) (?:i|we)|worth)\b"
     r"|你觉得|你认为|你的(?:看法|意见|想法)|怎么看|该不该|要不要|哪个(?:更)?好|值得|为什么|如何|怎么(?:样|办|做|才)?|怎样|想知道"

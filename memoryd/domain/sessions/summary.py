@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from itertools import groupby
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,33 +25,33 @@ from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.domain.text.sentences import spoken_sentences
 
-CHARS: Final = 400
+CHARS = 400
 """Of all sentences with their labels, the name of the session not counted."""
-SHORT_CHARS: Final = 200
+SHORT_CHARS = 200
 """Of what was asked, where nothing of it is significant."""
-MIN_TURNS: Final = 2
+MIN_TURNS = 2
 """A shorter session is found by its own turn, word for word: a memory of it would only say it twice."""
-_SENTENCE_CHARS: Final = 160
-_CHINESE: Final = expression("[\u3400-\u4dbf\u4e00-\u9fff]")
-_LETTER: Final = expression(r"[^\W\d_]")
-_SIGN: Final = expression(r"\w")
-_AGREED: Final = expression(
+_SENTENCE_CHARS = 160
+_CHINESE = expression("[\u3400-\u4dbf\u4e00-\u9fff]")
+_LETTER = expression(r"[^\W\d_]")
+_SIGN = expression(r"\w")
+_AGREED = expression(
     r"\b(?:we(?:'ll| will| decided| agreed)|i(?:'ll| will| decided| chose)|let'?s|decided|agreed|settled on"
     r"|go(?:ing)? with|from now on|the plan is)\b"
     r"|决定|定了|说好|就用|就这么|选(?:了|择)|改用|以后都|方案是|我们(?:会|要|就)",
     re.IGNORECASE,
 )
-_LATER: Final = expression(
+_LATER = expression(
     r"\b(?:to-?do|later|tomorrow|next (?:week|time|month)|not yet|still (?:need|have to|open|missing)|remind me"
     r"|open question|need(?:s)? to|have to|waiting for|follow up|unresolved)\b"
     r"|待办|还没|尚未|以后再|明天|下周|下次|记得|提醒我|需要|等.{1,8}回复|没解决|未决",
     re.IGNORECASE,
 )
-_ASKS: Final = expression(
+_ASKS = expression(
     r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z|\A(?:what|who|whose|where|why|how|which)(?:['’]s)?\b(?!ever)", re.IGNORECASE
 )
-_ANNOUNCES: Final = (":", "：", "=", "?", "？")
-_BETWEEN_SHORT: Final = " · "
+_ANNOUNCES = (":", "：", "=", "?", "？")
+_BETWEEN_SHORT = " · "
 
 
 class SentenceRole(IntEnum):
@@ -65,9 +64,9 @@ class SentenceRole(IntEnum):
     OPEN = 4
 
 
-_LABELS: Final = ("Said: ", "Asked: ", "Answered: ", "Decided: ", "Open: ")
-_CHINESE_LABELS: Final = ("说：", "问：", "答：", "决定：", "未决：")
-_WEIGHTS: Final = (0.0, 0.1, 0.1, 0.4, 0.3)
+_LABELS = ("Said: ", "Asked: ", "Answered: ", "Decided: ", "Open: ")
+_CHINESE_LABELS = ("说：", "问：", "答：", "决定：", "未决：")
+_WEIGHTS = (0.0, 0.1, 0.1, 0.4, 0.3)
 """What a sentence is worth by what it does, beside 0 to 1 for what it says and for its turn."""
 
 

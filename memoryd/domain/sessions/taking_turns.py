@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +26,7 @@ from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.transcripts.reading import START, SpokenLine, Tail, read_tail, written_tail
 from memoryd.domain.sessions.turns import Session
 
-_FRESH: Final = 4
+_FRESH = 4
 """After so many steps of conversations that nobody has begun to read comes one of those that were begun."""
 
 
@@ -69,10 +68,10 @@ class Renaming:
         return [path for path, awaited in self._awaited.items() if awaited.isdisjoint(unread)]
 
 
-PLACE: Final = "transcript"
+PLACE = "transcript"
 """The key of a session that has the place."""
-_DIGEST: Final = 8
-_NAME: Final = expression(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
+_DIGEST = 8
+_NAME = expression(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
 
 
 class TranscriptPlace(Struct, frozen=True):
@@ -135,8 +134,8 @@ def transcript_key(file: str) -> str:
     return f"{PLACE}:{file}"
 
 
-QUESTION_CHARS: Final = 20_000
-ANSWER_CHARS: Final = 100_000
+QUESTION_CHARS = 20_000
+ANSWER_CHARS = 100_000
 """As much as a program may report of a turn."""
 
 

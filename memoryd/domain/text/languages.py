@@ -9,22 +9,21 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final
 
 from memoryd.domain.expressions import expression
 
-SAMPLE_CHARS: Final = 400
+SAMPLE_CHARS = 400
 """Of a text that are looked at: more changes no language, and costs time for each chunk."""
-_SCRIPT_CHARS: Final = 100
+_SCRIPT_CHARS = 100
 """Of those of other scripts than Latin tell which it is."""
-_LEAST_SHARE: Final = 1 / 12
+_LEAST_SHARE = 1 / 12
 """Of the words are function words of the language; what has fewer is a list, a table or code."""
-_LEAST_KANA: Final = 0.1
+_LEAST_KANA = 0.1
 """Of the characters, so that a text is Japanese."""
-_CHARACTERS_OF_A_WORD: Final = 2
+_CHARACTERS_OF_A_WORD = 2
 """In scripts without spaces."""
 
-_FUNCTION_WORDS: Final = {
+_FUNCTION_WORDS = {
     "en": "the to and of a in i is for that you it on with this was be as are have at he not by but from my or we an "
     "your all his they if can will what when do who were had their there her which would she how them our did does "
     "has where why its been than t ve ll don me about into should could",
@@ -81,7 +80,7 @@ _FUNCTION_WORDS: Final = {
     "id": "yang dan di ini dari untuk dengan itu ada tidak akan adalah dalam pada ke juga saya apa sudah mereka karena "
     "atau oleh mana kapan siapa",
 }
-_LETTERS: Final = {
+_LETTERS = {
     "de": "ß",
     "es": "ñ¿¡",
     "pt": "ãõ",
@@ -99,11 +98,11 @@ _LETTERS: Final = {
     "ro": "ășțş",
     "vi": "đơưãõìòạảấầẩậắằẵặẹẻẽếềểễệịỏốồổỗộớờởợụủứừửữự",
 }
-_WORD: Final = expression(r"[^\W\d_]+")
-_OTHER: Final = expression("[^\x00-\u036f\u1d00-\u2e7f\uff00-\uff65]")
+_WORD = expression(r"[^\W\d_]+")
+_OTHER = expression("[^\x00-\u036f\u1d00-\u2e7f\uff00-\uff65]")
 """What is written in no Latin script, and is no sign."""
-_CYRILLIC: Final = "cyrillic"
-_SCRIPTS: Final = {
+_CYRILLIC = "cyrillic"
+_SCRIPTS = {
     code: expression(f"[{signs}]")
     for code, signs in {
         "el": "\u0370-\u03ff\u1f00-\u1fff",
@@ -125,8 +124,8 @@ _SCRIPTS: Final = {
     }.items()
 }
 """The characters of each script, under the language that most people write with it."""
-_UNSPACED: Final = frozenset({"th", "lo", "my", "km", "ko", "ja", "zh"})
-_PERSIAN: Final = expression("[پچژگکی]")
+_UNSPACED = frozenset({"th", "lo", "my", "km", "ko", "ja", "zh"})
+_PERSIAN = expression("[پچژگکی]")
 
 
 def language_of(text: str) -> str:

@@ -10,7 +10,6 @@ With `merge.conflictStyle` diff3 what both were made of stands between them, and
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct
 
@@ -73,30 +72,28 @@ def path_flags(path: str) -> tuple[Flag, ...]:
 
 
 # ECMA-48: CSI; OSC, DCS, SOS, PM and APC with their string; other two-byte escapes; the 8-bit forms of the same
-_ESCAPES: Final = expression(
+_ESCAPES = expression(
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}+(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*+[0-~]?"
 )
-_CONTROLS: Final = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+_CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
 """What is left of C0 and C1 but white space."""
-_ORDER: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_ORDER = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Marks that reorder a line, UAX #9."""
-_NOTHING: Final = (
-    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-)
+_NOTHING = "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
 """Signs without width: Default_Ignorable_Code_Point, but those below."""
-_EMOJI: Final = "\xa9\xae\u203c-\u32ff\U0001f000-\U0001faff"
-_JOINED: Final = f"\u0600-\u0605\u0607-\u1aff\u1b00-\u1cff\ua800-\uabff{_EMOJI}"
+_EMOJI = "\xa9\xae\u203c-\u32ff\U0001f000-\U0001faff"
+_JOINED = f"\u0600-\u0605\u0607-\u1aff\u1b00-\u1cff\ua800-\uabff{_EMOJI}"
 """What joiners may stand behind: Arabic, the scripts of India and of its east, emoji."""
-_JOINERS: Final = f"(?<![{_JOINED}])(?<![{_EMOJI}]\ufe0f)[\u200c\u200d]"
-_VARIANTS: Final = f"(?<![{_EMOJI}\u1800-\u18af])[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef](?!\u20e3)"
-_FLAG: Final = "(\U0001f3f4[\U000e0020-\U000e007f]{1,12}+)"
-_INVISIBLE: Final = expression(f"{_FLAG}|[{_CONTROLS}{_ORDER}{_NOTHING}\U000e0000-\U000e007f]|{_JOINERS}|{_VARIANTS}")
-_BREAKS: Final = expression("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_SEPARATORS: Final = expression("[\x1c-\x1f]")
-_HALVES: Final = expression("[\ud800-\udfff]")
-CUT: Final = "\0"
+_JOINERS = f"(?<![{_JOINED}])(?<![{_EMOJI}]\ufe0f)[\u200c\u200d]"
+_VARIANTS = f"(?<![{_EMOJI}\u1800-\u18af])[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef](?!\u20e3)"
+_FLAG = "(\U0001f3f4[\U000e0020-\U000e007f]{1,12}+)"
+_INVISIBLE = expression(f"{_FLAG}|[{_CONTROLS}{_ORDER}{_NOTHING}\U000e0000-\U000e007f]|{_JOINERS}|{_VARIANTS}")
+_BREAKS = expression("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SEPARATORS = expression("[\x1c-\x1f]")
+_HALVES = expression("[\ud800-\udfff]")
+CUT = "\0"
 
 
 def with_cuts(text: str) -> str:
@@ -141,9 +138,9 @@ class MarkedConflict(Struct, frozen=True):
     copy: tuple[int, int]
 
 
-_BEGINS: Final = b"<<<<<<<"
-_MARK: Final = expression(rb"^(<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*)?\r?$\n?", re.MULTILINE)
-_BYTE: Final = expression(rb"[^\r\n]")
+_BEGINS = b"<<<<<<<"
+_MARK = expression(rb"^(<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*)?\r?$\n?", re.MULTILINE)
+_BYTE = expression(rb"[^\r\n]")
 
 
 def marked_conflicts(data: bytes) -> Iterator[MarkedConflict]:

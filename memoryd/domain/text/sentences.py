@@ -5,25 +5,24 @@ Of a message, what is quoted or code is blanked out beside the text, so that no 
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 
-_END: Final = expression(
+_END = expression(
     r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
 )
 """Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
-_LAST_WORD: Final = expression(r"(?:[^\W\d_]|\.)+\Z")
-_ABBREVIATIONS: Final = (
+_LAST_WORD = expression(r"(?:[^\W\d_]|\.)+\Z")
+_ABBREVIATIONS = (
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
     "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
 )
-_BEFORE_NUMBERS: Final = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
+_BEFORE_NUMBERS = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
 """Words of their own, too: these end no sentence where a number follows."""
-_CODE: Final = expression(r"`+[^`]*`+")
-_ITEM: Final = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
+_CODE = expression(r"`+[^`]*`+")
+_ITEM = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
 """What marks an item of a list, and is none of its words."""
 
 
@@ -54,27 +53,25 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     return not (len(said) == 1 and word[0].isupper() and said != "i")
 
 
-BLANK: Final = "\0"
+BLANK = "\0"
 """Replaces in `plain` each character that is not the author's."""
-_FENCE: Final = expression(
-    r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
-_INLINE_CODE: Final = expression(r"`[^`\n]{1,2000}`")
-_BLOCK_QUOTE: Final = expression(r"^[ \t]*>.*$", re.MULTILINE)
-_RECALLED: Final = expression(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_FENCE = expression(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_INLINE_CODE = expression(r"`[^`\n]{1,2000}`")
+_BLOCK_QUOTE = expression(r"^[ \t]*>.*$", re.MULTILINE)
+_RECALLED = expression(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
 """What stands between tags: blocks that a program has put around a message, recalled notes among them."""
-_QUOTES: Final = expression(
+_QUOTES = expression(
     r"“[^“”]{0,2000}(?:”|\Z)|\"[^\"\n]{0,2000}(?:\"|$)|«[^«»]{0,2000}»|„[^„“”]{0,2000}[“”]|「[^「」]{0,2000}(?:」|\Z)"
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
     re.MULTILINE,
 )
-_SPOKEN_END: Final = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
-_AFTER: Final = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
-_SHORT_FORM: Final = caseless(
+_SPOKEN_END = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
+_AFTER = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
+_SHORT_FORM = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
     r"|(?<![A-Za-z])[A-Za-z])\Z"
 )
-_BULLET: Final = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
+_BULLET = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 
 
 class SpokenSentence(Struct, frozen=True):

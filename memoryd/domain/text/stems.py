@@ -14,14 +14,14 @@ together with accents it still does so with all in German, and with nine in ten 
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, cast
+from typing import cast
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import STOP_WORDS
 
-MARK: Final = "\ue000"
+MARK = "\ue000"
 """Of the private use area: part of a word for FTS5, and in nobody's notes."""
-STEMMERS: Final = {
+STEMMERS = {
     "de": "german",
     "es": "spanish",
     "fr": "french",
@@ -32,9 +32,9 @@ STEMMERS: Final = {
     "sv": "swedish",
 }
 """The languages beside English that are stemmed, and how Snowball calls them."""
-LEAST_LETTERS: Final = 4
+LEAST_LETTERS = 4
 """Of a word that these stem: a shorter one would lose what it means."""
-_LEAST_LETTERS_LEFT: Final = 3
+_LEAST_LETTERS_LEFT = 3
 
 _NOT_STEMMED = expression(
     # what stands before is taken, not looked back at: from there on most of a text is skipped
@@ -45,7 +45,7 @@ _NOT_STEMMED = expression(
 )
 """Words of two letters that are the stem of others that mean something else, and words with the stem of such another:
 hi and his, US and use, new and news, guy and GUI. Not *ad*, *go* and their like, whose other forms are their own."""
-_ENDINGS: Final = {
+_ENDINGS = {
     "fr": (expression(r"ees?\Z"), "e"),
     "pt": (expression(r"[ao]es\Z"), "ao"),
 }

@@ -14,7 +14,6 @@ and Chinese: not, never, no longer, don't, cannot · 不, 不再, 从不, 没, �
 
 import re
 import unicodedata
-from typing import Final
 
 from msgspec import Struct
 
@@ -243,21 +242,21 @@ def _inner(match: re.Match[str]) -> str:
     return match[0] if is_doubtful else match[2]
 
 
-MAX_CHARS: Final = 2000
+MAX_CHARS = 2000
 """Of a longer text the beginning counts."""
-_IDLE: Final = expression(
+_IDLE = expression(
     r"\b(?:not only|not just|not least|never mind|why not|whether or not|or not)\b|"
     r"不得不|不好意思|差不多|对不起|了不起|来不及|不一定|不[错同过仅但少断久管论如然止只]|没关系|没问题|没事|未来|未必"
     rf"|(?P<sign>[{HAN}])[不没](?P=sign)"
 )
-_NEGATION: Final = expression(
+_NEGATION = expression(
     r"\bno longer\b|\bnot\b(?: any ?more\b)?|\bnever\b|\bcannot\b"
     r"|(?:\b(?:ca|wo|sha))?n't\b|\b(?:do|does|did|is|are|was|were|has|have|had|would|could|should)nt\b"
     r"|(?P<han>(?:从来|从|并|再也|也|都|已经|已)?[不没未](?:再|会再)?)"
 )
-_FORMS: Final = {"has": "have", "had": "have", "is": "be", "are": "be", "was": "be", "were": "be", "goes": "go"}
-_SIBILANTS: Final = ("ches", "shes", "sses", "xes", "zes")
-_SHORTEST: Final = 4
+_FORMS = {"has": "have", "had": "have", "is": "be", "are": "be", "was": "be", "were": "be", "goes": "go"}
+_SIBILANTS = ("ches", "shes", "sses", "xes", "zes")
+_SHORTEST = 4
 """Shorter words have no ending of a verb: `gas`, `bus`."""
 
 

@@ -6,7 +6,7 @@ Both sides check sizes before they allocate. Malformed input raises ValueError: 
 
 import socket
 import struct
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, msgpack
 from msgspec.structs import asdict, replace
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     # of the daemon's side alone
     import asyncio
 
-FRAME_BYTES: Final = 2 * 1024 * 1024
+FRAME_BYTES = 2 * 1024 * 1024
 """The largest message that either side accepts; a vector of 65,536 dimensions has an eighth of it."""
 
-TEXT_CHARACTERS: Final = 128 * 1024
+TEXT_CHARACTERS = 128 * 1024
 """Longer texts are cut before they are sent; far beyond any model's context, and a frame holds it in any script."""
 
-RANK_POOLING: Final = "rank"
+RANK_POOLING = "rank"
 """What a model is loaded with that scores pairs."""
 
-WRITE_POOLING: Final = "write"
+WRITE_POOLING = "write"
 """What a model is loaded with that writes text: nothing is pooled."""
 
-_LENGTH: Final = struct.Struct(">I")
+_LENGTH = struct.Struct(">I")
 
 
 class _Message(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -130,7 +130,7 @@ class NoResult(_Numbered, frozen=True):
 
 WorkerRequest = Embed | Score | Write
 Message = Load | WorkerRequest | Cancel | Ready | Failed | Embedded | Scored | Written | NoResult
-_DECODER: Final = msgpack.Decoder(Message)
+_DECODER = msgpack.Decoder(Message)
 
 
 def encode(message: Message) -> bytes:

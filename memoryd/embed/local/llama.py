@@ -7,12 +7,11 @@ import math
 import sys
 from array import array
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from memoryd.embed.local.frames import Embed, Embedded, Load, Message, NoResult, WorkerRequest
 from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, library, serve
 
-_POOLING: Final = {"mean": 1, "cls": 2, "last": 3}
+_POOLING = {"mean": 1, "cls": 2, "last": 3}
 """llama.cpp's `enum llama_pooling_type`."""
 
 

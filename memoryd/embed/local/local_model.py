@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import structlog
@@ -34,9 +34,9 @@ from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS: Final = 5.0
+POLL_SECONDS = 5.0
 """How often a missing or unfit model file is looked for again, and a worker that was given up is tried."""
-NO_LLAMA: Final = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
+NO_LLAMA = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
 
 # whatever it is asked, which is nothing to who keeps it at work
 Worker = TypeVar("Worker", bound=WorkerKeeper[Any])
@@ -194,10 +194,10 @@ async def _revive(worker: WorkerKeeper[Any]) -> None:
                 await worker.warm()
 
 
-REVISION_DIGITS: Final = 16
-EMBEDDING_COMMAND: Final = module_command("memoryd.embed.local.llama")
-QUERY_TIMEOUT: Final = timedelta(seconds=3)
-_LENGTH_TOLERANCE: Final = 1e-3
+REVISION_DIGITS = 16
+EMBEDDING_COMMAND = module_command("memoryd.embed.local.llama")
+QUERY_TIMEOUT = timedelta(seconds=3)
+_LENGTH_TOLERANCE = 1e-3
 
 
 def identity_of(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Generic
+from typing import Generic
 
 import structlog
 from msgspec import Struct
@@ -21,12 +21,12 @@ from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
 log = structlog.get_logger()
 
-_GPU_VARIABLES: Final = ("CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
-_LAST_BREATH: Final = timedelta(seconds=1)
+_GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+_LAST_BREATH = timedelta(seconds=1)
 
 Command = Callable[[int], tuple[str, ...]]
 """The command of a worker whose end of the connection has that descriptor."""
-_FILE_CHECK: Final = 1.0
+_FILE_CHECK = 1.0
 """Seconds between looks at a broken model file, to see whether it was replaced."""
 
 
@@ -172,7 +172,7 @@ class WorkerEvent(StrEnum):
     """Its loop is cancelled."""
 
 
-_NEXT: Final = {
+_NEXT = {
     # a loop that was cancelled in its back-off and is run again
     (WorkerPhase.STOPPED, WorkerEvent.HELD_OFF): WorkerPhase.WAITING,
     (WorkerPhase.STOPPED, WorkerEvent.STARTED): WorkerPhase.STARTING,
@@ -186,7 +186,7 @@ _NEXT: Final = {
     (WorkerPhase.READY, WorkerEvent.ENDED): WorkerPhase.STOPPED,
 }
 
-_IGNORED: Final = {
+_IGNORED = {
     # the usual case: after a failure it waits already when somebody asks
     (WorkerPhase.WAITING, WorkerEvent.HELD_OFF),
     # cancelled before anybody asked, or after it was unloaded

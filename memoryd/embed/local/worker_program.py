@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Condition, Thread
 from types import ModuleType
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from memoryd.embed.local.frames import (
     Cancel,
@@ -40,10 +40,10 @@ from memoryd.embed.local.frames import (
 )
 from memoryd.embed.protocol import Purpose
 
-NICENESS: Final = 10
-CHARACTERS_PER_TOKEN: Final = 32
+NICENESS = 10
+CHARACTERS_PER_TOKEN = 32
 """Beyond `context` times this, text is cut before the tokenizer sees it: its time and stack are not ours to bound."""
-_LOG_ERROR: Final = 4
+_LOG_ERROR = 4
 """ggml's GGML_LOG_LEVEL_ERROR."""
 
 

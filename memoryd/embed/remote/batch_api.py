@@ -9,11 +9,11 @@ import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import httpx
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.json import decode as json_decode
 from msgspec.json import encode as json_encode
 
@@ -23,12 +23,12 @@ from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
 
-LISTED: Final = 100
+LISTED = 100
 """How many of the latest jobs are looked through for one whose id was lost."""
-OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
-GEMINI_OVER: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
-BOUNDARY: Final = "memoryd-batch-7d1f0c"
-SUFFIX: Final = ".batch.json"
+OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+GEMINI_OVER = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+BOUNDARY = "memoryd-batch-7d1f0c"
+SUFFIX = ".batch.json"
 
 
 class BatchRequest(Struct, frozen=True):
@@ -37,7 +37,7 @@ class BatchRequest(Struct, frozen=True):
     method: str
     url: httpx.URL
     json_body: object = None
-    content: Mapping[str, Any] = field(default_factory=dict)
+    content: Mapping[str, Any] = {}
 
 
 class JobState(Struct, frozen=True):

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -30,14 +29,14 @@ from memoryd.errors import EmbedderUnavailable
 
 log = structlog.get_logger(__name__)
 
-TEXTS_PER_JOB: Final = 1000
+TEXTS_PER_JOB = 1000
 """So that the answers of a job, some 60 MB of JSON at 3072 dimensions, fit into memory."""
-FAILURES_TO_STOP: Final = 2
-STOP_SECONDS: Final = 3600.0
+FAILURES_TO_STOP = 2
+STOP_SECONDS = 3600.0
 """How long batches are not tried again after they failed so often."""
-KEEP_SECONDS: Final = 86_400.0
+KEEP_SECONDS = 86_400.0
 """How long the note of a finished job stays, in case its vectors were lost before they were stored."""
-CANCEL_SECONDS: Final = 900.0
+CANCEL_SECONDS = 900.0
 """How long a cancelled job may take to end before it is given up."""
 
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -29,7 +28,7 @@ from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
-NOT_ITS_FAULT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
+NOT_ITS_FAULT = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
 """An endpoint that answers so works: the text, its length or our rate of requests is the cause."""
 
 

@@ -7,7 +7,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Iterable, Sequence
 from functools import partial
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -33,19 +32,19 @@ from memoryd.models.families import PromptTemplate
 log = structlog.get_logger(__name__)
 
 Answers = dict[Input, Vector | Unembeddable]
-PROBE_INPUT: Final = Input("memory")
+PROBE_INPUT = Input("memory")
 """A text that says nothing about the user and that every model embeds."""
-SHORTEST: Final = 64
+SHORTEST = 64
 """Characters below which a text that is called too long is not halved any more."""
-SUSPECT: Final = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
+SUSPECT = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
 """The texts may be the cause, or the settings, or the endpoint: a probe tells."""
-NOT_THIS_INPUT: Final = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
+NOT_THIS_INPUT = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
 """The text or file is to blame, not the endpoint."""
 MediaAnswers = dict[bytes, Vector | Unembeddable]
 """By the SHA-256 of the bytes."""
-TEXT_CHARACTERS: Final = 128 * 1024
-TITLE_CHARACTERS: Final = 512
-KEPT: Final = 4096
+TEXT_CHARACTERS = 128 * 1024
+TITLE_CHARACTERS = 512
+KEPT = 4096
 """How many vectors of calls that failed in part are kept for the next call."""
 
 

@@ -5,28 +5,27 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.models.fetching import seconds_until
 
-MESSAGE_CHARACTERS: Final = 240
-QUOTE_CHARACTERS: Final = 32
+MESSAGE_CHARACTERS = 240
+QUOTE_CHARACTERS = 32
 """A message that repeats so many characters of a text is not shown."""
 
-TOO_LONG: Final = expression(
+TOO_LONG = expression(
     r"context (length|window|size)|maximum context|input length|inputs? (is |are )?too (long|large)|must have less than"
     r"|physical batch size|exceeds? the (model|maximum input)|input token count",
     re.IGNORECASE,
 )
-TOO_MANY: Final = expression(
+TOO_MANY = expression(
     r"tokens per (request|submitted batch)|too many (inputs|tokens)|in one batch|batch size|array (too|must|is too)"
     r"|split into more|(request|payload|body|entity) (size|is too|too)|per batch",
     re.IGNORECASE,
 )
-NO_KEY: Final = expression(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
-NO_QUOTA: Final = expression(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
-KEY_LIKE: Final = expression(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
+NO_KEY = expression(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
+NO_QUOTA = expression(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
+KEY_LIKE = expression(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
 
 
 class FailureKind(StrEnum):
@@ -78,7 +77,7 @@ def meaning(status: int, body: bytes, retry_after: str, now: datetime) -> CallEr
     )
 
 
-HINTS: Final = {
+HINTS = {
     FailureKind.NO_ACCESS: "check the API key, and the account behind it",
     FailureKind.MISSING: "check memorySearch.model and memorySearch.remote.baseUrl",
 }

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx
 from msgspec import Struct
@@ -24,13 +24,13 @@ from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK
 
-ANSWER_BYTES: Final = 96 << 20
-ERROR_BYTES: Final = 64 << 10
-HEAVY_BYTES: Final = 256 << 10
+ANSWER_BYTES = 96 << 20
+ERROR_BYTES = 64 << 10
+HEAVY_BYTES = 256 << 10
 """A larger answer is decoded in a thread."""
-REDIRECTS: Final = 3
-KEEPS_METHOD: Final = frozenset({307, 308})
-AGAIN: Final = frozenset({FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING})
+REDIRECTS = 3
+KEEPS_METHOD = frozenset({307, 308})
+AGAIN = frozenset({FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING})
 """What another try may cure."""
 
 Decoded = TypeVar("Decoded")

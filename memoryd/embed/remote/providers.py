@@ -5,7 +5,6 @@ What else is known of a provider says its row in `domain/embedding.py`.
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -119,14 +118,14 @@ def vector_of(row: RawVector) -> Vector | Unembeddable:
     return (vector / length).astype(np.float32)
 
 
-CONTEXTS: Final = dict.fromkeys(media.MODELS, 8192)
+CONTEXTS = dict.fromkeys(media.MODELS, 8192)
 """Tokens of models that take another number than their provider's default model, wherever they are asked."""
-SIZES: Final = dict.fromkeys(media.MODELS, media.DIMENSIONS)
+SIZES = dict.fromkeys(media.MODELS, media.DIMENSIONS)
 """Dimensions of models that give no others."""
 
-ESTIMATE_MARGIN: Final = 0.6
+ESTIMATE_MARGIN = 0.6
 """Share of a token limit that is used: token counts here are estimates."""
-BUSY_ITEMS: Final = 128
+BUSY_ITEMS = 128
 """More texts are not put into one request, whatever the provider allows: a failure then costs little."""
 
 
@@ -195,8 +194,8 @@ class OpenAiWire:
         return indexed_rows(answer, count)
 
 
-QUERY_TASK: Final = "RETRIEVAL_QUERY"
-DOCUMENT_TASK: Final = "RETRIEVAL_DOCUMENT"
+QUERY_TASK = "RETRIEVAL_QUERY"
+DOCUMENT_TASK = "RETRIEVAL_DOCUMENT"
 
 
 class GeminiWire(OpenAiWire):
@@ -335,7 +334,7 @@ class OlderOllamaWire(OpenAiWire):
         return list_rows([answer.get("embedding") if isinstance(answer, dict) else None], count)
 
 
-WIRES: Final[Mapping[str, type[OpenAiWire]]] = {
+WIRES: Mapping[str, type[OpenAiWire]] = {
     "openai": OpenAiWire,
     "gemini": GeminiWire,
     "voyage": VoyageWire,

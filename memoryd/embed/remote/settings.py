@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -31,8 +30,8 @@ from memoryd.embed.remote.providers import PromptOverride
 from memoryd.errors import ConfigError, ModelError
 from memoryd.files.reading import read_json_object
 
-OWN_KEY: Final = "memorySearch.remote.apiKey"
-SECRET_HEADERS: Final = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
+OWN_KEY = "memorySearch.remote.apiKey"
+SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """Headers that carry a key."""
 
 
@@ -172,7 +171,7 @@ def _profile_secret(profile: Mapping[str, object], environment: Mapping[str, str
     return ""
 
 
-HOLD: Final = timedelta(seconds=30)
+HOLD = timedelta(seconds=30)
 
 
 class CallTimeouts(Struct, frozen=True):

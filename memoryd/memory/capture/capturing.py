@@ -10,7 +10,6 @@ import contextlib
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -47,22 +46,22 @@ from memoryd.memory.retaining import Retaining, StatementHashes
 
 log = structlog.get_logger(__name__)
 
-TASKS_MAX: Final = 256
+TASKS_MAX = 256
 """Messages that wait; further ones are refused."""
-WAITING_CHARS_MAX: Final = 1_000_000
+WAITING_CHARS_MAX = 1_000_000
 """Of all waiting messages together."""
-FRESH_SECONDS: Final = 5.0
+FRESH_SECONDS = 5.0
 """How long capture waits, behind the answer, until the book has what was written or taken back just now."""
-LAST_SECONDS: Final = 3.0
+LAST_SECONDS = 3.0
 """For the waiting messages when the daemon stops."""
-IN_FLIGHT: Final = 4
+IN_FLIGHT = 4
 """Messages that the text model has at once; for others the rules decide."""
-SESSIONS_MAX: Final = 256
+SESSIONS_MAX = 256
 """Sessions whose last answer is held in memory."""
-ANSWER_CHARS: Final = 8_000
+ANSWER_CHARS = 8_000
 """Of an answer that may be corrected."""
-_NO_SIGN: Final = expression(r"[\W_]+")
-_HEAD: Final = 16
+_NO_SIGN = expression(r"[\W_]+")
+_HEAD = 16
 """Characters of a text by whose words most others are told apart."""
 
 

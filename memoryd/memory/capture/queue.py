@@ -12,7 +12,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -26,21 +25,21 @@ from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMess
 
 log = structlog.get_logger(__name__)
 
-KNOWN_MAX: Final = 4096
+KNOWN_MAX = 4096
 """Messages that were put in line lately and are not put there a second time."""
-NOTE_SECONDS: Final = 0.5
+NOTE_SECONDS = 0.5
 """So long a turn waits for the ledger; where it takes longer, a kill may lose the message."""
-DONE_MAX: Final = 64
+DONE_MAX = 64
 """So many may stay noted though they are worked off: to look at one again does no harm."""
-SPANS_MAX: Final = 200
+SPANS_MAX = 200
 """Of one session; the latest count."""
-SESSIONS_MAX: Final = 500
+SESSIONS_MAX = 500
 """Sessions of a workspace whose spans are held in memory."""
-WAITING_MAX: Final = 2000
+WAITING_MAX = 2000
 """Spans that wait to be hashed."""
-WRITE_SECONDS: Final = 1.0
+WRITE_SECONDS = 1.0
 """How long a span may wait until it is written."""
-KEY_BYTES: Final = 32
+KEY_BYTES = 32
 
 
 class ReportedFailure(Struct, frozen=True):

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import Final, Protocol
+from typing import Protocol
 
 import structlog
 from msgspec import Struct, field
@@ -51,15 +51,15 @@ from memoryd.store.ledger.forgotten import ForgottenRows
 
 log = structlog.get_logger(__name__)
 
-UNDOABLE_SECONDS: Final = 24 * 3600.0
-RETRY_SECONDS: Final = 15.0
-UNFINISHED: Final = "the forgetting of a memory is not finished: {}"
-LATER: Final = "it has begun, and is finished as soon as the disk takes it; status tells until then"
-NOTHING: Final = Forgotten(lambda _text: False)
-WHY: Final = "a memory was forgotten"
+UNDOABLE_SECONDS = 24 * 3600.0
+RETRY_SECONDS = 15.0
+UNFINISHED = "the forgetting of a memory is not finished: {}"
+LATER = "it has begun, and is finished as soon as the disk takes it; status tells until then"
+NOTHING = Forgotten(lambda _text: False)
+WHY = "a memory was forgotten"
 """Of the change; no text says which memory it was."""
-WHY_PRIVATE: Final = "a note became private"
-LEFT_OF_PRIVATE: Final = "what was made of a private note is withheld, and not taken out yet: {}"
+WHY_PRIVATE = "a note became private"
+LEFT_OF_PRIVATE = "what was made of a private note is withheld, and not taken out yet: {}"
 
 
 class PrivateTraces(Struct, kw_only=True, eq=False):
@@ -201,7 +201,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     """Takes back what of the memories is shared with a team; None: nothing is."""
     clock: Callable[[], float] = time.time
     _trouble: str = ""
-    _undoable: set[bytes] = field(default_factory=set)
+    _undoable: set[bytes] = set()
     """Hashes of what was begun and is to be undoable; a kill loses that, and the lines go for good."""
 
     @property

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 from weakref import WeakSet
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation
-from memoryd.domain.documents import RelativePath, person_of
+from memoryd.domain.documents import Citation, RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
@@ -42,10 +41,10 @@ from memoryd.store.index.passages import ChunkRow
 from memoryd.store.ledger.changes import MAX_ROWS, ChangeFilter, ChangeRow
 from memoryd.store.ledger.forgotten import PurgedRows
 
-NOWHERE: Final = 0
+NOWHERE = 0
 """The line of a source that is in no note."""
-_ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
-MAX_FOUND: Final = 200
+_ANY_LOG = RelativePath("memory/2000-01-01.md")
+MAX_FOUND = 200
 """Most places of one text that are listed."""
 
 
@@ -197,8 +196,8 @@ class ForgetReport(Struct, frozen=True, kw_only=True):
     stays: Sequence[str] = ()
 
 
-_SHARED: Final = "{}: {} says it too, and shares it with the team"
-COPIED: Final = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
+_SHARED = "{}: {} says it too, and shares it with the team"
+COPIED = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
 class ForgettingPlanner(Struct, frozen=True, kw_only=True):
@@ -322,7 +321,7 @@ def _is_in_git(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 
-DROPPED: Final[tuple[Callable[[], None], ...]] = (
+DROPPED: tuple[Callable[[], None], ...] = (
     answer_words.cache_clear,
     commonness.cache_clear,
     memory_words.cache_clear,
@@ -341,7 +340,7 @@ class TextHolder(Protocol):
         ...
 
 
-_HOLDERS: Final[WeakSet[TextHolder]] = WeakSet()
+_HOLDERS: WeakSet[TextHolder] = WeakSet()
 
 
 def drop_with_the_others(holder: TextHolder) -> None:

@@ -11,7 +11,6 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Set
 from pathlib import Path
-from typing import Final
 
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parsed, rendered
 from memoryd.domain.memories.machines import MIN_SECRET, machine_key
@@ -21,12 +20,12 @@ from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.machines import MachineRows, TombstoneState
 
-FOLDER: Final = ".memory"
-MIRROR: Final = "forgotten"
-KEY_SUFFIX: Final = ".forgotten-key"
-MAX_BYTES: Final = 8 * 2**20
+FOLDER = ".memory"
+MIRROR = "forgotten"
+KEY_SUFFIX = ".forgotten-key"
+MAX_BYTES = 8 * 2**20
 """Of a mirror: what is larger was not written by us."""
-_TRIES: Final = 20
+_TRIES = 20
 
 
 class TombstoneStore:

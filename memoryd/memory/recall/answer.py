@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.kinds import short_id
+from memoryd.domain.memories.kinds import TEAM, Visibility, short_id
 from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
 from memoryd.domain.memories.recall_order import Boosts
-from memoryd.domain.memories.scopes import TEAM, Visibility
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
 from memoryd.domain.skips import SkipReason
@@ -32,14 +30,14 @@ from memoryd.search.file_check import cleared_hits
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import ArmState, Found, why_no_notes
 
-NOTHING_ABOVE: Final = "no item stands above the noise of these notes"
+NOTHING_ABOVE = "no item stands above the noise of these notes"
 
 
 class RecallDraft(Struct, frozen=True, kw_only=True):
     """What one look at the index gives: the best candidates, best first, not yet held against their files."""
 
-    book: Book = field(default_factory=Book)
-    asking: QueryIntent = field(default_factory=QueryIntent)
+    book: Book = Book()
+    asking: QueryIntent = QueryIntent()
     found: Found
     """How the arms took part; no hit is in it."""
     items: Sequence[RecalledItem] = ()
@@ -151,7 +149,7 @@ def best_of(items: Sequence[RecalledItem]) -> Verdict:
     return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
 
 
-LIFTED: Final = {
+LIFTED = {
     Boosts.ENTITY: "the question names its entity",
     Boosts.TEMPORAL: "it is of the days that are asked about, which come first",
     Boosts.OPINION: "an opinion is asked for",

@@ -7,14 +7,13 @@ evidence earns a place.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import islice
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import Kind, MemoryId
+from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId
 from memoryd.domain.memories.line import is_of_session
 from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
@@ -31,7 +30,6 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.unasked.concepts import PART_OF_NAME, Descriptions, words_beside
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
@@ -47,7 +45,7 @@ from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMem
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import Ranked
 
-ARM_DEPTH: Final = 4
+ARM_DEPTH = 4
 """How many times as many memories as there are places an arm that lifts may bring."""
 MAX_SOURCES = 16
 """Of one memory, the newest: so many are looked at and told."""
@@ -56,61 +54,60 @@ Relevance = Callable[[Memory], float]
 """How much a memory counts by its age and use; all of them have a mean of 1."""
 
 
-class CandidateMemories:
+class CandidateMemories(Struct, frozen=True, eq=False):
     """Makes candidates of what the arms found in one book, for one question; all of it before any file is looked at."""
 
-    def __init__(self, eligible: Eligible, ranking: Ranked, asking: QueryIntent, relevance: Relevance) -> None:
-        self._eligible = eligible
-        self._ranking = ranking
-        self._asking = asking
-        self._relevance = relevance
+    eligible: Eligible
+    ranking: Ranked
+    asking: QueryIntent
+    relevance: Relevance
 
     def all(self, query: RecallQuery, meant: Sequence[Memory]) -> dict[MemoryId, RecalledMemory]:
         """Return what words and meaning found, what the other arms bring, and current versions of both.
 
         `meant` are memories of whom a message means without a name.
         """
-        by_chunk, memories = self._eligible.book.by_chunk, self._eligible.book.memories
-        chunks = (*self._ranking.telling, *self._ranking.noise)
+        by_chunk, memories = self.eligible.book.by_chunk, self.eligible.book.memories
+        chunks = (*self.ranking.telling, *self.ranking.noise)
         wanted = dict.fromkeys(by_chunk[chunk] for chunk in chunks if chunk in by_chunk)
         if not query.question.is_narrowed:
             wanted |= dict.fromkeys(memory.id for memory in (*self._by_arms(query.limit), *meant))
         found = {key: one for key in wanted if (one := self.of(memories[key])) is not None}
-        for key in current_first(list(found), self._eligible.versions.above):
+        for key in current_first(list(found), self.eligible.versions.above):
             if key not in found and (one := self.of(memories[key])) is not None:
                 found[key] = one
         return found
 
     def _by_arms(self, limit: int) -> Iterator[Memory]:
         """Yield the memories that the entity and temporal arms bring, the newest of each first."""
-        book, depth = self._eligible.book, ARM_DEPTH * limit
-        keys = {key for slug in book.slugs_of(self._asking.entities) for key in book.by_entity.get(slug, ())}
+        book, depth = self.eligible.book, ARM_DEPTH * limit
+        keys = {key for slug in book.slugs_of(self.asking.entities) for key in book.by_entity.get(slug, ())}
         days = {key: (newest_day(book.memories[key].sources) or date.min).toordinal() for key in keys}
         for key in sorted(keys, key=lambda key: (-days[key], key))[:depth]:
             yield book.memories[key]
-        if self._asking.span is not None:
-            yield from islice(self._eligible.facts.days.meeting(self._asking.span), depth)
+        if self.asking.span is not None:
+            yield from islice(self.eligible.facts.days.meeting(self.asking.span), depth)
 
     def of(self, memory: Memory) -> RecalledMemory | None:
         """Return a memory with all that is known of it; None if no line of it may answer."""
-        sources = self._eligible.sources(memory)
+        sources = self.eligible.sources(memory)
         if not sources:
             return None
-        scores, span, versions = self._ranking.base_scores, self._asking.span, self._eligible.versions
+        scores, span, versions = self.ranking.base_scores, self.asking.span, self.eligible.versions
         # of lines that say the same the newest is cited, or that of the days asked about
         lead = best = sources[0]
         if len(sources) > 1:
             lead = max(sources, key=lambda source: nearness_of(source, span))
             best = max(sources, key=lambda source: scores.get(source.chunk, -1.0))
-        evidence = self._ranking.judged(best.chunk)
-        lifts = boosts_of(memory, sources, self._asking, self._eligible.book.aliases)
+        evidence = self.ranking.judged(best.chunk)
+        lifts = boosts_of(memory, sources, self.asking, self.eligible.book.aliases)
         placed = RankedCandidate(
             base_score=evidence.base_score,
             lifts=lifts,
-            verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self._asking),
+            verdict=verdict_of(evidence.verdict or Verdict.WEAK, lifts, self.asking),
             is_noise=evidence.is_noise,
             day=newest_day(sources),
-            relevance=self._relevance(memory) * _weight(memory) * weight_of(lead.standing),
+            relevance=self.relevance(memory) * _weight(memory) * weight_of(lead.standing),
         )
         return RecalledMemory(
             memory=memory,
@@ -226,17 +223,17 @@ def retells(item: RecalledItem, other: RecalledItem) -> bool:
     return not is_retelling(other) and bool(terms) and set(terms).issubset(other.evidence.terms)
 
 
-WORDS_BESIDE: Final = 24
+WORDS_BESIDE = 24
 """Other words for what a message says, that are looked for beside its own."""
 
 
 class ReadMessage(Struct, frozen=True):
     """A message as the book understands it: what it asks, whom it means, each how surely, and its other words."""
 
-    message: UnaskedMessage = field(default_factory=UnaskedMessage)
-    entities: Mapping[EntitySlug, float] = field(default_factory=dict)
+    message: UnaskedMessage = UnaskedMessage()
+    entities: Mapping[EntitySlug, float] = {}
     beside: tuple[str, ...] = ()
-    calling: Mapping[EntitySlug, str] = field(default_factory=dict)
+    calling: Mapping[EntitySlug, str] = {}
     """The words by which it means them."""
 
     def newest_about(self, book: Book, most: int) -> list[Memory]:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,17 +30,17 @@ from memoryd.store.index.words import CandidateFilter
 _Row = tuple[int, int, int, bool, int]
 _FIRST, _LAST, _NEWEST, _IS_DATED, _LOGGED = range(5)
 """Days are ordinals; `_LOGGED` is the day of the log, 0 for a line of another page."""
-_ID: Final = "S36"
-_FILTERS_MAX: Final = 16
+_ID = "S36"
+_FILTERS_MAX = 16
 """Filters of documents."""
-VALUES_MAX: Final = 16
+VALUES_MAX = 16
 Value = TypeVar("Value")
 
 
 class MemoryDays(Struct, frozen=True, eq=False):
     """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
 
-    book: Book = field(default_factory=Book)
+    book: Book = Book()
     _ids: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, _ID))
     _rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 5), np.int64))
 
@@ -98,10 +98,10 @@ def _row(source: MemorySource) -> _Row:
 class MemoryFacts(Struct, frozen=True):
     """The days, versions and descriptions of one book. Nothing in it speaks of memories that the book does not have."""
 
-    book: Book = field(default_factory=Book)
-    days: MemoryDays = field(default_factory=MemoryDays)
-    versions: KnownVersions = field(default_factory=KnownVersions)
-    descriptions: Descriptions = field(default_factory=Descriptions)
+    book: Book = Book()
+    days: MemoryDays = MemoryDays()
+    versions: KnownVersions = KnownVersions()
+    descriptions: Descriptions = Descriptions()
 
     def of(self, book: Book) -> "MemoryFacts":
         """Return those of a later book; call it in a thread."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
-from typing import Final, Literal
+from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.citations import Citation
+from memoryd.domain.documents import Citation
 from memoryd.domain.memories.book import CitedState, Memory, MemorySource
 from memoryd.domain.memories.bundle import Bundle
 from memoryd.domain.memories.entities import EntitySlug
@@ -27,8 +27,8 @@ from memoryd.search.hits import ChunkEvidence, Hit
 from memoryd.search.protocol import Query
 from memoryd.search.ranking import Recipe, SearchSettings
 
-LEXICAL_DEPTH: Final = 4
-VECTOR_DEPTH: Final = 3
+LEXICAL_DEPTH = 4
+VECTOR_DEPTH = 3
 """How many times as many candidates as there are places words and meaning give, and no fewer than fusion needs."""
 
 RecallFusion = Literal["relative", "rrf"]
@@ -182,8 +182,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
     items: tuple[RecalledItem, ...] = ()
     left_out: tuple[RecalledItem, ...] = ()
     """What came near and is not told, each with the reason."""
-    opinions: Mapping[MemoryId, OpinionWithEvidence] = field(default_factory=dict)
-    stated: Mapping[MemoryId, Sequence[LineEvidence]] = field(default_factory=dict)
+    opinions: Mapping[MemoryId, OpinionWithEvidence] = {}
+    stated: Mapping[MemoryId, Sequence[LineEvidence]] = {}
     """What lines say for and against them, counted or not."""
     team: str = ""
     """The name of the team that the scope `team` means."""

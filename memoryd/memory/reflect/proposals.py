@@ -8,7 +8,6 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -48,7 +47,7 @@ from memoryd.memory.journal import Journal
 from memoryd.search.ranking import commonness
 from memoryd.store.ledger.reflect import ProposalRows
 
-SHORTEST: Final = 4
+SHORTEST = 4
 """Signs of an id that may name a proposal."""
 
 MemoriesForAll = Callable[[], Awaitable[SharedMemories]]
@@ -213,9 +212,9 @@ def _apply(text: str | None, diff: str) -> str | None:
     return made
 
 
-MAX_LOGS: Final = 400
+MAX_LOGS = 400
 """Logs of one run for which lines may be inferred, the newest first."""
-COMMON_WORD: Final = 0.02
+COMMON_WORD = 0.02
 """Share of usual texts that hold a word which does not say what recurred."""
 
 Notes = Mapping[str, str]

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Final
 from uuid import uuid4
 
 import structlog
@@ -31,7 +30,6 @@ from memoryd.domain.memories.generated import (
     with_block,
 )
 from memoryd.domain.memories.kinds import MemoryId, ShortId, WrittenBy, is_belief, short_id
-from memoryd.domain.memories.reflect.citing import CitedFact
 from memoryd.domain.memories.reflect.core import CoreFile
 from memoryd.domain.memories.reflect.evidence import DoubtedOpinion, OpinionLabels
 from memoryd.domain.memories.reflect.opinions import (
@@ -44,6 +42,7 @@ from memoryd.domain.memories.reflect.opinions import (
     plan_steps,
 )
 from memoryd.domain.memories.reflect.pages import (
+    CitedFact,
     CitedFiles,
     SharedMemories,
     pages_of,
@@ -63,10 +62,10 @@ from memoryd.store.ledger.reflect import ReflectRuns
 
 log = structlog.get_logger(__name__)
 
-MAX_SUMMARIES: Final = 20
+MAX_SUMMARIES = 20
 """Of one run: a local model takes seconds for each."""
-MIN_FACTS: Final = 3
-WHY: Final = "reflect brought the page up to date"
+MIN_FACTS = 3
+WHY = "reflect brought the page up to date"
 
 
 class ReflectOptions(Struct, frozen=True, kw_only=True):
@@ -214,12 +213,12 @@ async def cited_files(journal: Journal, states: Collection[PageState], known: Co
     return CitedFiles(frozenset(gone), frozenset(private))
 
 
-MAX_ASKED: Final = 20
+MAX_ASKED = 20
 """Pairs that a text model is asked about in one run, the oldest first."""
-MAX_LEFT: Final = 20
+MAX_LEFT = 20
 """Pages that a run left as they were and that are kept for status."""
-_LEFT: Final = "left"
-MAX_ROUNDS: Final = 3
+_LEFT = "left"
+MAX_ROUNDS = 3
 """Of writing pages in one run."""
 Tell = Callable[[str, int], None]
 """Hears what a run does now, and how much of it there is."""
@@ -238,7 +237,7 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
 
     There is no window: what a run leaves out because of its age no later run would count.
     """
-    recorded = await opinions.recorded()
+    recorded = await opinions.steps.all()
     labels = OpinionLabels(book)
     stated = await asyncio.to_thread(lambda: labels.stated)
     by_model = [] if labeller is None else await _labels_of_model(book, labels, recorded, labeller)

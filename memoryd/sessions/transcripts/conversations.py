@@ -8,12 +8,10 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from memoryd.domain.citations import transcript_path
-from memoryd.domain.documents import FileStat, RelativePath, SkippedFile
+from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, transcript_path
 from memoryd.domain.sessions.conversation_parts import ConversationLine
 from memoryd.domain.sessions.transcripts.reading import CountedLine, ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.domain.sessions.transcripts.records import Growth, LeftOut, ReadingRule, is_due, rests_in, tells_compaction
@@ -38,13 +36,13 @@ from memoryd.sessions.transcripts.folders import (
 from memoryd.sessions.transcripts.reading import read_on
 from memoryd.sessions.withheld import WithheldConversations
 
-STEP_BYTES: Final = 512 << 10
+STEP_BYTES = 512 << 10
 """Read in one step: some hundredths of a second in a thread."""
-_NOTHING_READ: Final = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
-MAX_BYTES: Final = 2 * 1024**3
+_NOTHING_READ = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
+MAX_BYTES = 2 * 1024**3
 """Of the transcripts of one agent."""
-BLOCK_BYTES: Final = 256 << 10
-MAX_TOTAL_BYTES: Final = 4 << 20
+BLOCK_BYTES = 256 << 10
+MAX_TOTAL_BYTES = 4 << 20
 """Looked at in one look; more than that has grown enough by any sensible rule."""
 
 
@@ -58,7 +56,7 @@ class SeenTranscripts(Struct, frozen=True):
     """How many there may be."""
     withheld: int = 0
     skipped: tuple[SkippedFile, ...] = ()
-    ids: Mapping[str, FolderId] = field(default_factory=dict)
+    ids: Mapping[str, FolderId] = {}
     """Of the folders that are there."""
 
 
@@ -227,7 +225,7 @@ class GrowingFiles(Struct, eq=False):
     """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
 
     clock: Callable[[], float] = time.monotonic
-    _seen: dict[Path, _Seen] = field(default_factory=dict)
+    _seen: dict[Path, _Seen] = {}
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""

@@ -11,11 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
 
 import msgspec
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
@@ -35,14 +34,14 @@ from memoryd.sessions.transcripts.reading import read_on
 
 log = structlog.get_logger(__name__)
 
-STEP_BYTES: Final = 1 << 20
-_READ: Final = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
-ROUND_BYTES: Final = 32 << 20
+STEP_BYTES = 1 << 20
+_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+ROUND_BYTES = 32 << 20
 """Read of transcripts in one round: then qmd has its turn, and what is left follows."""
-_DAY_NS: Final = 86_400_000_000_000
-_MAX_PROBLEMS_SHOWN: Final = 3
-_HEAD_BYTES: Final = 1024
-_BLOCK_BYTES: Final = 1 << 20
+_DAY_NS = 86_400_000_000_000
+_MAX_PROBLEMS_SHOWN = 3
+_HEAD_BYTES = 1024
+_BLOCK_BYTES = 1 << 20
 
 
 class ExportFiles(Struct, frozen=True):
@@ -142,7 +141,7 @@ class ExportRecord(Struct, frozen=True):
     """
 
     folder: str = ""
-    exports: dict[str, Exported] = field(default_factory=dict)
+    exports: dict[str, Exported] = {}
 
 
 def _identity(stat: FileStat) -> tuple[int, int, int]:

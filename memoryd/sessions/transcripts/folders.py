@@ -11,9 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat, RelativePath, SkippedFile, is_utf8_name, printable_name
@@ -23,9 +22,9 @@ from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_snapshot
 from memoryd.files.scanner import FolderId
 
-GRACE_SECONDS: Final = 60.0
-MAX_ENTRIES: Final = 50_000
-_MAX_LIST_BYTES: Final = 64 << 20
+GRACE_SECONDS = 60.0
+MAX_ENTRIES = 50_000
+_MAX_LIST_BYTES = 64 << 20
 
 
 class TranscriptFolder(Struct, frozen=True):
@@ -87,7 +86,7 @@ class TranscriptFolders(Struct, eq=False):
     folders: Sequence[TranscriptFolder]
     grace: float = GRACE_SECONDS
     clock: Callable[[], float] = time.monotonic
-    _missing: dict[Path, float] = field(default_factory=dict)
+    _missing: dict[Path, float] = {}
 
     def look(self) -> FolderListing:
         """List the transcripts of all folders."""

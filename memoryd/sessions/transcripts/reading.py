@@ -19,7 +19,6 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -43,21 +42,21 @@ from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptForma
 from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_below
 
-HEAD_BYTES: Final = 4096
+HEAD_BYTES = 4096
 """Looked at before a whole file is: most transcripts differ in them."""
-MIN_BYTES: Final = 32
+MIN_BYTES = 32
 """What is shorter tells nobody which conversation it is."""
-_DIGEST_BYTES: Final = hashlib.sha256().digest_size
-_NAME: Final = expression(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
-BLOCK_BYTES: Final = 1 << 20
-EDGE_BYTES: Final = 4096
-MAX_BYTES: Final = 4 << 20
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_NAME = expression(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
+BLOCK_BYTES = 1 << 20
+EDGE_BYTES = 4096
+MAX_BYTES = 4 << 20
 """Read in one step."""
-MAX_LINE_BYTES: Final = 8 << 20
+MAX_LINE_BYTES = 8 << 20
 """Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
-MAX_SCAN_BYTES: Final = 256 << 20
+MAX_SCAN_BYTES = 256 << 20
 """So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
-_TRIES: Final = 3
+_TRIES = 3
 
 
 class Beginning(Struct, frozen=True):
@@ -253,7 +252,7 @@ class _Reading(Struct):
     whose: TranscriptFormat | None
     max_bytes: int
     max_line_bytes: int
-    lines: list[SpokenLine] = field(default_factory=list)
+    lines: list[SpokenLine] = []
     counts: Counter[str] = field(default_factory=Counter)
     is_generated: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))

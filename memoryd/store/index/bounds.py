@@ -10,30 +10,29 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Final
 
 from msgspec import Struct
 
-BOUND: Final = 2.2
+BOUND = 2.2
 """Times its rarity is what a phrase adds at most, however often it stands in however few words: k1 + 1 of FTS5's BM25.
 
 https://www.sqlite.org/fts5.html#the_bm25_function. A note of one line that is titled by a word reaches 2, so that with
 less it could be missed.
 """
-_USUAL: Final = 1.0
+_USUAL = 1.0
 """Times its rarity is what a phrase adds that stands once in a chunk of usual length."""
-_LEAST_RARITY: Final = 1e-6
+_LEAST_RARITY = 1e-6
 """What FTS5 lets a phrase weigh that most chunks hold."""
-_GUESSED_FROM: Final = 8
+_GUESSED_FROM = 8
 """So many of the rarest phrases are put together in a guess."""
-_MAX_TOGETHER: Final = 3
-_MAX_WAYS: Final = 120
+_MAX_TOGETHER = 3
+_MAX_WAYS = 120
 """So many ways to put weak phrases together are asked for: each costs the index a look."""
-_STEP: Final = 0.15
+_STEP = 0.15
 """What it takes to step over a chunk beside weighing it."""
-_MAX_COST: Final = 0.6
+_MAX_COST = 0.6
 """Of what it takes to weigh all."""
-_ROUNDING: Final = 1 - 1e-9
+_ROUNDING = 1 - 1e-9
 """Sums of the same numbers in another order differ in the last digits."""
 
 

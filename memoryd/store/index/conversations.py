@@ -7,8 +7,7 @@ from typing import NamedTuple
 import apsw
 from msgspec import Struct
 
-from memoryd.domain.citations import conversation_path
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import RelativePath, conversation_path
 from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.store.database_file import reads, writes
 from memoryd.store.index.documents import FileContent, purge_files, put_file

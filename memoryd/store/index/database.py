@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Final
 
 import apsw
 import numpy as np
@@ -32,7 +31,7 @@ from memoryd.store.index.words import (
 )
 from memoryd.store.pool import Returned
 
-MAX_COUNTED_PHRASES: Final = 10_000
+MAX_COUNTED_PHRASES = 10_000
 """Of the questions since the index was written; a megabyte."""
 
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 import apsw
 from msgspec import Struct
 
-from memoryd.domain.citations import conversation_path
-from memoryd.domain.documents import CONFLICT_MARK, RelativePath, Source
+from memoryd.domain.documents import CONFLICT_MARK, RelativePath, Source, conversation_path
 from memoryd.domain.memories.book import EntityPage
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry
 from memoryd.domain.ranking.filters import Filters

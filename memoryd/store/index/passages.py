@@ -79,16 +79,3 @@ class RejectedPassage(Struct, frozen=True):
     end_line: int
     is_file: bool
     reason: str
-
-
-class PendingCost(Struct, frozen=True):
-    """Files and distinct passages without a vector, and their tokens (estimated).
-
-    `media` of the passages are pictures and sounds, of `media_bytes` together.
-    """
-
-    files: int
-    passages: int
-    tokens: int
-    media: int = 0
-    media_bytes: int = 0

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from memoryd.domain.citations import conversation_path
-from memoryd.domain.documents import RelativePath, home_path
+from memoryd.domain.documents import RelativePath, conversation_path, home_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.stems import STEMMERS, marked, stems_asked, stems_of

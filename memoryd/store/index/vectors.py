@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
+from memoryd.replies.models import OutstandingReply
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
-from memoryd.store.index.passages import PendingCost, PendingFile, PendingPassage, RejectedPassage
+from memoryd.store.index.passages import PendingFile, PendingPassage, RejectedPassage
 from memoryd.store.index.stems import with_stems
 from memoryd.store.index.words import CandidateFilter, all_phrases
 from memoryd.store.pool import Returned
@@ -254,7 +255,7 @@ class Vectors(IndexTable):
         return count
 
     @reads
-    def pending_cost(self, db: apsw.Connection, fingerprint: str) -> PendingCost:
+    def pending_cost(self, db: apsw.Connection, fingerprint: str) -> OutstandingReply:
         """Count what has no vector of this fingerprint; of an unknown one, everything. Reads every such text once."""
         files: int = db.execute(_COUNT_FILES, {"space": fingerprint}).get
         passages = tokens = media = media_bytes = 0
@@ -265,7 +266,7 @@ class Vectors(IndexTable):
                 media += 1
                 media_bytes += size
                 tokens += token_estimate(modality, size)
-        return PendingCost(files, passages, tokens, media, media_bytes)
+        return OutstandingReply(files=files, passages=passages, tokens=tokens, media=media, mediaBytes=media_bytes)
 
     @reads
     def rejected(self, db: apsw.Connection, fingerprint: str) -> list[RejectedPassage]:

@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -131,9 +130,9 @@ def _following(words: Phrase) -> str:
     return f'"{" ".join(words)}"{"*" if words and is_single(words[-1]) else ""}'
 
 
-LARGE: Final = 20_000
+LARGE = 20_000
 """Chunks from which on it pays to count the holders of a question's phrases."""
-MANY: Final = 4_000
+MANY = 4_000
 """Holders of them all from which on it pays to tell by their numbers what must be weighed."""
 
 _COUNT_MATCHES = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"

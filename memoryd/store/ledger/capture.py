@@ -1,7 +1,6 @@
 """Capture in the ledger, for a week and without a word of text: places of queued messages, hashes of shown spans."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -10,10 +9,10 @@ from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import WorkspaceRows
 
-RETENTION_SECONDS: Final = 7 * 24 * 3600.0
-AWAITED_MAX: Final = 5_000
+RETENTION_SECONDS = 7 * 24 * 3600.0
+AWAITED_MAX = 5_000
 """Of a workspace."""
-TRIES_MAX: Final = 10
+TRIES_MAX = 10
 """So often a message is put in line again: one that ends the daemon each time must not do so for ever."""
 
 _PUT_AWAITED = """
@@ -97,7 +96,7 @@ class QueuedMessages(WorkspaceRows):
         return (self._workspace, place.agent, place.session, place.seq)
 
 
-SHOWN_MAX: Final = 20_000
+SHOWN_MAX = 20_000
 """Of a workspace; the latest stay."""
 
 _PUT_DELIVERED = """

@@ -7,7 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 import apsw
 from msgspec import Struct
@@ -19,13 +19,13 @@ from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import SqlValue, WorkspaceRows, erases
 
-RETENTION_SECONDS: Final = 90 * 86_400
-MAX_ROWS: Final = CHANGES_MAX
-KEPT_CHARS: Final = 1_000_000
+RETENTION_SECONDS = 90 * 86_400
+MAX_ROWS = CHANGES_MAX
+KEPT_CHARS = 1_000_000
 """Of the lines of one change: with more of them it is listed and cannot be undone."""
-MAX_TOTAL_BYTES: Final = CHANGE_BYTES_MAX
+MAX_TOTAL_BYTES = CHANGE_BYTES_MAX
 """Of the lines of all changes of a workspace."""
-NOT_KEPT: Final = b"\0"
+NOT_KEPT = b"\0"
 """In the stead of the hash of a file in which something stood that is forgotten: short texts could be tried by it."""
 
 
@@ -133,7 +133,7 @@ AND hunks IS NULL AND id = (SELECT max(id) FROM changes WHERE workspace = ?1 AND
 _DROP_PATH = "DELETE FROM changes WHERE workspace = ? AND path = ?"
 
 
-_BEYOND_ALL: Final = 2**62
+_BEYOND_ALL = 2**62
 
 
 class ChangeLog(WorkspaceRows):

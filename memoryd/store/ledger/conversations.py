@@ -6,7 +6,6 @@ All rows, and no clock; and what a damaged ledger still says of such conversatio
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 from urllib.parse import quote
 
 import apsw
@@ -16,7 +15,7 @@ from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Wording, broken_parts, mapped_errors
 from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
-PENDING_FOR: Final = timedelta(days=7)
+PENDING_FOR = timedelta(days=7)
 
 _HOLD = """
 INSERT INTO held_answers (agent, session, seq, answer, held_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -95,9 +94,9 @@ def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> Pendin
     return PendingAnswerCount(*db.execute(_COUNT, (agent, now)).get)
 
 
-MAX_KEYS: Final = 10_000
+MAX_KEYS = 10_000
 """Session keys of one agent that its owner may have marked at once."""
-MAX_AGENTS_KEYS: Final = 100
+MAX_AGENTS_KEYS = 100
 """Session keys that the agent itself may have marked; they take no room of the owner's."""
 
 
@@ -141,7 +140,7 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
     head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
 """
 _ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
-_KEYS: Final = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
+_KEYS = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
 _COUNT_OTHERS = "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?"
 _DROP_EXCLUSION = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
@@ -198,11 +197,11 @@ def has_hashes(db: apsw.Connection) -> bool:
     return bool(found)
 
 
-_WORDING: Final = Wording("a ledger that was set aside", "delete it, or move it away")
-_FIRST_VERSION: Final = 2
+_WORDING = Wording("a ledger that was set aside", "delete it, or move it away")
+_FIRST_VERSION = 2
 """Of the tables, with marks."""
 _KEY_BYTES = _HASH_BYTES = 32
-_ROWS: Final = "SELECT agent, kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld ORDER BY id"
+_ROWS = "SELECT agent, kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld ORDER BY id"
 
 
 class Marks(Struct, frozen=True):

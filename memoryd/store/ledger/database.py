@@ -8,7 +8,6 @@ import contextlib
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import apsw
 
@@ -20,9 +19,9 @@ from memoryd.store.ledger.file import LEDGER, aside, delete_copies, keep_copy, m
 from memoryd.store.migrations import History, check_current, migrate
 from memoryd.store.pool import Returned, Transaction
 
-WORDING: Final = Wording("the ledger", "it is set aside, and a new one is begun")
+WORDING = Wording("the ledger", "it is set aside, and a new one is begun")
 
-SHORT_BUSY_MS: Final = 200
+SHORT_BUSY_MS = 200
 """How long the lock of another process is waited for where somebody's turn waits, or may wait behind it."""
 
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -41,11 +40,11 @@ from memoryd.store.migrations import (
 )
 from memoryd.store.opening import read_header, seal_of, sealed, version_of
 
-LEDGER: Final = History("the ledger", 0x6D656D6C, read_migrations("ledger"))
+LEDGER = History("the ledger", 0x6D656D6C, read_migrations("ledger"))
 """`meml`, in the SQLite header of every ledger."""
-SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
+SUFFIXES = ("", "-wal", "-shm", "-journal")
 """Of the files that SQLite keeps for one database."""
-MAX_SET_ASIDE: Final = 5
+MAX_SET_ASIDE = 5
 """So many damaged ledgers may lie beside each other before no new one is begun."""
 
 
@@ -178,16 +177,14 @@ def _aside_name(path: Path, stamp: str, number: int) -> Path:
     return path.with_name(f"{path.name}.damaged-{stamp}" + (f".{number}" if number > 1 else ""))
 
 
-LEDGER_ENDING: Final = "ledger.sqlite"
+LEDGER_ENDING = "ledger.sqlite"
 """How the name of every ledger ends."""
-LOGS: Final = SUFFIXES[1:]
+LOGS = SUFFIXES[1:]
 """Of the files that SQLite keeps beside a ledger: they belong to it alone."""
-_WORDING: Final = Wording("the ledger", "memoryctl doctor says what to do")
-_TABLES: Final = "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = ?"
-_TOMBSTONES: Final = "SELECT workspace, hash, at FROM tombstones"
-_PUT_TOMBSTONE: Final = (
-    "INSERT INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING"
-)
+_WORDING = Wording("the ledger", "memoryctl doctor says what to do")
+_TABLES = "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = ?"
+_TOMBSTONES = "SELECT workspace, hash, at FROM tombstones"
+_PUT_TOMBSTONE = "INSERT INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING"
 
 
 class LedgerStats(Struct, frozen=True):

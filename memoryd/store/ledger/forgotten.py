@@ -4,7 +4,7 @@ No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
 from collections.abc import Collection, Container, Set
-from typing import Final
+from pathlib import Path
 
 import apsw
 from msgspec import Struct
@@ -19,17 +19,17 @@ from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
 from memoryd.store.ledger.told import DROP_TOLD, ToldRows
 
-_OF_MEMORIES: Final = (
+_OF_MEMORIES = (
     ("first_seen", "memory"),
     ("opinion_steps", "opinion"),
     ("opinion_steps", "evidence"),
     ("usage", "memory"),
 )
 """Tables and columns that name memories: an id is a hash of what was said, and is not keyed."""
-_EXPIRED: Final = """
+_EXPIRED = """
 SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NOT NULL AND at < ?
 """
-_TEXTS: Final = "SELECT id, why, diff FROM proposals WHERE workspace = ?"
+_TEXTS = "SELECT id, why, diff FROM proposals WHERE workspace = ?"
 
 
 class PurgedRows(Struct, frozen=True):
@@ -44,7 +44,7 @@ class PurgedRows(Struct, frozen=True):
 class ForgottenRows(WorkspaceRows):
     """What of the rows is to be forgotten."""
 
-    def __init__(self, ledger: Ledger, workspace: str) -> None:
+    def __init__(self, ledger: Ledger, workspace: str | Path) -> None:
         super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
         self._told = ToldRows(ledger, workspace)
@@ -104,9 +104,9 @@ class ForgottenRows(WorkspaceRows):
         return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
 
 
-_PUT: Final = "INSERT OR REPLACE INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, ?)"
-_ALL: Final = "SELECT hash, is_pending FROM tombstones WHERE workspace = ?"
-_DROP: Final = "DELETE FROM tombstones WHERE workspace = ? AND hash = ?"
+_PUT = "INSERT OR REPLACE INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, ?)"
+_ALL = "SELECT hash, is_pending FROM tombstones WHERE workspace = ?"
+_DROP = "DELETE FROM tombstones WHERE workspace = ? AND hash = ?"
 
 
 class TombstoneRows(WorkspaceRows):

@@ -12,14 +12,15 @@ from concurrent.futures import Executor
 from datetime import datetime
 from functools import cache, wraps
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import apsw
 import structlog
-from msgspec import Struct, field
 
 from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
+from memoryd.replies.status import HistoryReply, LedgerReply
 from memoryd.store.database_file import Injected, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
     PENDING_FOR,
@@ -40,7 +41,7 @@ from memoryd.store.ledger.file import LEDGER, delete_copies, empty_ledger, is_th
 from memoryd.store.migrations import History
 from memoryd.store.pool import Returned, Transaction
 
-_COUNT: Final = """
+_COUNT = """
 SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
     (SELECT ifnull(sum(octet_length(hunks)), 0) FROM changes WHERE workspace = ?1),
     (SELECT count(*) FROM proposals WHERE workspace = ?1), (SELECT count(*) FROM reflect_runs WHERE workspace = ?1)
@@ -53,41 +54,35 @@ _DROP_TOLD = "DELETE FROM told_turns WHERE agent = ? AND session = ?"
 _OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 
 
-class HistoryCount(Struct, frozen=True):
-    """Rows of changes, of proposals and of runs of reflect, and the bytes of the lines that undoing changes takes."""
-
-    changes: int = 0
-    change_bytes: int = 0
-    proposals: int = 0
-    runs: int = 0
-
-
-def count_history(db: apsw.Connection, workspace: str) -> HistoryCount:
+def count_history(db: apsw.Connection, workspace: str) -> HistoryReply:
     """Count what is kept of a workspace, by its real path."""
-    return HistoryCount(*db.execute(_COUNT, (workspace,)).get)
+    return history_reply(*db.execute(_COUNT, (workspace,)).get)
+
+
+def history_reply(changes: int = 0, change_bytes: int = 0, proposals: int = 0, runs: int = 0) -> HistoryReply:
+    """Return what is kept, beside what may be."""
+    return HistoryReply(
+        changes=changes,
+        maxChanges=CHANGES_MAX,
+        changeBytes=change_bytes,
+        maxChangeBytes=CHANGE_BYTES_MAX,
+        proposals=proposals,
+        maxProposals=PROPOSALS_MAX,
+        reflectRuns=runs,
+        maxReflectRuns=RUNS_MAX,
+    )
 
 
 log = structlog.get_logger(__name__)
 
-SWEEP_SECONDS: Final = 3600.0
-TROUBLED_SECONDS: Final = 15.0
+SWEEP_SECONDS = 3600.0
+TROUBLED_SECONDS = 15.0
 """How soon to look again at a file that cannot be used."""
-RETRY_SECONDS: Final = 10.0
+RETRY_SECONDS = 10.0
 """How long a file that cannot be opened is left alone."""
 
 SqlValue = str | bytes | int | float | None
 Run = Callable[[Transaction[Returned]], Awaitable[Returned]]
-
-
-class LedgerCount(Struct, frozen=True):
-    """What a ledger holds for an agent; `file_bytes` and `refused`, which counts since the start, are of all agents."""
-
-    held: PendingAnswerCount
-    file_bytes: int
-    refused: int
-    """Answers that were not held: too long, or the ledger could not take them."""
-    history: HistoryCount = field(default_factory=HistoryCount)
-    """What is kept of the workspace of the agent."""
 
 
 class Ledger:
@@ -119,7 +114,7 @@ class Ledger:
         self._failed_at = float("-inf")
         self._aside = SetAsideLedgers(path)
         self._refused = 0
-        self._counted: dict[str, tuple[PendingAnswerCount, HistoryCount]] = {}
+        self._counted: dict[str, tuple[PendingAnswerCount, HistoryReply]] = {}
         self._opening = asyncio.Lock()
         self._holding = asyncio.Lock()
         self._hold_failed_at = float("-inf")
@@ -268,7 +263,7 @@ class Ledger:
             await self._aside.look()
         return expired
 
-    async def count(self, agent: str, workspace: str = "") -> LedgerCount:
+    async def count(self, agent: str, workspace: str = "") -> LedgerReply:
         """Count what it holds for an agent and of its workspace (the real path).
 
         What cannot be counted now stays as it was counted last. It opens nothing: whoever asks for the status waits
@@ -283,8 +278,17 @@ class Ledger:
                 self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        held, history = self._counted.get(agent, (PendingAnswerCount(), HistoryCount()))
-        return LedgerCount(held, await asyncio.to_thread(self._file_bytes), self._refused, history)
+        held, history = self._counted.get(agent, (PendingAnswerCount(), history_reply()))
+        return LedgerReply(
+            path=str(self.path),
+            bytes=await asyncio.to_thread(self._file_bytes),
+            heldAnswers=held.answers,
+            heldBytes=held.bytes,
+            maxHeldAnswers=self.limits.answers,
+            maxHeldBytes=self.limits.total_bytes,
+            refusedAnswers=self._refused,
+            history=history,
+        )
 
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
         """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""

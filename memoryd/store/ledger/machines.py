@@ -1,7 +1,6 @@
 """What the ledger keeps of the machines on one folder: which of them this is, and what is forgotten on all of them."""
 
 from collections.abc import Mapping
-from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -9,14 +8,14 @@ from msgspec import Struct
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import WorkspaceRows
 
-MAX_ROWS: Final = 200_000
+MAX_ROWS = 200_000
 """Of what is forgotten, in one workspace; beyond it others tell in vain."""
-_WHO: Final = "SELECT id, number, line FROM machine WHERE workspace = ?"
-_CLAIM: Final = "INSERT OR REPLACE INTO machine (workspace, id, number, line) VALUES (?, ?, ?, ?)"
-_OWN_NOTHING: Final = "UPDATE usage SET elsewhere = access_count WHERE workspace = ?"
-_ALL: Final = "SELECT hash, at, is_forgotten FROM machine_tombstones WHERE workspace = ?"
-_COUNT: Final = "SELECT count(*) FROM machine_tombstones WHERE workspace = ?"
-_PUT: Final = "INSERT OR REPLACE INTO machine_tombstones (workspace, hash, at, is_forgotten) VALUES (?, ?, ?, ?)"
+_WHO = "SELECT id, number, line FROM machine WHERE workspace = ?"
+_CLAIM = "INSERT OR REPLACE INTO machine (workspace, id, number, line) VALUES (?, ?, ?, ?)"
+_OWN_NOTHING = "UPDATE usage SET elsewhere = access_count WHERE workspace = ?"
+_ALL = "SELECT hash, at, is_forgotten FROM machine_tombstones WHERE workspace = ?"
+_COUNT = "SELECT count(*) FROM machine_tombstones WHERE workspace = ?"
+_PUT = "INSERT OR REPLACE INTO machine_tombstones (workspace, hash, at, is_forgotten) VALUES (?, ?, ?, ?)"
 
 
 class WrittenLine(Struct, frozen=True):

@@ -6,7 +6,7 @@ Steps are numbers and ids, nothing of what was said.
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 import apsw
 from msgspec import Struct
@@ -19,28 +19,28 @@ from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, Prop
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import WorkspaceRows, erases
 
-_EPOCH: Final = date(1970, 1, 1)
-_STEP_COLUMNS: Final = "opinion, evidence, label, labelled_by, evidence_day, run, base, before, after"
-_ALL_STEPS: Final = f"SELECT {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
-_TIMED_STEPS: Final = f"SELECT at, {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
-_OF: Final = f"""
+_EPOCH = date(1970, 1, 1)
+_STEP_COLUMNS = "opinion, evidence, label, labelled_by, evidence_day, run, base, before, after"
+_ALL_STEPS = f"SELECT {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
+_TIMED_STEPS = f"SELECT at, {_STEP_COLUMNS} FROM opinion_steps WHERE workspace = ? ORDER BY id"
+_OF = f"""
 SELECT {_STEP_COLUMNS} FROM opinion_steps
 WHERE workspace = ? AND opinion IN (SELECT value FROM json_each(?)) ORDER BY id
 """
-_ADD: Final = f"""
+_ADD = f"""
 INSERT INTO opinion_steps (workspace, at, {_STEP_COLUMNS})
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-_TOUCHED: Final = """
+_TOUCHED = """
 SELECT DISTINCT opinion FROM opinion_steps
 WHERE workspace = ? AND evidence IN (SELECT value FROM json_each(?))
 """
-_FORGET: Final = """
+_FORGET = """
 DELETE FROM opinion_steps WHERE workspace = ?1
 AND (opinion IN (SELECT value FROM json_each(?2)) OR evidence IN (SELECT value FROM json_each(?2)))
 """
-_NUMBERS: Final = "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id"
-_RENUMBER: Final = "UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?"
+_NUMBERS = "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id"
+_RENUMBER = "UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?"
 
 Values = tuple[str, str, str, str, int, str, float, float, float]
 

@@ -1,7 +1,6 @@
 """What was put before agents for the questions of a workspace, and what its owner thinks of that; no word of it."""
 
 from collections.abc import Container, Sequence
-from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -11,11 +10,11 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows
 
-TURNS_MAX: Final = 2_000
+TURNS_MAX = 2_000
 """Of a workspace; the latest stay, those of which the owner judged something, and those with the stable block of one
 that stays."""
 
-_PUT_TURN: Final = """
+_PUT_TURN = """
 INSERT OR IGNORE INTO told_turns
 (workspace, agent, session, seq, verdict, etag, stable_since, stable_tokens, recalled_tokens, sequence_tokens, at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ifnull((
@@ -23,8 +22,8 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ifnull((
     WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND seq < ?4 ORDER BY seq DESC LIMIT 1
 ), ?4), ?7, ?8, ?9, ?10) RETURNING id, stable_since
 """
-_PUT_PART: Final = "INSERT INTO told_parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
-_BOUND: Final = """
+_PUT_PART = "INSERT INTO told_parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
+_BOUND = """
 DELETE FROM told_turns WHERE workspace = ?1
 AND id <= (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
 AND NOT EXISTS (SELECT 1 FROM told_parts WHERE turn = told_turns.id AND judgement <> '')
@@ -34,29 +33,29 @@ AND (stable_since <> seq OR NOT EXISTS (
     AND later.id > (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
 ))
 """
-_TURNS: Final = """
+_TURNS = """
 SELECT id, agent, session, seq, verdict, etag, stable_tokens, recalled_tokens, sequence_tokens, at, stable_since
 FROM told_turns WHERE workspace = ?1 AND agent = ?2 AND (?3 = '' OR session = ?3) AND (?4 = 0 OR id < ?4)
 ORDER BY id DESC LIMIT ?5
 """
-_PARTS: Final = """
+_PARTS = """
 SELECT name, tokens, is_told, is_stable, verdict, cut, judgement FROM told_parts WHERE turn = ? ORDER BY place
 """
-_JUDGE: Final = """
+_JUDGE = """
 UPDATE told_parts SET judgement = ?1 WHERE turn = ?2 AND name = ?3
 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?4 AND agent = ?5)
 """
-DROP_TOLD: Final = """
+DROP_TOLD = """
 DELETE FROM told_parts WHERE name = ?2 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
 """
 """Takes out what has a name: that of a memory that is forgotten."""
-_NAMES: Final = """
+_NAMES = """
 SELECT DISTINCT name FROM told_parts WHERE name >= ?2 AND name < ?2 || char(0x10ffff)
 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
 """
-_CITED: Final = "agent = ?1 AND told_turns.id = turn AND (name = ?2 OR name >= ?2 || '#' AND name < ?2 || '$')"
-_COUNT_CITED: Final = f"SELECT count(*) FROM told_parts, told_turns WHERE {_CITED}"
-_DROP_CITED: Final = f"DELETE FROM told_parts WHERE EXISTS (SELECT 1 FROM told_turns WHERE {_CITED})"
+_CITED = "agent = ?1 AND told_turns.id = turn AND (name = ?2 OR name >= ?2 || '#' AND name < ?2 || '$')"
+_COUNT_CITED = f"SELECT count(*) FROM told_parts, told_turns WHERE {_CITED}"
+_DROP_CITED = f"DELETE FROM told_parts WHERE EXISTS (SELECT 1 FROM told_turns WHERE {_CITED})"
 
 
 class ToldPart(Struct, frozen=True, kw_only=True):

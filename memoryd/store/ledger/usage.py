@@ -6,7 +6,6 @@ Numbers, ids and hashes, nothing of what was said. Memories need a first day whe
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date, timedelta
-from typing import Final
 
 import apsw
 
@@ -16,10 +15,10 @@ from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeRow, add_change
 from memoryd.store.ledger.ledger import WorkspaceRows, erases
 
-MAX_NOTED: Final = 200_000
+MAX_NOTED = 200_000
 """Memories of one workspace of which the day is kept; what comes beyond has the day of its file."""
 
-_EPOCH: Final = date(1970, 1, 1)
+_EPOCH = date(1970, 1, 1)
 _DAYS = """
 SELECT memory, day FROM first_seen WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))
 """
@@ -54,16 +53,16 @@ class FirstSeen(WorkspaceRows):
         return db.changes()
 
 
-ROWS_MAX: Final = 50_000
+ROWS_MAX = 50_000
 """Of a workspace; the latest stay."""
 
-_PUT_STATED: Final = "INSERT OR REPLACE INTO stated_lines (workspace, hash, at) VALUES (?, ?, ?)"
-_BOUND: Final = """
+_PUT_STATED = "INSERT OR REPLACE INTO stated_lines (workspace, hash, at) VALUES (?, ?, ?)"
+_BOUND = """
 DELETE FROM stated_lines WHERE workspace = ?1 AND at < (
     SELECT at FROM stated_lines WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
 """
-_HAS: Final = "SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?"
-_DROP_STATED: Final = "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?"
+_HAS = "SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?"
+_DROP_STATED = "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?"
 
 
 class RetainedHashes(WorkspaceRows):
@@ -86,14 +85,14 @@ class RetainedHashes(WorkspaceRows):
         db.executemany(_DROP_STATED, [(self._workspace, one) for one in hashes])
 
 
-MAX_USAGE_ROWS: Final = 200_000
+MAX_USAGE_ROWS = 200_000
 """Memories of one workspace."""
 
-_ALL: Final = """
+_ALL = """
 SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere FROM usage
 WHERE workspace = ? ORDER BY memory LIMIT ?
 """
-_PUT_USAGE: Final = """
+_PUT_USAGE = """
 INSERT INTO usage
 (workspace, memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere,
 missing_since)
@@ -102,9 +101,9 @@ ON CONFLICT (workspace, memory) DO UPDATE SET access_count = excluded.access_cou
 tier = excluded.tier, judged_at = excluded.judged_at, importance = excluded.importance, is_pinned = excluded.is_pinned,
 is_earned = excluded.is_earned, elsewhere = excluded.elsewhere, missing_since = NULL
 """
-_NAMES: Final = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
-_MARK: Final = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
-_DROP_USAGE: Final = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
+_NAMES = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
+_MARK = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
+_DROP_USAGE = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
 
 UsageValues = tuple[str, int, float | None, str, float, float, int, int, int]
 

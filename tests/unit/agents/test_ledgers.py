@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.agents.workspace.ledgers import Ledgers
+from memoryd.agents.workspace.settings import Ledgers
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.errors import Denied

@@ -7,7 +7,7 @@ import pytest
 from bench.retrieval.figures import Answer, Judged, by_category, figures, judge
 from bench.retrieval.scores import Focused, Shown, focused, mean, score
 from bench.retrieval.sets import Evidence, Question
-from memoryd.domain.ranking.evaluation import LineSpan
+from memoryd.domain.ranking.golden import LineSpan
 
 SIZES = {"a.md": [10] * 20, "b.md": [7] * 20}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.agents.conversations.search import export_settings
+from memoryd.agents.search import export_settings
 from memoryd.agents.workspace.settings import indexed_folders, transcript_folders
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import openclaw_sessions, qmd_home

@@ -3,8 +3,7 @@
 import pytest
 
 from memoryd.config.loading.keys import all_keys, own_keys
-from memoryd.config.reload_effects import EFFECTS, changed_keys, effect_of, of_effect
-from memoryd.config.root import Config
+from memoryd.config.root import EFFECTS, Config, changed_keys, effect_of, of_effect
 from memoryd.config.section import Effect
 
 

@@ -3,7 +3,7 @@
 import json5
 import pytest
 
-from memoryd.config.loading.editing import with_value, without_key
+from memoryd.config.loading.raw import with_value, without_key
 from memoryd.errors import InvalidRequest
 
 KEY = ("agents", "defaults", "memorySearch", "local", "modelPath")

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.breaker import Breaker, BreakerRule, Circuit
+from memoryd.retry import Breaker, BreakerRule, Circuit
 
 
 def _after_failures(count: int, *, every: float = 0.0, rule: BreakerRule | None = None) -> Breaker:

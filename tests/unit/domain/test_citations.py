@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.citations import Citation, CitationMode, cited, parse, with_footer
+from memoryd.domain.documents import Citation, CitationMode, cited, parse, with_footer
 
 PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).map(lambda stem: f"{stem}.md")
 LINES = st.integers(1, 999_999_999)

@@ -2,15 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.citations import (
+from memoryd.domain.documents import (
+    RelativePath,
     conversation_path,
     holds_turns,
     is_conversation,
+    is_document_name,
     part_path,
     transcript_path,
     turns_path,
 )
-from memoryd.domain.documents import RelativePath, is_document_name
 from memoryd.domain.sessions.names import safe_id
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/"), min_size=1, max_size=20)

@@ -3,12 +3,11 @@
 import asyncio
 from datetime import timedelta
 
-from memoryd.domain.breaker import BreakerRule
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.settings import Credentials
-from memoryd.retry import Retry
+from memoryd.retry import BreakerRule, Retry
 from tests.fakes import FakeClock
 
 AT_ONCE = BreakerRule(first_delay=0.0, longest_delay=0.0, failures_to_open=3)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from memoryd.domain.memories.reflect.citing import CitedFact
+from memoryd.domain.memories.reflect.pages import CitedFact
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import AnswerShape, Prompt, read_answer
 from memoryd.llm.writing import ChatDialect, content_of, request_body

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memoryd.domain.memories.reflect.citing import CitedFact, CitedSentence, fault_of
+from memoryd.domain.memories.reflect.pages import CitedFact, CitedSentence, fault_of
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import Answer, AnswerShape, Prompt
 from memoryd.memory.llm import FACTS_MAX, Prose, ProseSummary, SummaryAnswer, summary_prompt, summary_shape

@@ -8,9 +8,9 @@ from memoryd.agents.turns.turns import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
 from memoryd.domain.memories.capture.targets import memory_words
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.sessions.making_turns import answer_words

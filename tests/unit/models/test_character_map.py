@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.models.character_map import compile_map
+from memoryd.models.convert import compile_map
 
 
 def replaced(data: bytes, text: str) -> tuple[int, str] | None:

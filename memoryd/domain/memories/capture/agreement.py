@@ -4,8 +4,6 @@ A word in common is no agreement: my sister's dentist is not mine, a birthday pa
 where somebody works, and what once ran late runs on time. Each rule here only refuses.
 """
 
-from typing import Final
-
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
@@ -24,58 +22,54 @@ from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_o
 from memoryd.domain.memories.capture.values import content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
-_BARE_NAME: Final = expression(
+_BARE_NAME = expression(
     r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for)\b)"
     r"[A-Z][\w-]*(?:['’]s)?(?= (?!are |were |have |run |(?:is|was) \w+(?:ed|en|ne|de|pt|ilt|ent|un|ht)\b))"
 )
 """What is done with a thing stands in the passive, and things come in numbers."""
-_OF_KIN: Final = caseless(
+_OF_KIN = caseless(
     r"(?:my|our|his|her|the) (?:(?:older|younger|little|big|step|grand|ex-?)[ -]?)*(?:sister|brother|mother|father"
     r"|mum|mom|dad|son|daughter|child|kid|boy|girl"
     r"|wife|husband|partner|aunt|uncle|cousin|niece|nephew|grand\w+|friend|girlfriend|boyfriend|boss|manager"
     r"|colleague|neighbou?r|flatmate|roommate|landlord|landlady"
     r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))"
 )
-_KIN: Final = (
+_KIN = (
     "爸|妈|爷|奶|姥|外公|外婆|哥|姐|弟|妹|叔|伯|姑|姨|舅|儿子|女儿|孙|老公|老婆|丈夫|妻子|老伴|爱人|男友|女友|同事"
     f"|朋友|邻居|室友|老板|领导|老师|[小老][{HAN}]"
 )
-_SURNAMES: Final = (
+_SURNAMES = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭"
     "陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
-_OTHER_PERSON: Final = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
+_OTHER_PERSON = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
 
-_ATTRIBUTE: Final = content(
+_ATTRIBUTE = content(
     "price cost fee rate size colour color address phone email location venue room deadline start end version owner"
     " lead"
 )
 """What a thing has besides its name: a sentence names it where a memory has a verb."""
-_ADVERB: Final = expression(r"\b[a-z]+ly\b")
-_OWNED: Final = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
-_OF_ANY: Final = caseless(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b")
-_OF_PERSON: Final = caseless(r"[,;] (?:and )?(?:she|he)\b")
-_THING: Final = expression(r"\W*(?:[Tt]he|[Oo]ur) [a-z][a-z -]*\Z")
-_OWN_THING: Final = caseless(r"\W*(?:my|our)\b|\W*(?:我|咱)(?:们|家)?的")
-_HAN_OWNED: Final = expression(f"([{HAN}A-Za-z]{{1,10}}?)(?:家里?)?的(?!了)(?=[{HAN}A-Za-z])")
-_HAN_OWN: Final = expression(
-    r"(?:我|咱)(?:们|家)?(?:里|自己)?|自己|家里|[新旧老原]来?|现在|之前|以前|如今|目前|最新|其他"
-)
-_HAN_ATTRIBUTE: Final = expression(
+_ADVERB = expression(r"\b[a-z]+ly\b")
+_OWNED = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
+_OF_ANY = caseless(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b")
+_OF_PERSON = caseless(r"[,;] (?:and )?(?:she|he)\b")
+_THING = expression(r"\W*(?:[Tt]he|[Oo]ur) [a-z][a-z -]*\Z")
+_OWN_THING = caseless(r"\W*(?:my|our)\b|\W*(?:我|咱)(?:们|家)?的")
+_HAN_OWNED = expression(f"([{HAN}A-Za-z]{{1,10}}?)(?:家里?)?的(?!了)(?=[{HAN}A-Za-z])")
+_HAN_OWN = expression(r"(?:我|咱)(?:们|家)?(?:里|自己)?|自己|家里|[新旧老原]来?|现在|之前|以前|如今|目前|最新|其他")
+_HAN_ATTRIBUTE = expression(
     r"时间|日期|地点|价格?|费|号|电话|手机|邮箱|地址|名|密码|颜色|版本|端口|尺[码寸]|大小|人数|负责人"
 )
-_HAN_WORK: Final = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
-_FOR: Final = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
-HOME: Final = caseless(r"\blives?\b|住")
-MOVES: Final = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
-_HAN_PERSON: Final = expression(
+_HAN_WORK = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
+_FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
+HOME = caseless(r"\blives?\b|住")
+MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
+_HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )
-_STANDS: Final = expression(
-    rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在"
-)
-_CHANGES: Final = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
-_MARKS: Final = frozenset({CORRECTION, ANSWER, NOW, NEWS})
+_STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
+_CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
+_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:

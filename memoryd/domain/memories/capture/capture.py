@@ -7,7 +7,6 @@ or text to work on.
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,9 +36,9 @@ from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import BLANK, SpokenSentence, plain_text, spoken_sentences
 
-LINES_MAX: Final = 2
+LINES_MAX = 2
 """Lines with anything in them; a message of more may be pasted."""
-_COURTESY: Final = caseless(
+_COURTESY = caseless(
     r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
     r"|good (?:morning|evening|afternoon|night|day)|thanks"
     r"|thank you|so much|very much|a lot|for everything|and|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice"
@@ -48,7 +47,7 @@ _COURTESY: Final = caseless(
     r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
     r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+"
 )
-_OF_TEXT: Final = caseless(
+_OF_TEXT = caseless(
     r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
     r"|style|tone|sentences?|phrases?|words?|wording|spelling|spelled|preposition|short|shorter|longer|formal\w*|polite"
     r"|correct|correctly|mistakes?|errors?|typos?|version|drafts?|rewrite|rephrase|paraphrase|e-?mails?|mails?|letters?"
@@ -57,7 +56,7 @@ _OF_TEXT: Final = caseless(
     r"|russian|portuguese|latin|deutsch|francais|français|answer (?:with|yes)|what would you (?:say|reply|answer))\b"
     r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错"
 )
-_ORDER: Final = caseless(
+_ORDER = caseless(
     r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
     r"|explain|use|don['’]t (?:use|suggest|recommend))\b"
@@ -107,11 +106,11 @@ def is_laid_out(text: str) -> bool:
     )
 
 
-_IDENTIFIER: Final = expression(r"\d{6,}|\S+@\S+\.\w+")
-ITEMS_MAX: Final = 6
+_IDENTIFIER = expression(r"\d{6,}|\S+@\S+\.\w+")
+ITEMS_MAX = 6
 """Memories that one message gives at most."""
-IDENTIFIER_IMPORTANCE: Final = 0.6
-OWN_IDENTIFIER_IMPORTANCE: Final = 0.95
+IDENTIFIER_IMPORTANCE = 0.6
+OWN_IDENTIFIER_IMPORTANCE = 0.95
 
 
 class CapturedItem(Struct, frozen=True):
@@ -204,13 +203,13 @@ def with_model(rules: CaptureVerdict, items: Sequence[CapturedItem | DroppedItem
     return CaptureVerdict((*rules.kept, *kept), tuple(dropped), rules.gate, model)
 
 
-FAILURE_CHARS: Final = 500
+FAILURE_CHARS = 500
 """Of the text of a failure."""
-SHOWN_CHARS: Final = 200
-_MIN_REPEATED: Final = 12
-RULES: Final = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
+SHOWN_CHARS = 200
+_MIN_REPEATED = 12
+RULES = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
 """Forms of lessons that correct no answer, and count as other statements do."""
-_REMEMBER_FORMS: Final = frozenset(language.remember.name for language in LANGUAGES)
+_REMEMBER_FORMS = frozenset(language.remember.name for language in LANGUAGES)
 """Forms of what its author asks to be kept."""
 
 

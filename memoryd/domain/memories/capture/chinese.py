@@ -3,60 +3,59 @@
 """
 
 import re
-from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, value
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.kinds import Kind
 
-_LEADS: Final = expression(
+_LEADS = expression(
     r"(?:(?:你好|您好|大家好|嗨|哈喽|嗯|哦|好的?|好吧|对了|顺便(?:说一下|说一句|提一下|说)?|另外|还有|其实|请|麻烦|帮我|请你|你要|那么?|而且|并且|然后|所以|但是?|不过|可是"
     r"|以后|今后"
     r"|现在|目前|最近|是的|对|不对|不是|错了|请?(?:帮我)?记住(?:了|一下)?|补充一下|更正一下|说明一下|介绍一下|自我介绍一下|平时|一般|通常|早上好|下午好|晚上好|谢谢|抱歉|说实话|老实说|我说过"
     r"|我说了|一直以来|从小|也|就)[，,、:：。！!~～—\s]*){0,6}+"
 )
-_CLAUSE: Final = expression(r"[，,；;\s]+")
-_OFTEN: Final = (
+_CLAUSE = expression(r"[，,；;\s]+")
+_OFTEN = (
     r"(?:最|很|也|特别|非常|更|比较|真的|一直|都|就|还是|还|只|确实|从小就?|平时"
     r"|现在|目前|超级?|挺|蛮|尤其|其实|通常|一般|从来|可|一向|暂时|长期|最近|已经|十分){0,4}"
 )
-_NAME_END: Final = r"(?=\s*(?:\Z|[，,。.！!；;、（(~～\s]|是|今年|来自|不是|可以|叫我|，))"
-_CALLED: Final = expression(
+_NAME_END = r"(?=\s*(?:\Z|[，,。.！!；;、（(~～\s]|是|今年|来自|不是|可以|叫我|，))"
+_CALLED = expression(
     rf"做?[：:]?\s*(?P<name>[\u4e00-\u9fff·]{{1,4}}|[\u4e00-\u9fff]{{1,3}}·[\u4e00-\u9fff·]{{1,8}}"
     rf"|[A-Za-z][A-Za-z'’.-]*(?: [A-Za-z][A-Za-z'’.-]*){{0,3}}){_NAME_END}"
 )
-_NO_NAME: Final = expression(r"[了你他她它您不车外卖个大声什啥谁人家爸妈哥姐老板做]|小名$|这个|那个|名字")
-_NO_KINS_NAME: Final = expression(
+_NO_NAME = expression(r"[了你他她它您不车外卖个大声什啥谁人家爸妈哥姐老板做]|小名$|这个|那个|名字")
+_NO_KINS_NAME = expression(
     r"[我你您他她它们去来吃喝做干回起别不了车个什啥谁帮把给快过写看买拿打等出进睡洗得着到苦累疼痛救停喊错]|外卖|加班|开会|上班|上学|下班"
 )
-_NICKNAME: Final = expression(
+_NICKNAME = expression(
     r"[：:]?\s*(?P<name>[\u4e00-\u9fff·]{1,5}?|[A-Za-z][A-Za-z'’.-]*(?: [A-Za-z][A-Za-z'’.-]*){0,2})"
     r"\s*(?:就(?:好|行|可以|成|OK|ok)[了啦吧]?|吧|即可|好了|呀|哦|啊)?(?=\s*(?:\Z|[，,。.！!；;~～]))"
 )
-_NO_NICKNAME: Final = expression(
+_NO_NICKNAME = expression(
     r"[去来起做干吃过回帮给别不怎再买在到一下早晚滚开快什啥谁的了把看写学背还交加跑等打喝洗睡先也为你他她它]|.*(?:大人|女王|陛下|主人|爸爸|祖宗|老天|重启)"
 )
-_BARE: Final = expression(
+_BARE = expression(
     r"\s*(?:你|您|它|这(?!里的|边的)|那(?!里的|边的)|他(?!们)|她|上面|刚才|第[一二三四五]|前者|后者|前面|后面|以上|上了|什么|哪|吗|[。！!，,]|\Z|的\Z|得|选项|方案)"
 )
-_NO_PLACE: Final = expression(
+_NO_PLACE = expression(
     r"\s*(?:这里|那里|这儿|那儿|一起|隔壁|哪|一个|梦|酒店|旅馆|宾馆|[^，。]{0,4}家(?:里)?这|[，,。]|\Z)(?!.*[市区县省镇村路街号])"
 )
-_NO_WORK: Final = expression(
+_NO_WORK = expression(
     r"(?:努力|认真|加班|拼命|专心|外面|这里|那里|这儿|周末|晚上|早上|白天|夜里|正常|不停|辛苦|一边|全力|那边|哪|什么|上|好好)"
     rf"|{HAN_DOING}"
 )
-_NO_ALLERGY: Final = expression(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
-_FLEETING: Final = expression(
+_NO_ALLERGY = expression(r"(?:你|他|她|它|这|那|工作|周一|早起|上班|开会|学习|数学|加班|什么|哪|爱情|恋爱)")
+_FLEETING = expression(
     r"(?:问题|意思|想法|建议|看法|理解|代码|程序|电脑|目的|意见|感觉|猜测|错|观点|疑问|要求|请求|需求|任务|作业|论文|文章|答案|回答|回复|心情|头|肚子|脑子|眼睛|时间|运气|屏幕|网络|网|文件"
     r"|报错|结论|重点|印象|经验|体会|天|妈呀|态度|做法|打算|初衷|原则|底线|英语|中文|会议|会|不|订单号?|单号|快递号?|银行卡号?|信用卡号?|卡号|选择|判断|愿望|梦想是如|声音|荣幸|责任|世界|生活|人生)\Z"
 )
-_NO_VALUE: Final = expression(
+_NO_VALUE = expression(
     r"\s*(?:不|没|否|什么|怎么|对的|错的|好的|坏的|因为|为了|想|要|说|指|把|让|如何|这样|那样|这个|那个|关于|很|非常|太|在(?!\w*(?:月|年))|今天|明天|后天|昨天|个?(?:混蛋|傻|笨|坏|王八|秘密|好)|一?个(?:混蛋|傻\w|笨蛋|坏蛋|小坏蛋|好\w)|秘密|坏|最好|谁|哪(?!吒)|多少|一样|新的|旧的|空的|的|，|,|你|我)"
 )
-_ANY: Final = expression("")
-_WORD: Final = expression(r"\w")
+_ANY = expression("")
+_WORD = expression(r"\w")
 
 
 def _is_name(head: re.Match[str], rest: str) -> bool:
@@ -94,13 +93,13 @@ def _is_allergy(head: re.Match[str], _rest: str) -> bool:
     return not _NO_ALLERGY.match(head["what"])
 
 
-_PROFESSION: Final = expression(
+_PROFESSION = expression(
     r"(?!你|您|他|她|它|说|想|来|在|去|第|为|不|这|那|因为|真|认真|最|被|从(?!事)|谁|什么|怎么|一个好|只)(?:一?[个名位])?[^，,。.！!？\s是]{0,10}?"
     r"(?:[\u4e00-\u9fff]师|[\u4e00-\u9fff]员|[技电木钳焊员]工|医生|护士|教授|学生|博士|硕士|研究生|会计|司机|经理|总监|主管|顾问|记者|编辑|作家|画家|老板|店[主长]"
     r"|创始人|公务员|军人|警察|农民|宝妈|妈妈|爸爸|父亲|母亲|左撇子|素食(?:主义)?者|糖尿病(?:患者|人)?"
     r"|(?!.{0,4}(?:好|坏|男|女|病|主|客|机器|外星|大|个|老|新|通|本|别|聪明)人)[\u4e00-\u9fff]{2,5}人)(?=[，,。.！!~～\s]|\Z)"
 )
-_NO_HOME: Final = expression(
+_NO_HOME = expression(
     r"\s*(?:装修|停电|停水|吃|做|等|开|看|睡|点|事|人来|客人|急事|问题|没|不|吗|什么|谁|哪|了|得|的\Z|[，,。！!]|\Z)"
 )
 
@@ -113,18 +112,18 @@ def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     )
 
 
-_ALLERGENS: Final = (
+_ALLERGENS = (
     "(?:花生|海鲜|虾|蟹|螃蟹|贝类|鱼|牛奶|乳糖|鸡蛋|坚果|核桃|腰果|杏仁|芒果|菠萝|桃子|猕猴桃|草莓|大豆|小麦|麸质|花粉|柳絮|尘螨|猫毛|狗毛|酒精|青霉素|头孢"
     "|阿司匹林|乳胶|芝麻)"
 )
-_KIN: Final = (
+_KIN = (
     "(?:妻子|太太|老婆|丈夫|先生|老公|爱人|爸爸?|妈妈?|父亲|母亲|女儿|儿子|孩子|哥哥?|弟弟|姐姐?|妹妹|爷爷|奶奶|外公|外婆|男朋友|女朋友"
     "|女友|男友|室友|老板|同事|导师|老师|上司|生日|老家|家乡|专业|职业|国籍|母语)"
 )
 """What is one's own in Chinese without a sign for it."""
 
-_LIKED: Final = value(_ANY, unlike=_BARE, is_own=True)
-_FORMS: Final = (
+_LIKED = value(_ANY, unlike=_BARE, is_own=True)
+_FORMS = (
     StatementForm("我叫", Kind.ENTITY, expression(r"我(?:的?名字)?叫"), _is_name, is_pinned=True),
     StatementForm(
         "我姓",
@@ -215,7 +214,7 @@ _FORMS: Final = (
     ),
     StatementForm("我对…过敏", Kind.FACT, expression(rf"我(?:从小)?(?P<what>{_ALLERGENS})过敏(?=\W|\Z)"), _is_allergy),
 )
-_REMEMBER: Final = StatementForm(
+_REMEMBER = StatementForm(
     "记住",
     Kind.NOTE,
     expression(
@@ -223,4 +222,4 @@ _REMEMBER: Final = StatementForm(
     ),
     _is_remembered,
 )
-CHINESE: Final = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)
+CHINESE = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -26,63 +25,63 @@ from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine, joined
 from memoryd.domain.memories.versions import newness
 
-_ANSWERING: Final = (
+_ANSWERING = (
     r"(?:answer|reply|respond|write|use|format|explain|call|translate|add|include|start|begin|end|give|make|put|show"
     r"|repeat|apologi[sz]e|ask|assume|guess|say|speak|mix|summari[sz]e|shorten|keep"
     r"|send|suggest|recommend|offer|mention|list|quote|cite|invent|round|convert|cut|skip|drop|leave|capitali[sz]e"
     r"|address|talk|sign|wrap|quote|refer|stick|provide|be|count|change|touch|run|delete|commit|push|open|greet|thank)"
 )
-_RULE: Final = caseless(
+_RULE = caseless(
     rf"\A\W*(?:(?:please|ok|okay|no|hey|but|and|also|again|so|next time|from now on|in (?:the )?future|going forward"
     rf"|as i said|i said|i told you)\b[\s,:!.—–-]*+){{0,4}}"
     rf"(?:(?:(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid)\s+(?:ever )?(?:{_ANSWERING}|\w+ing)\b)"
     rf"|no (?:more )?(?:tables?|emojis?|bullet|bullets|lists?|markdown|headings?|jargon|english|chinese|german)\b)"
 )
-_BARE_RULE: Final = caseless(
+_BARE_RULE = caseless(
     r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|them|so|there"
     r"|now|yet|again|for now))*\W*\Z|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z"
 )
 """`Stop doing that` says nothing tomorrow, nor do 别发 and `don't send it yet`."""
-_AFTER: Final = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}|\w+)\b")
-_BLAMES: Final = caseless(
+_AFTER = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}|\w+)\b")
+_BLAMES = caseless(
     r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b|wrong\b|no\b)"
 )
-_FROM_NOW: Final = caseless(
+_FROM_NOW = caseless(
     rf"\b(?:from now on|next time|in (?:the )?future|going forward)\b.*\b{_ANSWERING}\b"
     rf"|\b{_ANSWERING}\b.*\b(?:from now on|next time|in (?:the )?future|going forward)\b"
 )
-_WRONG: Final = expression(
+_WRONG = expression(
     r"\A\W*(?:no|nope|wrong|incorrect|not (?:quite|right|correct|exactly)|that['’]?s (?:not (?:right|correct|true"
     r"|it)|wrong|incorrect|false)|that is (?:not (?:right|correct|true)|wrong|incorrect)"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you (?:got|have) (?:it|that|this) wrong|you misunderstood"
     r"|actually)\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_TELLS_AGENT: Final = caseless(
+_TELLS_AGENT = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
     r"| meant| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
     r"|they are)\b.*\bnow\b)"
 )
 """What is right instead names what it is about, or says since when: `it is three, not four` says nothing tomorrow."""
-_MEANT: Final = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
-_VERDICT: Final = caseless(
+_MEANT = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
+_VERDICT = caseless(
     r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b"
 )
-_IDLE: Final = caseless(
+_IDLE = caseless(
     r"\b(?:that['’]?s (?:fine|all|ok|okay|good|great|enough|it)|thanks|thank you|no (?:problem|worries|thanks|need"
     r"|idea|rush)|never ?mind|it['’]?s (?:fine|ok|okay|all right|good|not important|nothing)|"
     r"don['’]?t worry|not (?:now|yet|really|sure|today)|let['’]?s|i['’]?ll|i will)\b"
 )
-_CHINESE_WRONG: Final = expression(
+_CHINESE_WRONG = expression(
     r"\A\W*(?:不对|不是的?|错了|不正确|(?:你|这(?:个|里)?)?(?:说|搞|弄|写|记|算|答|理解|翻)?(?:错了?|得?不对)"
     r"|你(?:误会|理解错)了?|我说的是|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
     re.DOTALL,
 )
-_CHINESE_TELLS_AGENT: Final = expression(
+_CHINESE_TELLS_AGENT = expression(
     r"\A\W*(?!应该|是|要|有|在|还|这|那|它|就)[^，,。.!！]{1,12}?(?:应该)?(?:是|在|叫|有|要用|改)|现在(?:是|在|叫"
     r"|有|改)"
 )
-_CHINESE_RULE: Final = expression(
+_CHINESE_RULE = expression(
     r"\A\W*(?:(?:请|好|好的|那|但是?|还有|另外|记住|拜托|麻烦|以后|下次|今后|从现在起|从现在开始|再说一遍"
     r"|我说过)[，,：:\s]*+){0,4}"
     r"(?:(?:回答|回复|答复|解释|写|说话|输出|总结|列|翻译|发)[^，。]{0,10}?(?:请|要|时|的时候|里)?(?:请)?(?:不要"
@@ -91,11 +90,11 @@ _CHINESE_RULE: Final = expression(
     r"|回复|用|写|说|加|列|给|发|放|道歉|重复|叫我|编|猜|假设|问|翻译|啰嗦|解释|提|推荐|使用|输出|混用|分点|以|把)"
     r"|(?:永远|总是|始终|一律|每次|必须)(?:都|要|先|不要|别|请)?(?:用|以|先|给|写|回答|回复|加|注明|附))"
 )
-_CHINESE_FROM_NOW: Final = expression(
+_CHINESE_FROM_NOW = expression(
     r"(?:以后|下次|今后|从现在起|从现在开始|以后请|往后)[^。]{0,20}?(?:请|要|别|不要|都|用|先|直接|少|必须|回答"
     r"|回复|叫)"
 )
-_MIN_WORDS: Final = 2
+_MIN_WORDS = 2
 
 
 def is_lead(plain: str) -> bool:
@@ -129,21 +128,21 @@ def correction_in(plain: str, *, is_led: bool = False) -> str:
     return "a correction" if is_correction else ""
 
 
-PINS_OF_A_KIND: Final = 3
+PINS_OF_A_KIND = 3
 """Captured pins of one kind, names or phone numbers, that are in the core block; the newest."""
-NOT_ADDRESSED: Final = "not pinned: nothing says that this name is told to the agent"
-NAME: Final = "name"
-LANGUAGES: Final = (ENGLISH, CHINESE)
-_NAMES: Final = tuple(form for language in LANGUAGES for form in language.forms if form.is_pinned)
-NAME_FORMS: Final = frozenset(form.name for form in _NAMES)
-_ADDRESSES: Final = caseless(
+NOT_ADDRESSED = "not pinned: nothing says that this name is told to the agent"
+NAME = "name"
+LANGUAGES = (ENGLISH, CHINESE)
+_NAMES = tuple(form for language in LANGUAGES for form in language.forms if form.is_pinned)
+NAME_FORMS = frozenset(form.name for form in _NAMES)
+_ADDRESSES = caseless(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
     r"|let me introduce|for the record|(?:just )?so you know)\b"
     r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍"
     r"|顺便|对了"
 )
-_ASKS_NAME: Final = caseless(
+_ASKS_NAME = caseless(
     r"\byour (?:full |first |last )?names?\b|\b(?:call|address) you\b|\bwho (?:are you|am i (?:talking|speaking))\b"
     r"|你(?:的)?(?:叫什么|名字)|称呼|叫你|您?贵姓|你是谁"
 )
@@ -184,27 +183,25 @@ def pin_kind(text: str) -> str:
     return NAME if name is not None and not name.reason else ""
 
 
-CHARS_MAX: Final = 500
+CHARS_MAX = 500
 """Longer texts are no plain statements."""
-_SINGLE: Final = frozenset(
-    {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
-)
-_OWN: Final = frozenset({"my … is", "我的…是", "我的…叫"})
-_AT_WORK: Final = frozenset({"I work at", "我在…工作"})
-_SHAPES: Final = (
+_SINGLE = frozenset({"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"})
+_OWN = frozenset({"my … is", "我的…是", "我的…叫"})
+_AT_WORK = frozenset({"I work at", "我在…工作"})
+_SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
     ("a", caseless(r"\s*an?\b")),
     ("in", caseless(r"\s*(?:in|at|from)\b")),
     ("name", expression(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
 """What is said of another: a sister has one name and one place, and is allergic to many things."""
-_UNNAMED: Final = expression(
+_UNNAMED = expression(
     r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described: `a small flat` takes the place of no town, and no town that of a flat."""
-_OF_AUTHOR: Final = caseless(r"\b(?:my|i|call me)\b|我")
+_OF_AUTHOR = caseless(r"\b(?:my|i|call me)\b|我")
 """Stands in all that has one of the forms."""
-_DESCRIBES: Final = expression(r"的[。.!！\s]*\Z")
+_DESCRIBES = expression(r"的[。.!！\s]*\Z")
 
 
 def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> list[RetainedLine]:

@@ -6,24 +6,23 @@ what holds now is `new`. A pattern that is about the whole of a clause has it as
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
 from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
 
-CORRECTION: Final = "a correction"
-NOT_BUT: Final = "not … but …"
-NO_LONGER: Final = "no longer …"
-FROM_TO: Final = "from … to …"
-CHANGE: Final = "changed to …"
-NOW: Final = "now …"
-AGAIN: Final = "… again"
-NEW: Final = "a new …"
-NEWS: Final = "just learned"
-ANSWER: Final = "the answer was wrong"
+CORRECTION = "a correction"
+NOT_BUT = "not … but …"
+NO_LONGER = "no longer …"
+FROM_TO = "from … to …"
+CHANGE = "changed to …"
+NOW = "now …"
+AGAIN = "… again"
+NEW = "a new …"
+NEWS = "just learned"
+ANSWER = "the answer was wrong"
 
-_LEAD: Final = caseless(
+_LEAD = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way)|nope|nah|wrong|incorrect|not (?:quite|right|correct|true"
     r"|exactly|so)(?: any ?more)?"
     r"|that['’]?s (?:not|no longer) (?:right|correct|true|it|so)(?: any ?more)?|that['’]?s (?:wrong|incorrect"
@@ -48,20 +47,20 @@ _LEAD: Final = caseless(
     r"|请?记住|另外|还有|跟你说一下|说一下))(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*"
 )
 
-_WHO: Final = r"(?P<subject>[^,;:]{0,80}?)"
-_NOT: Final = r"(?:not|n['’]t)"
-_GIVEN_UP: Final = (
+_WHO = r"(?P<subject>[^,;:]{0,80}?)"
+_NOT = r"(?:not|n['’]t)"
+_GIVEN_UP = (
     r"(?:stopped(?: using)?|quit|gave up|given up|sold|dropped|left(?! (?:it|the|a|my|for|early|late|me|home|him"
     r"|her|them)\b)|cancel+ed|got rid of|ditched|abandoned|phased out|scrapped"
     r"|gave away|given away|closed|unsubscribed from|moved (?:out of|away from)|resigned from|retired from|done with"
     r"|broke up with|parted with|threw (?:out|away)|returned(?! to)|finished with|switched off|turned off|lost)"
 )
-_MOVED: Final = (
+_MOVED = (
     r"(?:switch|mov|chang|migrat|transferr?|shift|upgrad|renam|relocat|swapp?|convert|downgrad|reschedul|postpon"
     r"|push|put|brought|bring|bump|rais|lower|rose|went|gone|go|cut|increas|decreas|extend|shorten|reduc|turn|pass"
     r"|hand)(?:ed|e|es|s|ing)?"
 )
-_SINCE: Final = (
+_SINCE = (
     r"(?:\b(?:from|starting|beginning|effective)(?: from| in| with| on)? (?:this|next|the|today|tomorrow|january"
     r"|february|march|april|may|june|july|august|september"
     r"|october|november|december|monday|\d)\b|\binstead\b(?! of)|\bnow\b(?! that)|\bfrom now on\b|\bas of (?:now"
@@ -70,14 +69,14 @@ _SINCE: Final = (
     r"|\bthese days\b|\bnowadays\b|\bsince (?:the|last|this|yesterday|monday|january|february|march|april|may|june|july"
     r"|august|september|october|november|december)\b)"
 )
-_ENDED: Final = (
+_ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
     r"(?:gone(?! back| to| over)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut|phased out|sold"
     r"|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
     r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
 )
-_ENGLISH_OLD: Final = (
+_ENGLISH_OLD = (
     (
         NOT_BUT,
         rf"\A(?:it|that)(?:['’]s| is| was|) ?(?:{_NOT}) (?P<old>[^,;]{{1,60}}?) (?:who|that|which|whose"
@@ -150,7 +149,7 @@ _ENGLISH_OLD: Final = (
         rf"\A{_WHO}\s?\b(?:is|are|was|were|am|do|does|did|has|have|can)\s?{_NOT} (?P<old>[^,;]{{1,80}})(?:[,;]|\W*\Z)",
     ),
 )
-_ENGLISH_NEW: Final = (
+_ENGLISH_NEW = (
     (
         AGAIN,
         r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
@@ -181,12 +180,12 @@ _ENGLISH_NEW: Final = (
         r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
     ),
 )
-_CHANGED: Final = (
+_CHANGED = (
     "(?:(?:换|改|搬|调|转|移|迁|挪|升级|调整|更换|更改|修改|变更|推迟|提前|延期|延后|顺延|延长|缩短|涨|降|升|减|加"
     "|变|切)(?:成|到|为|至|去|在|用|由|叫|给|了)|换|改用|(?:移|转)?交给|改(?=(?:周|星期|礼拜|上午|下午|早上|晚上|明早)"
     "|[挂坐喝吃走穿订约住学打送找读看选租买跟请让听跑骑开发交]))"
 )
-_HAN_OLD: Final = (
+_HAN_OLD = (
     (
         FROM_TO,
         rf"\A(?P<subject>[^，,；;]*?)从(?P<old>[^，,；;]{{1,20}}?)(?:{_CHANGED})(?P<new>[^，,；;]{{1,30}})",
@@ -224,7 +223,7 @@ _HAN_OLD: Final = (
     (NOT_BUT, r"\A(?P<said>[^；;]*?)[，,]\s*(?:而)?(?:不是|不在|不叫|并非)(?P<old>[^，,；;]{1,30})"),
     (NOT_BUT, r"\A(?P<subject>[^，,；;]*?)(?:并不|并没有|并非|没有|不是)(?P<old>[^，,；;]{1,30})"),
 )
-_HAN_NEW: Final = (
+_HAN_NEW = (
     (
         AGAIN,
         "(?:改|换|搬|转|调|用|订|吃|喝|走|坐|住|回)回|又[^，,；;]{0,4}(?:改|换|搬|用|回)|恢复(?:成|到|为)?"
@@ -239,19 +238,19 @@ _HAN_NEW: Final = (
     (NOW, "现在(?!就要|开始讲)|目前|如今|以后(?!再)|今后|从[^，,；;]{1,8}(?:起|开始)"),
     (NEWS, "刚(?:通知|得知|确认|查了)|原来(?=是|在|不)|才知道|通知说"),
 )
-_NEW_THINGS: Final = (
+_NEW_THINGS = (
     caseless(
         r"\bnew [a-z][\w-]{2,20}(?: number| address| name| time)?(?: is|:| at|,| of)"
         r"|\b(?:has|have|got|gets?) (?:an? new|another) [^,;]{2,30}?(?:[,:]| of )"
     ),
     expression(rf"新的?[{HAN}]{{1,6}}?(?:是|为|[:：])|新的?(?:是|为)"),
 )
-_HAS_BECOME: Final = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HAN_NUMBER}{MEASURE}(?=[。.！!]|\Z)")
+_HAS_BECOME = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HAN_NUMBER}{MEASURE}(?=[。.！!]|\Z)")
 """Something happened, and of another thing of the same one there is so much: it has grown, its coat is 150 long."""
-FROM_WHEN: Final = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
+FROM_WHEN = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
 """It says when, and of nothing that it was."""
-_CLAUSE: Final = caseless(r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
-CLAUSE_END: Final = expression(r"[,;，；]\s*")
+_CLAUSE = caseless(r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
+CLAUSE_END = expression(r"[,;，；]\s*")
 
 
 _Cue = tuple[str, re.Pattern[str]]
@@ -261,8 +260,8 @@ def _compiled(make: Callable[[str], re.Pattern[str]], rows: Iterable[tuple[str, 
     return [(form, make(pattern)) for form, pattern in rows]
 
 
-_OLD: Final = (*_compiled(caseless, _ENGLISH_OLD), *_compiled(expression, _HAN_OLD))
-_NEW: Final = (*_compiled(caseless, _ENGLISH_NEW), *_compiled(expression, _HAN_NEW))
+_OLD = (*_compiled(caseless, _ENGLISH_OLD), *_compiled(expression, _HAN_OLD))
+_NEW = (*_compiled(caseless, _ENGLISH_NEW), *_compiled(expression, _HAN_NEW))
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:

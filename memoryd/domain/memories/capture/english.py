@@ -6,19 +6,18 @@ vegetarian and its like, we use …, never …, always … before …, remember 
 """
 
 import re
-from typing import Final
 
 from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, is_of_answer, value
 from memoryd.domain.memories.kinds import Kind
 
-_OFTEN: Final = (
+_OFTEN = (
     r"(?:(?:really|also|always|usually|generally|mostly|normally|typically|strongly|much|very much|still|currently"
     r"|now|actually"
     r"|personally|truly|definitely|absolutely|particularly|especially|often|just|both|do|quite|rather|simply|only"
     r"|already|temporarily) )*"
 )
-_LEADS: Final = caseless(
+_LEADS = caseless(
     r"(?:(?:hi|hello|hey|hiya|oh|ah|ok|okay|well|so|and|but|also|plus|btw|by the way|anyway|actually|yes|yeah|yep"
     r"|sure|no|nope|right|fyi"
     r"|for the record|for your information|for future reference|for context|just so you know(?: that)?|so you know"
@@ -33,13 +32,13 @@ _LEADS: Final = caseless(
     r"|nice to meet you|you should know(?: that)?|as you know|in fact|of course|unfortunately|sadly|luckily|today"
     r"|reminder|just|it['’]s true that|that['’]s wrong|wrong|hmm+|um|uh)(?:[,.!:;—–-]+\s*|\s+)){0,6}+"
 )
-_CLAUSE: Final = caseless(r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+")
-_NAME: Final = caseless(
+_CLAUSE = caseless(r"[,;]\s*(?:(?:and|but|so|because|since|plus)\s+)?|\s+(?:and|but|so|because|since|plus)\s+")
+_NAME = caseless(
     r"[:\s]*(?:dr\.? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_][\w'’.-]*(?: (?:van|von|de|del|der|da|di|la|le|bin|al"
     r"|el|[^\W\d_][\w'’.-]*)){0,4}|[\u4e00-\u9fff·]{2,6})"
     r"(?=\s*(?:\Z|[.,;:!)(—–-]|and\b|but\b|from\b|by the way\b|please\b|or\b))"
 )
-_NO_NAME: Final = caseless(
+_NO_NAME = caseless(
     r"(?:not|on|in|at|the|a|an|too|very|wrong|spelled|spelt|misspelled|pronounced|irrelevant|private|secret|mud|long"
     r"|short|hard|easy|unique|common|rare"
     r"|written|missing|mentioned|listed|already|still|also|my|your|his|her|its|important|boring|weird|legion|here"
@@ -50,17 +49,15 @@ _NO_NAME: Final = caseless(
     r"|cheap|irresponsible|any|every|some|one|only|old-fashioned|please|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|june|july"
     r"|august|september|october|november|december)\b"
 )
-_SHORT_NAME: Final = caseless(
-    r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)"
-)
-_ONE_WORD: Final = expression(
+_SHORT_NAME = caseless(r"(?P<name>[^\W\d_][\w'’-]+)(?= (?:from now|for short|instead|please|in (?:the )?future)\b)")
+_ONE_WORD = expression(
     r"(?!(?:sad|mad|bad|mean|weird|odd|sick|ill|cold|selfish|rude|blind|dense|slow|fat|ugly|brave|lucky|guilty|lame"
     r"|vain|wild|greedy|nuts|home|daddy|mommy|master|babe|baby|stat|often|daily|anyhow|anyway|first|back)\b)"
     r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
 )
 """A name in small letters, which is all that a message says."""
-_FOR_NAME: Final = caseless(r"\b(?:from now on|for short|instead|please|in future|in the future)\b")
-_BARE: Final = caseless(
+_FOR_NAME = caseless(r"\b(?:from now on|for short|instead|please|in future|in the future)\b")
+_BARE = caseless(
     r"\s*(?:it|that|this|these|those|them|when|if|(?:the|that|this) (?:[\w-]+ ){0,3}ones?|you|your|yours|him|her"
     r"|hers|his|theirs|how|what|where|when|both|neither|either|none|all|everything|nothing|anything|something"
     r"|to (?:think|believe|say|imagine|see|know|hear|be|have it)\b.{0,3}|(?:the|my|our|an?|each|every)? ?(?:way|idea"
@@ -69,29 +66,29 @@ _BARE: Final = caseless(
     r"|picture|image|joke|point|list|table|poem|story|layout|theme|change|changes|edit|format)"
     r"|(?:option|version|number|variant|choice|draft) ?\w{1,2}|one|ones|a lot|so far|very much|neither)\b"
 )
-_FLEETING_PLACE: Final = caseless(
+_FLEETING_PLACE = caseless(
     r"\s*(?:fear|hope|the moment|the past|the present|constant|a (?:world|society|simulation|bubble|time|dream"
     r"|nightmare|country where|place where|mess|fantasy)|my (?:head|own|imagination|mind|car right)|denial|peace|pain"
     r"|exile|interesting times|luxury|misery|poverty|it|that|there|here|this|these|an? (?:age|era|world))\b"
 )
-_FLEETING_WORK: Final = caseless(
+_FLEETING_WORK = caseless(
     r"\s*(?:it|that|this|these|my (?:best|own|desk|pace)|full|night|nights|the (?:moment|same|weekend|office today)"
     r"|weekends|least|most|fun|free|food|money|peanuts|love|pleasure|pay|hours|days|weeks|months|years|now|me|you|us"
     r"|them|him|her|myself|nothing|peace|(?:\d+|two|three|four|five|ten|some|many) (?:hours|days|weeks|months|years)"
     r"|a (?:living|while|bit|few)|all|any|a (?:slow|fast|steady)|odd|once|times|present|first|last|\d{1,2}(?::\d\d)?\b"
     r"|noon|dawn|home today)\b"
 )
-_NO_ALLERGY: Final = caseless(
+_NO_ALLERGY = caseless(
     r"\s*(?:it|that|this|these|those|you|your|mornings?|mondays?|meetings?|work|working|bullshit|nonsense|stupidity"
     r"|people|drama|fun|small talk|exercise|commitment|effort|bad|him|her|them|homework|boredom|idiots?|javascript"
     r"|java|php)\b"
 )
-_REMEMBERED: Final = caseless(
+_REMEMBERED = caseless(
     r"\s*(?:time|day|night|one|guy|girl|man|woman|movie|song|scene|episode|place|moment|feeling|conversation|trip"
     r"|party|film|book|photo|story|summer|winter|it|you\b(?! can reach)|we (?:talked|spoke|discussed|said|did|were)"
     r"|when|how|what)\b"
 )
-_KIN: Final = (
+_KIN = (
     r"(?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|child|kid|baby|twin|mother|father|mum|mom|dad"
     r"|parents|brother|sister|grandmother|grandfather|grandma|grandpa|aunt|uncle|cousin|niece|nephew|boss|manager"
     r"|colleague|friend|neighbou?r|roommate|flatmate|landlord)"
@@ -118,14 +115,14 @@ def _is_nickname(head: re.Match[str], rest: str) -> bool:
     return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(text))
 
 
-_PROFESSION: Final = caseless(
+_PROFESSION = caseless(
     r"\s*(?!(?:bit|little|lot|huge|big) )(?:[\w'’/+#-]+ ){0,3}?(?P<noun>[a-z]*(?:eer|ologist|icist|ist|ician|arian"
     r"|[a-z]{3}er|[a-z]{2}or|man|woman|wright"
     r"|smith|accountant|consultant|assistant|attendant|student|nurse|chef|cook|pilot|architect|surgeon|clerk|coach|judge|vet|dad|mum|mom"
     r"|parent|widow|veteran|apprentice|intern|postdoc|midwife|housewife|analyst|dev|admin|founder|ceo|cto))"
     r"(?=\s*(?:\Z|[.,;!(]|(?:at|for|in|with|from|of|by|and|on|who|since|near|here)\b))"
 )
-_NO_PROFESSION: Final = word_set("""
+_NO_PROFESSION = word_set("""
 beginner believer better color customer eater error fighter follower foreigner goner holder horror joker killer loser
 lover man matter member mirror monster never newcomer number optimist other outsider owner partner perfectionist
 pessimist prisoner quitter reader realist sinner sleeper stranger subscriber sucker terror thinker user visitor winner
@@ -138,7 +135,7 @@ def _is_profession(_head: re.Match[str], rest: str) -> bool:
     return found is not None and found["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
 
 
-_NOT_OTHERS: Final = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
+_NOT_OTHERS = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
 
 
 def _is_custom(head: re.Match[str], rest: str) -> bool:
@@ -148,10 +145,10 @@ def _is_custom(head: re.Match[str], rest: str) -> bool:
     return is_ruled and not _BARE.match(rest) and not is_of_answer(rest)
 
 
-_NAMED_FOR: Final = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")
+_NAMED_FOR = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")
 
 
-_WHENEVER: Final = caseless(
+_WHENEVER = caseless(
     r"\s+(?!mind\b|say never)[a-z]+ \w.*\b(?:before|after|when(?:ever)?|without|every time|on every|for every)\b \w"
 )
 
@@ -161,13 +158,13 @@ def _is_known(head: re.Match[str], _rest: str) -> bool:
     return not _LASTING.isdisjoint(words) and _FLEETING.isdisjoint(words - _BY_VALUE)
 
 
-_SOMEWHERE: Final = expression(r"\s*(?:in|at|as|near)\b(?!\s+(?:peace|fear|hell|the moment|it|that|this)\b) *\w")
+_SOMEWHERE = expression(r"\s*(?:in|at|as|near)\b(?!\s+(?:peace|fear|hell|the moment|it|that|this)\b) *\w")
 
 
-_NAMED: Final = expression(r"\s*(?:the )?[A-Z][\w'’.-]+")
+_NAMED = expression(r"\s*(?:the )?[A-Z][\w'’.-]+")
 
 
-_ENDS: Final = expression(
+_ENDS = expression(
     r"\W*\Z|[,.;!]|\s+(?:and|but|since|so|because|by the way|as well|too|now|again|from now on|these days)\b"
 )
 
@@ -180,8 +177,8 @@ def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     return len(rest.split()) > 1 and not _REMEMBERED.match(rest)
 
 
-_LIKED: Final = value(unlike=_BARE, is_own=True)
-_FORMS: Final = (
+_LIKED = value(unlike=_BARE, is_own=True)
+_FORMS = (
     StatementForm(
         "my name is", Kind.ENTITY, caseless(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
     ),
@@ -248,7 +245,7 @@ _FORMS: Final = (
         _is_fact,
     ),
 )
-_REMEMBER: Final = StatementForm(
+_REMEMBER = StatementForm(
     "remember that",
     Kind.NOTE,
     caseless(
@@ -258,10 +255,10 @@ _REMEMBER: Final = StatementForm(
     ),
     _is_remembered,
 )
-ENGLISH: Final = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)
+ENGLISH = Language(_LEADS, _CLAUSE, _FORMS, _REMEMBER)
 
 
-_LASTING: Final = word_set("""
+_LASTING = word_set("""
 account accountant address age anniversary apartment appointment aunt baby bank bicycle bike birth birthdate birthday
 birthplace blood boss boyfriend brother brother-in-law brothers budget car cat cats cell child children city coach
 code colleague college company country cousin dad daughter daughters deadline degree dentist department desk diet
@@ -276,7 +273,7 @@ sibling siblings sister sister-in-law sisters size son sons sport spouse stack s
 surname teacher team telephone therapist timezone title tongue town train trainer uncle university username vet
 wedding weight wife wifi workplace zodiac zone
 """)
-_FLEETING: Final = word_set("""
+_FLEETING = word_set("""
 advice answer app assumption back bad battery bet booking branch breakfast browser build case code coffee computer
 concern concerns conclusion connection cursor day dinner draft english error essay excuse expectation experience eyes
 fault fear feeling feelings feet file folder french function german god goodness grammar guess hair hands head heart
@@ -286,11 +283,11 @@ program query question questions reason reasoning recommendation reference reply
 soup stomach suggestion tab take task terminal test tests text thought thoughts throat ticket time tracking
 train-of-thought treat turn understanding view week wish word words
 """)
-_BY_VALUE: Final = frozenset(
+_BY_VALUE = frozenset(
     {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
 )
 """What is told of these lasts where it is a name or a number."""
-_STATE: Final = caseless(
+_STATE = caseless(
     r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
     r"|dead|broken|down|up|here|there|back|ready|done|late|early|slow|fast|hot|cold|sick|ill|unwell"
     r"|tired|hungry|thirsty|busy|free|full|empty|ok|okay|fine|good|great|bad|nice|better|worse|wrong|right|correct"
@@ -303,30 +300,30 @@ _STATE: Final = caseless(
     r"|waiting|missing|unclear|simple|clear|stupid|due|unknown|none|nothing|private|secret|my|your|an? (?:mess|bit"
     r"|little|disaster|nightmare|joke|lie|secret|problem|good|bad|pain))\b)"
 )
-_ELSEWHERE: Final = caseless(
+_ELSEWHERE = caseless(
     r"\s*(?:on|in|at|under|behind|inside|outside|next|near|by|with)\b"
     r"|\s*(?:(?:such )?an? |the )?(?:(?:total|complete|real|better|absolute|utter|little|huge) )*(?:jerk|idiot|moron"
     r"|asshole|bastard|bitch|joke|genius|angel|saint|devil|satan|god|hero|pig|monster|none|red hot"
     r"|probably|programmer than)\b"
 )
-_PLACED: Final = word_set("""
+_PLACED = word_set("""
 anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
 wedding workplace
 """)
 """What is told of these by a place or a time lasts."""
-_EVENTS: Final = word_set("appointment exam interview train flight deadline shift")
-_DATED: Final = caseless(
+_EVENTS = word_set("appointment exam interview train flight deadline shift")
+_DATED = caseless(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|\d(?:st|nd|rd|th)\b"
 )
-_DOING: Final = caseless(r"\s*\w+ing\b")
-_DOES: Final = word_set("hobby hobbies sport favourite favorite passion job profession goal")
-_VALUE: Final = expression(r"[\s:=]*(?:(?:an? )?[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
-_NO_NOUN: Final = caseless(
+_DOING = caseless(r"\s*\w+ing\b")
+_DOES = word_set("hobby hobbies sport favourite favorite passion job profession goal")
+_VALUE = expression(r"[\s:=]*(?:(?:an? )?[\"“'‘]?[A-Z]|[\"“]|[+(]?\d|[\u4e00-\u9fff])|[^.]*\d")
+_NO_NOUN = caseless(
     r"\b(?:that|who|which|i|you|he|she|we|they|if|and|or|but|is|are|was|not|in|on|at(?! (?:work|home|school)\Z)|of the"
     r"|to|for you)\b"
 )
-_OLD: Final = word_set("old former previous ex last")
+_OLD = word_set("old former previous ex last")
 
 
 def is_lasting(noun: str, value: str) -> bool:

@@ -7,7 +7,6 @@ akin; and at its place stands one value of the same type. Whatever else is named
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 from msgspec import Struct
 
@@ -18,7 +17,7 @@ from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN_NUMBER, TypedValue, content, new_value, stem, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 
-_SEGMENT: Final = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)")
+_SEGMENT = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)")
 
 
 def renewed(revision: Revision, old: str) -> str:
@@ -41,7 +40,7 @@ def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
 
-_CLAUSES: Final = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)")
+_CLAUSES = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)")
 
 
 def still_holds(revision: Revision, text: str) -> bool:
@@ -54,8 +53,8 @@ def still_holds(revision: Revision, text: str) -> bool:
     return any(one and one.isdisjoint(spoken) for one in own)
 
 
-_VALUE: Final = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
-_INSTEAD: Final = caseless(
+_VALUE = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
+_INSTEAD = caseless(
     r"[,;，；]\s*(?:but |而)?(?:it['’]?s|it is|是|在|叫|用)\s*(?:(?:on|at|in|with) )?"
     r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)[\s.。!！]*\Z"
 )
@@ -74,7 +73,7 @@ def _with_word(revision: Revision, old: str) -> str:
     return old[: places[0].start()] + found["value"].rstrip(".:/-") + old[places[0].end() :]
 
 
-_HAN_NUMBER: Final = expression(rf"(?<!第)(?:\d[\d.,]*|{HAN_NUMBER})(?P<behind>[{HAN}A-Za-z]?)")
+_HAN_NUMBER = expression(rf"(?<!第)(?:\d[\d.,]*|{HAN_NUMBER})(?P<behind>[{HAN}A-Za-z]?)")
 
 
 def _with_number(revision: Revision, old: str) -> str:
@@ -90,8 +89,8 @@ def _with_number(revision: Revision, old: str) -> str:
     return old[: matches[0].start()] + new[0] + old[matches[0].end() :] if are_alike else ""
 
 
-_LIVES_IN: Final = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
-_PLACE: Final = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
+_LIVES_IN = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
+_PLACE = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
 
 
 def _with_place(revision: Revision, old: str) -> str:
@@ -102,7 +101,7 @@ def _with_place(revision: Revision, old: str) -> str:
     return old[: home.start("place")] + place + old[home.end("place") :]
 
 
-_PREPOSITION: Final = caseless(
+_PREPOSITION = caseless(
     r"\b(on|at|in|with|by|from|through|via|under|of|for|until|till|before|after|near|behind|between|since)"
     r"(?: (?:the|an?))? *\Z"
 )
@@ -126,7 +125,7 @@ def _says_more(text: str, value: TypedValue) -> bool:
     return any(content(one) for one in others)
 
 
-_CAPITAL: Final = expression(
+_CAPITAL = expression(
     r"(?<=[ (])(?!I\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)[a-z]*\b)"
     r"[A-Z][\w-]*"
 )
@@ -142,10 +141,10 @@ def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]
     )
 
 
-_KINDS: Final = word_set("date time days phone money")
-_AMOUNT: Final = "amount "
-_END: Final = caseless(r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)")
-_CHANGES: Final = caseless(
+_KINDS = word_set("date time days phone money")
+_AMOUNT = "amount "
+_END = caseless(r"[,;，；。:：](?!\d)\s*|\s[–—-]+\s|\s(?:and|but|so|because|since)\s(?!\d)|\.(?=\s|\Z)")
+_CHANGES = caseless(
     r"\b(?:(?:has|have|had|['’]s|is|are|was|were|been|being|got|gets?|to|now|just|finally|already|have to|will)\s)*"
     r"(?:mov|chang|slip|slid|put|push|shift|postpon|delay|defer|adjourn|reschedul|rearrang|rebook|bring|brought|rais|lower"
     r"|extend|shorten|rose|ris|went|go|gone|drop|fell|fall|increas|reduc|cut|bump|switch|updat|set|fix|turn|pull"
@@ -156,23 +155,21 @@ _CHANGES: Final = caseless(
     r"|要|得|是|用|了|都|也|就|才|的|先|又|起|开始|从)"
 )
 """Words by which the clause says that something changes, or of what nothing but the value follows."""
-_WHEN: Final = caseless(
-    r"\b(?:from|since|starting|beginning|as of|effective|until|till)(?: on| from)?\W*\Z|(?:从|自)\W*\Z"
-)
-_DENIES: Final = caseless(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点")
-_NUMBER: Final = caseless(
+_WHEN = caseless(r"\b(?:from|since|starting|beginning|as of|effective|until|till)(?: on| from)?\W*\Z|(?:从|自)\W*\Z")
+_DENIES = caseless(r"\b(?:not|never|no|nobody|hardly|almost|nearly)\b|n['’]t\b|[不没未别]|差点")
+_NUMBER = caseless(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|half)\b|[一二两三四五六七八九十百千万半][^\W\d_]?"
 )
-_NAME: Final = expression(
+_NAME = expression(
     r"\b(?!(?:I|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:[a-z]*day|[a-z]*ber|uary"
     r"|ruary|ch|il|e|y|ust)?\b)[A-Z][\w-]+"
 )
-_HAN_RUN: Final = expression(f"[{HAN}]+")
-_MIN_CHARS: Final = 2
-_KIN_ENDINGS: Final = word_set("ist ian al anc enc ion ur ag t")
+_HAN_RUN = expression(f"[{HAN}]+")
+_MIN_CHARS = 2
+_KIN_ENDINGS = word_set("ist ian al anc enc ion ur ag t")
 """What a stem may have more than another of the same word, where that has five letters."""
-_MIN: Final = 5
-_FAMILIES: Final = tuple(
+_MIN = 5
+_FAMILIES = tuple(
     frozenset(map(stem, words.split()))
     for words in (
         "wedding wed married marry marrying marriage",

@@ -11,7 +11,6 @@ be made of a person's own words, in a chat that is theirs.
 
 from collections.abc import Callable, Collection, Iterable
 from hashlib import blake2b
-from typing import Final
 
 from msgspec import Struct
 
@@ -22,16 +21,16 @@ from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statement_of
 
-HASH_BYTES: Final = 8
-CHARS_MAX: Final = 2000
+HASH_BYTES = 8
+CHARS_MAX = 2000
 """Of a longer span the beginning counts."""
-RUN: Final = 3
-MIN_WORDS: Final = 3
+RUN = 3
+MIN_WORDS = 3
 """Fewer are an echo of what says just that alone."""
-_EMPTY: Final = word_set("a an the and so that just also well still please indeed 还 仍 的 了 呢 吧 啊 呀")
+_EMPTY = word_set("a an the and so that just also well still please indeed 还 仍 的 了 呢 吧 啊 呀")
 """Words that tell nothing; they do not part a run."""
-_UNIT: Final = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_ATTRIBUTION: Final = (
+_UNIT = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_ATTRIBUTION = (
     r"(?:(?:as|like) )?(?:you|we|i)(?:['’]ve| have)? (?:just |already |also |once )?"
     r"(?:told|said|say|know|knew|mentioned|recalled|remembered|remember|noted|wrote|reminded)"
     r"(?: (?:to )?(?:me|you|us))?(?: (?:before|earlier|already|yesterday|last time))?(?: that)?"
@@ -44,14 +43,14 @@ _ATTRIBUTION: Final = (
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
 )
 """How one says that something was told: it brings nothing of its own."""
-_FRAME_BEFORE: Final = caseless(rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+")
-_FRAME_BEHIND: Final = caseless(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z")
+_FRAME_BEFORE = caseless(rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+")
+_FRAME_BEHIND = caseless(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z")
 
-_JOINED: Final = caseless(
+_JOINED = caseless(
     r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*"
 )
 """What parts one clause from the next."""
-_SHORTENED: Final = tuple(
+_SHORTENED = tuple(
     (expression(rf"{short}\b"), long)
     for short, long in (
         ("can['’]t", "can not"),
@@ -140,27 +139,27 @@ def _units(text: str) -> list[str]:
     return _UNIT.findall(plain)
 
 
-_WORD: Final = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
-_NUMBER: Final = expression(r"\d+")
-_CLAUSES: Final = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
-_FIRST_PERSON: Final = caseless(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]")
-_COMMON_WORDS: Final = STOP_WORDS | word_set("user users person author named called name wants said one")
+_WORD = expression(r"[^\W\d_\u4e00-\u9fff]{3,}")
+_NUMBER = expression(r"\d+")
+_CLAUSES = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
+_FIRST_PERSON = caseless(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]")
+_COMMON_WORDS = STOP_WORDS | word_set("user users person author named called name wants said one")
 """What tells of somebody, in any message."""
-_COMMON_HAN: Final = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
-_STEM: Final = 4
-_DIRECTIONS: Final = word_set("to from over than")
+_COMMON_HAN = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
+_STEM = 4
+_DIRECTIONS = word_set("to from over than")
 """Words that say which of two is which."""
-_ORDERED: Final = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
-_PAST: Final = caseless(
+_ORDERED = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
+_PAST = caseless(
     r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去"
 )
-_WHO: Final = (
+_WHO = (
     r"(?:\b(?:son|daughter|child|children|kids?|wife|husband|partner|girlfriend|boyfriend|mother|mum|mom|father|dad"
     r"|parents|brother|sister|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|friend)\b"
     r"|儿子|女儿|孩子|妻子|老婆|太太|丈夫|老公|妈妈|母亲|爸爸|父亲|爷爷|奶奶|外公|外婆|哥哥|弟弟|姐姐|妹妹|叔叔|阿姨|朋友|同事)"
 )
-_SOMEBODY: Final = caseless(_WHO)
-_TELLS_OF_SOMEBODY: Final = caseless(
+_SOMEBODY = caseless(_WHO)
+_TELLS_OF_SOMEBODY = caseless(
     rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)"
 )
 
@@ -210,8 +209,8 @@ def _is_turned(text: str, clause: str) -> bool:
     )
 
 
-USER: Final = "user"
-_SUBAGENT: Final = "subagent"
+USER = "user"
+_SUBAGENT = "subagent"
 
 
 def why_untrusted(*, role: str, channel: str | None, session_key: str, is_direct: bool, in_groups: bool) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from msgspec import Struct
 
@@ -10,7 +9,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.skips import SkipReason
 
-_OWN: Final = caseless(
+_OWN = caseless(
     r"\W*(?:(?:i|we)(?:['’](?:m|ve|re))? (?!(?:(?:really|just|also|only) )?(?:will|would|shall|want|need|got|get"
     r"|receive\w*"
     r"|read|found|saw|see|heard|hear|wrote|write|quote|have to|copied|copy|paste\w*|say|said|wonder|call)\b)\w"
@@ -18,7 +17,7 @@ _OWN: Final = caseless(
     r"|\W*我(?:们)?(?!们?(?:[想要会听读写问说]|收到|看到|找到|听到|正在?[写读翻]))"
     r"|\W*(?:今年|现年|来自|在|是)[\u4e00-\u9fff0-9]"
 )
-_STAGED: Final = caseless(
+_STAGED = caseless(
     r"(?<!\bmy )\b(?:e-?mails?|mails?)\b|\b(?:letters?|messages?|texts?|sentences?|essays?|chapters?|applicants?"
     r"|dialog(?:ue)?s?|persona|bio|biography|characters?|exercises?|following|below|above|this|story|stories|novels?"
     r"|scenes?|scripts?|lines?|quotes?|lyrics|poems?|post|comment|subtitles?|waiter|play|playing|role|translat\w+"
@@ -38,7 +37,7 @@ def is_own_clause(plain: str) -> bool:
     return bool(_OWN.match(plain)) and not _STAGED.search(plain)
 
 
-_MARKERS: Final = caseless(
+_MARKERS = caseless(
     r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
     r"|i(?:['’]ve moved|['’]m| am)(?: \w+){0,2} (?:an?|to)|we (?:\w+ )?use|(?:always|never) [a-z]+ \w+"
     r"|i can['’]?t stand|i no longer|i (?:don['’]?t|do not)(?: \w+)? like"
@@ -48,8 +47,8 @@ _MARKERS: Final = caseless(
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
     r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话"
 )
-_IDENTIFIERS: Final = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
-_CORRECTIONS: Final = caseless(
+_IDENTIFIERS = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
+_CORRECTIONS = caseless(
     r"\A\W*(?:no|nope|wrong|not|that['’]?s|that is|you(?:['’]re| are)|actually|please|stop|don['’]?t|do not|never"
     r"|always|from now on|next time|in (?:the )?future|i (?:said|meant|asked|told)|it['’]?s|it is|use|keep|incorrect)\b"
     r"|\b(?:from now on|next time|in (?:the )?future|you got|is wrong|not right|incorrect)\b"
@@ -83,7 +82,7 @@ class StatementForm(Struct, frozen=True):
     is_pinned: bool = False
 
 
-_SAYS: Final = expression(r"\W*\w")
+_SAYS = expression(r"\W*\w")
 
 
 def value(like: re.Pattern[str] = _SAYS, *, unlike: re.Pattern[str] | None = None, is_own: bool = False) -> Holds:
@@ -152,7 +151,7 @@ def form_in(text: str, plain: str, starts: Sequence[int], forms: Sequence[Statem
     return refused
 
 
-_UNREAL: Final = caseless(
+_UNREAL = caseless(
     r"\bin (?:my|your|his|her|the|a) (?:dreams?|fixtures?|imagination|fantasy|tests?|test (?:data|file)|code|config"
     r"|file|database|form|example|example file|mock\w*)\b|\b(?:fixtures?|placeholders?|test data|unit tests?)\b"
     r"|\bwhich (?:is|are|was|happens) (?:never|not|rarely|a lie|false)\b|\b(?:never|not)\W*\Z"
@@ -166,7 +165,7 @@ _UNREAL: Final = caseless(
     r"|梦里|梦中|才怪|骗人|假的|胡扯|第[一二三四五六七八九十]句|这句|课文|作文|测试用|示例|样例|今天[早晚上下]"
     r"|明天|后天|刚才|刚刚|马上|几分钟|分钟后|小时后"
 )
-_OF_ANSWER: Final = caseless(
+_OF_ANSWER = caseless(
     r"\byou(?:['’]ve| have)? (?:just )?(?:made|chose|chosen|wrote|written|did|gave|picked|used|suggested|proposed|drew"
     r"|built|sent|named)\b|\b(?:for|in|on|of|with|from|about) (?:this|these|that)\b|\bhere\b\W*\Z"
     r"|\bthis \w+|\bto wait\b|\bnot to (?:answer|say|tell|talk|discuss|comment)\b"
@@ -174,8 +173,8 @@ _OF_ANSWER: Final = caseless(
     r"|branch|loops?|approach|queries|query|api|config|diff|patch|pr|commit|refactoring|implementation)\b"
     r"|你(?:刚|写|做|说|给|选|画)|这(?:个|段|种|版|首|张|篇)"
 )
-_ASIDE: Final = caseless(r"[,;，；]\s*|\s+(?:and|but|so)\s+")
-_ADDED: Final = caseless(
+_ASIDE = caseless(r"[,;，；]\s*|\s+(?:and|but|so)\s+")
+_ADDED = caseless(
     r"\W*(?:(?:by the way|btw|please|thanks|thank you|nice to meet you|from now on|for short|instead|in case\b.*|in"
     r"|from|at|aged?|\d+|born"
     r"|谢谢|请多关照|很高兴认识你?|叫我.{1,6}|住在.+|今年.+|来自.+|在.+|\d.*|不是.+|你?可以.+)(?![A-Za-z]).{0,60}"

@@ -6,7 +6,6 @@ A number is one only where its form, its check digit or a word beside it says so
 import re
 from collections.abc import Sequence
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
@@ -14,31 +13,31 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.forms import is_clean
 from memoryd.domain.skips import SkipReason
 
-_EMAIL: Final = expression(
+_EMAIL = expression(
     r"(?<![A-Za-z0-9_.+/@-])[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,4}[A-Za-z]{2,18}(?![A-Za-z0-9_@-])(?!:)"
 )
-_NO_PERSON: Final = caseless(r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@")
-_CHINESE_MOBILE: Final = expression(r"(?<![\d.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-]|\.\d)")
-_INTERNATIONAL: Final = expression(
+_NO_PERSON = caseless(r"(?:git|noreply|no-reply|donotreply|root|nobody|mailer-daemon|postmaster)@")
+_CHINESE_MOBILE = expression(r"(?<![\d.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d-]|\.\d)")
+_INTERNATIONAL = expression(
     r"(?<![\w.])(?:\+|00)[1-9]\d{0,2}[ ./-]?(?:\(0?\d{1,4}\)[ ./-]?)?\d(?:[ ./-]?\d){5,12}(?!\w|[.,-]\d)"
 )
-_NATIONAL: Final = expression(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
-_PHONE_WORD: Final = caseless(
+_NATIONAL = expression(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
+_PHONE_WORD = caseless(
     r"\b(?:phone|tel(?:ephone)?|mobile|cell(?:phone)?|landline|whats ?app|call|calls|ring|dial|text|sms|fax"
     r"|reach(?:ed|able)?|number|hotline|signal|contact)\b|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线"
 )
-_OTHER_NUMBER: Final = caseless(
+_OTHER_NUMBER = caseless(
     r"\b(?:order|ticket|invoice|tracking|case (?:number|no)|issue|commit|port|account|serial|model|version|build"
     r"|flight|room"
     r"|booking|reference|card|price|cost|costs|iban|isbn|zip|postal|postcode|customer|article|product|pin|code|line"
     r"|row|page|year|dollars?|euros?|usd|eur)\b"
     r"|订单|单号|快递|编号|版本|卡号|房间|价格|账号|邮编|端口|序列号|型号|航班|发票|验证码|密码"
 )
-_DATE: Final = expression(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
-_RESIDENT: Final = expression(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
-_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-_CHECK_CHARS: Final = "10X98765432"
-_OWN_DOCUMENT: Final = caseless(
+_DATE = expression(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|(?:\d{1,3}\.){3}\d{1,3}")
+_RESIDENT = expression(r"(?<![0-9A-Za-z])[1-9]\d{5}(?:18|19|20)\d{9}[0-9Xx](?![0-9A-Za-z])")
+_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_CHECK_CHARS = "10X98765432"
+_OWN_DOCUMENT = caseless(
     r"\bmy (?:new |current )?(?:passport|id(?:entity)?(?: card)?|national id|driver['’]?s? licen[cs]e"
     r"|driving licen[cs]e|licen[cs]e|residence permit|social security|ssn|tax(?: id)?|national insurance"
     r"|health insurance|insurance)(?: number| no\.?| card)*(?: is|:"
@@ -47,13 +46,13 @@ _OWN_DOCUMENT: Final = caseless(
     r"|我的?(?:新)?(?:护照|身份证|驾照|社保|证件|港澳通行证|居留卡)(?:号码?|编号)?(?:是|为"
     r"|[:：])\s*(?P<number>(?=[A-Za-z0-9]*\d{4})[A-Za-z0-9]{6,18})"
 )
-_MINE: Final = (
+_MINE = (
     r"(?:new |current |personal |private |work |home |mobile |cell |main |own |office |business |best |direct "
     r"|daily |other )*"
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|number|landline|whatsapp|signal|e-?mail|mail|gmail|id"
     r"|identity card)(?: (?:number|no\.?|address|id|card))*"
 )
-_FIRST_PERSON: Final = caseless(
+_FIRST_PERSON = caseless(
     rf"(?:(?:here is|here['’]s|this is) )?\bmy {_MINE}"
     rf"(?: (?:is|are|was changed to|has changed to|changed to)\b|['’]s\b|[ ]?[:=])"
     rf"|\bmy {_MINE} (?:has |was |is )*(?:changed|new)[,;:]? (?:and )?(?:it['’]?s|it is|the new one is)(?: now)?\b"
@@ -66,16 +65,16 @@ _FIRST_PERSON: Final = caseless(
     r"|我的?(?:私人|工作)?(?:电话|手机|号码|邮箱|邮件|电邮|微信)(?:号码?|地址)?(?:换|改|变)了[，,]?\s*(?:新的?|现在)?(?:是|为|用|[:：])"
     r"|(?:打|发|联系|加|致电)(?:我|给我)(?:的)?(?:电话|手机|邮箱|邮件|短信|微信)?(?:[:：]|吧)?\s*(?=[\dA-Za-z+])|(?:打|发到|发)我(?:的)?(?:电话|手机|邮箱)"
 )
-_NOT_MINE: Final = caseless(
+_NOT_MINE = caseless(
     r"\bmy \w+['’]s?\b(?<!my number's)(?<!my email's)(?<!my phone's)"
     r"|\b(?:old|former|previous|no longer)\b|以前|旧|原来的|不再用"
 )
-_THING: Final = (
+_THING = (
     r"(?:phone|mobile|cell(?:phone)?|telephone|tel|landline|number|whatsapp|signal|e-?mail|mail|address|hotline|contact"
     r"|phone number)"
 )
-_SOMEONE: Final = r"(?!(?:that|my|if|so|uses?|write|tell)\b)[\w.'’-]+"
-_WHOSE: Final = caseless(
+_SOMEONE = r"(?!(?:that|my|if|so|uses?|write|tell)\b)[\w.'’-]+"
+_WHOSE = caseless(
     rf"(?:please |can you |you can |also )*(?:save|keep|note(?: down)?|remember|store)\b"
     rf"|(?:my |our |the |his |her |their )?(?:{_SOMEONE} ){{0,5}}?(?:can be|is|are) (?:reach|contact|call)(?:ed|able)\b"
     rf"|(?:you can )?(?:reach|contact|call|text|e-?mail) (?!me\b)"
@@ -85,21 +84,21 @@ _WHOSE: Final = caseless(
     r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])"
 )
 """How a main clause begins that says whose an identifier is, or that it is to be kept."""
-_NEGATED: Final = caseless(
+_NEGATED = caseless(
     r"\b(?:is|are|was)(?: not|n['’]t)\b|不是|并非|诈骗|骗子"
     r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b"
 )
-_IN_CODE: Final = caseless(
+_IN_CODE = caseless(
     r"\A\W*(?:ssh|scp|git|curl|wget|ping|mailto|error|warning|info|debug)\b"
     r"|[{}<>;=|$\\]|\w\(|://|\b(?:regex|constant|variable"
     r"|fixture|placeholder|field|column|log ?in|commit|config|string)\b"
 )
-_SECRET: Final = caseless(
+_SECRET = caseless(
     r"别外传|不要外传|保密|别告诉|不要告诉|\bdo(?:n['’]t| not) (?:share|pass|tell|give|spread)\b|\bconfidential\b"
 )
 
 
-_ADDED: Final = caseless(
+_ADDED = caseless(
     r"\W*(?:(?:please |just |only )*(?:call|text|ring|write|message|reach) me|(?:please |just )*(?:save|keep|note))\b"
     r"|\W*请.{1,8}\Z"
 )
@@ -136,7 +135,7 @@ def why_not_stated_of(plain: str, found: FoundIdentifier, starts: Sequence[int])
     return "" if is_said else SkipReason.NOBODYS
 
 
-IDENTIFIERS: Final = ("ID number", "e-mail address", "phone number")
+IDENTIFIERS = ("ID number", "e-mail address", "phone number")
 
 
 def _kind_of(plain: str) -> str:

@@ -6,7 +6,6 @@ people's words. In doubt it is rejected: a memory that was never said costs more
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec import Struct
 
@@ -23,12 +22,12 @@ class DroppedItem(Struct, frozen=True):
     form: str = ""
 
 
-MESSAGE_CHARACTERS_MAX: Final = 4000
-_MILD_JOKE: Final = caseless(
+MESSAGE_CHARACTERS_MAX = 4000
+_MILD_JOKE = caseless(
     r"\b(?:lol|lmao|rofl|ha(?:ha)+h?|hehe+)\b|[😂🤣😜😝🤪]|(?<!\w)[:;]-?[pP)](?!\w)|/s\s*\Z|哈哈|嘿嘿|嘻嘻"
 )
 
-_UNWANTED: Final = caseless(
+_UNWANTED = caseless(
     r"(?<!\bi )(?<!\bwe )(?<!\bthey )(?<!\byou )\b(?:don['’]?t|do not|no need to|never|needn['’]?t|must not"
     r"|mustn['’]?t)"
     r" (?:you )?(?:ever )?(?:remember|save|store|memori[sz]e|record|log|write (?:this|that|it) down|note (?:this"
@@ -39,7 +38,7 @@ _UNWANTED: Final = caseless(
     r"|(?:别|不要|不用|不必|无需|请勿|不需要)(?:再|帮我|给我|把[^，。]{1,12})?(?:记(?!得|错)|保存|存下|存储|记录)|不要把[^。]{1,30}记|忘(?:掉|了)(?:这|那|我刚|刚才"
     r"|吧)"
 )
-_TASK: Final = caseless(
+_TASK = caseless(
     r"\b(?:translate|proofread|rephrase|paraphrase|rewrite|reword|spell-?check|transcribe|transliterate)\b"
     r"|\bsummari[sz]e (?:this|the|following|below)\b|\bhow (?:do|would|can|to) (?:you |i |we |one )?say\b"
     r"|\b(?:fix|correct|check|improve|polish|edit) (?:the |my |this |following )*(?:grammar|spelling|sentence"
@@ -47,7 +46,7 @@ _TASK: Final = caseless(
     r"|翻译(?:一下|成|为|这|下|以下|给|[:：])|(?:请|帮我|帮忙|麻烦|怎么|如何)翻译|把[^。]{1,40}翻译|翻成|译成|润色|改写|校对|病句"
     r"|(?:用|拿)[^，。]{0,6}(?:英语|英文|法语|德语|日语|中文)[^，。]{0,4}怎么说|造句|续写|仿写"
 )
-_PLAY: Final = caseless(
+_PLAY = caseless(
     r"\b(?:pretend|imagine|role-?play(?:ing)?|act as|let['’]?s play|play (?:the|a) (?:role|part|character)|in character"
     r"|my character|you are now|you['’]re now|speaking as|i['’]?ll be the|hypothetical(?:ly)?|let['’]?s (?:say"
     r"|suppose|assume)"
@@ -56,11 +55,11 @@ _PLAY: Final = caseless(
     r"|monologue|fiction))\b"
     r"|假装|扮演|角色扮演|想象|假设|假定|(?:小说|故事|游戏|剧本|电影|梦|歌)里|梦见|台词|歌词|(?:写|编|讲)[^，。]{0,12}(?:故事|小说|诗|剧本|对白|对话|歌词)"
 )
-_JOKE: Final = caseless(
+_JOKE = caseless(
     r"\b(?:(?:just |only )?kidding|j/?k|joking|(?:just|only|as) a joke|sarcasm|gotcha|april fools?)\b"
     r"|开玩笑|逗你|骗你|玩笑话?|瞎说|胡说"
 )
-_PASTED: Final = expression(
+_PASTED = expression(
     r"^[ \t]*(?:from|to|subject|sent|cc|betreff|von|发件人|收件人|主题|抄送)[ \t]*[:：]"
     r"|^-{2,} ?(?:original|forwarded)|\bforwarded message\b|\bwrote:[ \t]*$|写道[:：][ \t]*$"
     r"|^[ \t]*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^[ \t]*\[?\d{1,2}:\d\d(?::\d\d)?\]? \S{1,30}[:：]"
@@ -70,10 +69,10 @@ _PASTED: Final = expression(
     r"|yours truly)\b.{0,20}$|^此致",
     re.IGNORECASE | re.MULTILINE,
 )
-_LINE_SPEAKER: Final = expression(
+_LINE_SPEAKER = expression(
     r"^[ \t]*(?:[A-Z][\w.]{0,15}(?: [A-Z][\w.]{0,15})?|[\u4e00-\u9fff]{1,4})[:：][ \t]*\S", re.MULTILINE
 )
-_INTRODUCED: Final = caseless(
+_INTRODUCED = caseless(
     r"\b(?:e-?mails?|mails?|logs?|messages?|letter|texts?|output|transcript|article|paragraphs?|excerpt|review"
     r"|errors?|bio|posts?"
     r"|tweet|following|below|sentences?|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said|reads?|writes?|poem"
@@ -84,9 +83,7 @@ _INTRODUCED: Final = caseless(
     r"|correct|read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"
     r"|(?:写|说|重复|解释|分析|提取|回复|回答|修改|检查|告诉(?:他|她|他们))[^:：。]{0,30}[:：]"
 )
-_ABOUT_OWN: Final = caseless(
-    r"\bremember\b[^:：]{0,30}[:：]|\babout (?:me|myself)\b|\bfyi\b|\bnote (?:this|that)\b|记住|备注"
-)
+_ABOUT_OWN = caseless(r"\bremember\b[^:：]{0,30}[:：]|\babout (?:me|myself)\b|\bfyi\b|\bnote (?:this|that)\b|记住|备注")
 
 
 def why_unfit(text: str) -> str:
@@ -121,8 +118,8 @@ def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
     return reasons
 
 
-SENTENCE_CHARACTERS_MAX: Final = 400
-_ASKS: Final = caseless(
+SENTENCE_CHARACTERS_MAX = 400
+_ASKS = caseless(
     r"\A\W*(?:(?:and|so|but|ok|okay|hey|hi|hello|also|please|well|then|now|sorry|thanks)\b[,!.]* *)*"
     r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am|was|were|do|does|did|can|could|would|will"
     r"|should|shall"
@@ -130,47 +127,45 @@ _ASKS: Final = caseless(
     r"|guess|any idea|do you)\b|\bi (?:was )?wonder(?:ing)?\b|\bdo you (?:know|remember|recall|think)\b"
     r"|\b(?:you (?:still )?remember|what|whether) my\b"
 )
-_ASKS_CHINESE: Final = expression(
+_ASKS_CHINESE = expression(
     r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
     r"|是不是|有没有|能不能|可不可以|会不会|对不对|好不好|要不要|是否|还记得|记不记得|知不知道|知道我|猜(?:猜|一下|我)|对吧|没错吧|请问"
 )
-_SUPPOSES: Final = caseless(
+_SUPPOSES = caseless(
     r"\b(?:if|unless|whether|provided|as long as|assum(?:e|ing)|suppos(?:e|ing)|imagine|what if|would|could|might|maybe"
     r"|perhaps|possibly|probably|i (?:think|guess|suppose|assume|believe|wish|hope|doubt|dreamt|dreamed)|if only"
     r"|in theory|someday|one day|as if|as though|pretend|not sure|for (?:example|instance)|e\.g|such as)\b"
     r"|如果|要是|假如|假设|假使|倘若|若是|若(?=我)|万一|除非|的话|也许|可能|或许|大概|好像|似乎|估计|希望|但愿|我猜|我想我|应该是|说不定|一旦|比如|例如|比方|不确定|不一定"
 )
-_POLITE: Final = caseless(
+_POLITE = caseless(
     r"\bwould you believe it\b|\bas you (?:might|may|probably) know\b|\bbut i (?:could|would) (?:also )?live with\b"
 )
-_IN_CASE: Final = caseless(r"\W*(?:just )?in case\b")
-_OWN_WORDS: Final = caseless(
+_IN_CASE = caseless(r"\W*(?:just )?in case\b")
+_OWN_WORDS = caseless(
     r"\b(?:as|like) i (?:said|mentioned|told you)|\bi(?:['’]ve| have)? (?:already |just )?(?:said|told you"
     r"|mentioned)\b|\bsay hi\b"
     r"|(?:我|实话|老实|顺便|总的来|一般来|换句话|也就是|就是|再|话|来|小|学|传|解|据我|虽)说|说(?:明|话|法|服|起来|实话|一下|到)|问(?:题|候)|回答(?:时|的时候|问题|我)"
 )
-_REPORTS: Final = caseless(
+_REPORTS = caseless(
     r"\b(?:said|says|say|saying|told|tells|asked|asks|wrote|writes|claim(?:s|ed)?|according to|quot(?:e|es|ed|ing)"
     r"|repl(?:ied|ies)"
     r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"
     r"|her)self)\b"
     r"|(?:[他她它们人妈爸哥姐弟妹友户婆]|老公|老师|老板|同事|先生|太太|经理|客服|总|小[\u4e00-\u9fff])[^，,。\s]{0,4}?[说问唱喊念]|告诉|写道|写着|转告|听(?:见|到|[他她谁人])|唱(?:道|着)|表示|自称|自我介绍"
 )
-_SENTENCE_SPEAKER: Final = expression(
-    r"\A[ \t]*(?P<who>[A-Za-z][\w .'’-]{0,30}|[\u4e00-\u9fff]{1,8})[ \t]*[:：](?!\d|//)"
-)
-_NEW_NUMBER: Final = caseless(r"\A[^:：]*\b(?:has|have|got|new)\b[^:：]*[:：]\s*[+(\d][\d\s()./-]*\Z")
-_OWN_LABEL: Final = caseless(
+_SENTENCE_SPEAKER = expression(r"\A[ \t]*(?P<who>[A-Za-z][\w .'’-]{0,30}|[\u4e00-\u9fff]{1,8})[ \t]*[:：](?!\d|//)")
+_NEW_NUMBER = caseless(r"\A[^:：]*\b(?:has|have|got|new)\b[^:：]*[:：]\s*[+(\d][\d\s()./-]*\Z")
+_OWN_LABEL = caseless(
     r"\A[ \t]*(?:note|notes|fyi|btw|by the way|ps|p\.s\.?|(?:please )?remember(?: this| that)?|please note|update"
     r"|correction|reminder|important"
     r"|about me|also|me|hi|hello|one thing|for the record|just so you know|my [\w ]{1,24}|i(?:['’]m"
     r"| am)? [\w ]{1,24}|e-?mail|phone|tel|mobile|(?:请|帮我|你要)?记住|备注|注意|另外|补充|提醒|对了|更正|说明"
     r"|我的[\u4e00-\u9fff]{1,6}|我[\u4e00-\u9fff]{1,6}|电话|手机|邮箱)[ \t]*[:：]"
 )
-_HIDDEN: Final = expression(r"\*{3}|\S{6}…\S{4}|…\d{4}")
+_HIDDEN = expression(r"\*{3}|\S{6}…\S{4}|…\d{4}")
 
 
-_PASSWORDS: Final = caseless(
+_PASSWORDS = caseless(
     r"\b(?:pass ?words?|pass ?phrases?|pass ?codes?|pins?|pin ?codes?|pin numbers?|api ?keys?|secret ?keys?"
     r"|private ?keys?"
     r"|access ?tokens?|cvv|cvc|seed phrase|passwds?|pwd|log-?ins?|credentials?|credit card|debit card|card number|iban"

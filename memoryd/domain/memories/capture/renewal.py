@@ -6,7 +6,6 @@ line of a person: the two contradict each other, and the person decides.
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -27,7 +26,7 @@ from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
 
-_SHOWN_CHARS: Final = 80
+_SHOWN_CHARS = 80
 """Of what is superseded, for a person."""
 
 

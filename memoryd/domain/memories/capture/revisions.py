@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final
 
 from msgspec import Struct
 
@@ -33,15 +32,15 @@ from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
-_INSTEAD: Final = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
-_PARTS: Final = expression(r"[,;，；]\s*|\s(?:and|but)\s")
-TIMES: Final = word_set("time days date daypart")
+_INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
+_PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
+TIMES = word_set("time days date daypart")
 """The types of values that say when."""
-_NEAR: Final = 12
+_NEAR = 12
 """Signs at its beginning by which a statement is Chinese or not."""
-_SUBJECT_CHARS: Final = 120
-_WORD: Final = expression(r"[\w'’.-]+|[,;:]")
-_VERB: Final = caseless(
+_SUBJECT_CHARS = 120
+_WORD = expression(r"[\w'’.-]+|[,;:]")
+_VERB = caseless(
     r"(?:is|are|was|were|am|has|have|had|do|does|did|can|could|will|would|should|must|may|might|isn['’]t|aren['’]t"
     r"|wasn['’]t"
     r"|weren['’]t|doesn['’]t|don['’]t|didn['’]t|hasn['’]t|haven['’]t|can['’]t|won['’]t|\w+['’](?:re|ve|m|ll|d)|no"
@@ -50,23 +49,23 @@ _VERB: Final = caseless(
     r"|between|to|that|which|who|need|run|come|go|live|work|use|take|get|open|close|start|meet|keep|cost|[,;:])\Z"
 )
 """A verb that is none else, or what follows one: a preposition, an adverb."""
-_BEFORE_NOUN: Final = caseless(r"(?:the|an?|my|our|his|her|its|their|your)\Z")
-_BE: Final = caseless(r"(?:is|are|was|were|has|have|had|isn['’]t|aren['’]t|wasn['’]t|weren['’]t)\Z")
-_PRESENT: Final = caseless(rf"(?:{PRESENT})\Z")
-_PAST: Final = expression(r"[a-z]{2,}ed\Z")
-_LIKE_VERB: Final = expression(r"[a-z]{2,}(?:s|ed)\Z")
-_HAN_VERB: Final = expression(
+_BEFORE_NOUN = caseless(r"(?:the|an?|my|our|his|her|its|their|your)\Z")
+_BE = caseless(r"(?:is|are|was|were|has|have|had|isn['’]t|aren['’]t|wasn['’]t|weren['’]t)\Z")
+_PRESENT = caseless(rf"(?:{PRESENT})\Z")
+_PAST = expression(r"[a-z]{2,}ed\Z")
+_LIKE_VERB = expression(r"[a-z]{2,}(?:s|ed)\Z")
+_HAN_VERB = expression(
     r"(?<!的)(?:部署|托管|存放|安排|位于|主持|负责|推迟|提前|延期|调[到成整]|变[成为了]|放在|开始|现在|已经|以后|交给)"
     r"|要(?=[去在到做交])|[是在由叫用归找订吃喝坐住做不没换改搬为从，,：:；]"
 )
-_MOVES_IT: Final = caseless(
+_MOVES_IT = caseless(
     r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"
     r"(?: back| forward| up| down)? (?:the|our|its|their|my|his|her)\b"
 )
-_GOES: Final = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|through|back)\b)")
-_CONTRAST: Final = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
-_DONE: Final = expression(r"了[。.！!～~\s]*\Z")
-_FUTURE: Final = caseless(
+_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|through|back)\b)")
+_CONTRAST = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
+_DONE = expression(r"了[。.！!～~\s]*\Z")
+_FUTURE = caseless(
     r"\b(?:will|wo(?=n['’]t)|shall|might|(?-i:may)|going to|gonna|planning|plans? (?:to|on)|want(?:s|ed)? to"
     r"|intend\w*|about to|soon|think(?:s|ing)? (?:about|of)|consider(?:s|ing)?|discuss(?:es|ing)?|debat(?:e|es|ing)"
     r"|ponder(?:s|ing)?|weigh(?:s|ing)|toying|tempted|hop(?:e|es|ing) to|wish(?:es)?|tr(?:y|ies|ied|ying) (?:to|\w+ing)"
@@ -77,53 +76,51 @@ _FUTURE: Final = caseless(
     r"|(?<!不)(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
     r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换"
 )
-_EXPLAINS: Final = expression(
+_EXPLAINS = expression(
     r"\bnot (?:that|because|just|only|so much)\b|不是(?:[不没]|因为|为了|说|只)"
     r"|不是[^，,；;]*[，,；;]\s*(?:而)?是(?:因为|为了|由于|[怕想忘]|觉得|我(?![家的们])|[^，,；;]*[不没])"
     r"|不是[^，,；;的]*[，,；;]\s*(?:而)?是[^，,；;]{2,}?(?:的[^，,；;。.的]{1,6}|[给跟对向叫让把被][^，,；;]{1,6}的)\W*\Z"
 )
 """Why something was, or who did it: it is no value of anything."""
-_PASSING: Final = caseless(
+_PASSING = caseless(
     r"\b(?:temporar\w+|for (?:now|the moment|once|a while|today)|just (?:this|for) (?:once|today|week)|this time"
     r"|on (?:holiday|vacation)"
     r"|until (?:further notice|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|暂时|临时"
     r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)"
 )
-_FROM_TODAY: Final = caseless(
+_FROM_TODAY = caseless(
     r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
 )
-_ADDS: Final = caseless(
+_ADDS = caseless(
     r"\b(?:also|too(?=\W*\Z|[,;])|as well|(?<!has )(?<!have )(?<!got )another|second|additional|additionally"
     r"|in addition|besides|both|either|other one|the other(?= \w+['’]s))\b|另外|还有一|也(?!就|许)|另一|再加|又买|多了"
 )
 """What stands beside what holds takes nothing's place."""
-_ORDERS: Final = caseless(
+_ORDERS = caseless(
     r"\A\W*(?:please|pls|use|make|do|don['’]?t|let|put|try|add|remove|delete|change|move|switch|rename|replace"
     r"|write|fix|go|run|keep|set|give"
     r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not|more|less|shorter|longer)\b"
     r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写|加|删|去掉|再|试|重新|继续|停)"
 )
-_OF_TASK: Final = caseless(
+_OF_TASK = caseless(
     r"\b(?:this|that|these|those) (?:file|function|test|code|line|class|method|variable|branch|commit|page|slide"
     r"|paragraph|sentence|draft|version|one"
     r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
-_AUTHOR: Final = caseless(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
-_ELIDED: Final = caseless(
+_AUTHOR = caseless(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
+_ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
 """What people tell of themselves without saying so."""
-_PRONOUN: Final = caseless(
-    r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]"
-)
-_STATES: Final = caseless(
+_PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]")
+_STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|\b[a-z]{2,}(?:s|ed)\b"
     r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
     r"|\b(?:i|we|they|you) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
 )
 """What is no sentence has no verb: `not that file`."""
-_SAYS_SO: Final = caseless(
+_SAYS_SO = caseless(
     r",? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
     r"| that)?(?: today| yesterday)?\W*\Z"
     r"|(?<=[，,])?(?:医生|老师|公司|学校|物业|客服|银行|房东|领导|通知)(?:刚|刚刚|那边)?(?:说|通知"
@@ -132,12 +129,12 @@ _SAYS_SO: Final = caseless(
 """Who said it, of what its author holds for true: behind it, or of a change."""
 
 
-_NAMED: Final = expression(r"[A-Z][a-z]")
-_MOVES: Final = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
-_HAS_NOW: Final = expression(
+_NAMED = expression(r"[A-Z][a-z]")
+_MOVES = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
+_HAS_NOW = expression(
     r"\b(?:[Ii]|[Ww]e)(?:['’]ve| have)? (?:now )?(?:got|have|own|drive|ride|use) (?:[a-z]+ )?[A-Z][^,;]{1,40}"
 )
-_HAS_MOVED: Final = expression(
+_HAS_MOVED = expression(
     r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
 )
 

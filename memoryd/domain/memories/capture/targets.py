@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, cached_property, lru_cache
-from typing import Final
 
 from msgspec import Struct
 
@@ -31,7 +30,7 @@ from memoryd.domain.memories.facts.values import HAN, HAN_SIGN
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import CACHED_LINES
 
-_REVISED: Final = frozenset(Kind) - {
+_REVISED = frozenset(Kind) - {
     Kind.EXPERIENCE,
     Kind.OBSERVATION,
     Kind.LESSON,
@@ -40,20 +39,20 @@ _REVISED: Final = frozenset(Kind) - {
     Kind.SESSION,
 }
 """What was done once, learned or summed up is as it was."""
-_HALF: Final = 0.5
-_MAX: Final = 0.6
-_MIN: Final = 0.1
+_HALF = 0.5
+_MAX = 0.6
+_MIN = 0.1
 """What fits by its kind alone, without a word in common."""
-_WHOLE: Final = 0.95
-_SUBJECT: Final = 0.4
+_WHOLE = 0.95
+_SUBJECT = 0.4
 """Of the words of what a memory is about: a sentence that has another value names it more shortly."""
-_CLEARLY: Final = 0.75
+_CLEARLY = 0.75
 """A second one that weighs more than so much of the first may be meant as well."""
-_FOREIGN: Final = 2
+_FOREIGN = 2
 """For each word that it shares with a memory a sentence may say so many others, or it speaks of something else."""
-_DISPUTED_MAX: Final = 3
-_MIN_CHARS: Final = 3
-_NEGATIVE: Final = caseless(
+_DISPUTED_MAX = 3
+_MIN_CHARS = 3
+_NEGATIVE = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
 
@@ -319,8 +318,8 @@ class _Search:
         )
 
 
-_CALLED: Final = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
-_LIVES: Final = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
+_CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
+_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
 """Of who moves another place holds, whatever word is said for it."""
 
 
@@ -335,7 +334,7 @@ def _says(text: str, value: str) -> bool:
     return value in text if HAN_SIGN.search(value) else bool(words) and words <= content(text)
 
 
-_NAME: Final = expression(rf"[A-Z0-9]|[{HAN}]")
+_NAME = expression(rf"[A-Z0-9]|[{HAN}]")
 
 
 def _is_value(revision: Revision) -> bool:
@@ -350,9 +349,9 @@ def _again_clause(plain: str) -> str:
     return next((one for one in clauses if re.search(signs, one, re.IGNORECASE)), plain)
 
 
-_TOKENS: Final = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_JOINS: Final = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
-_MIDDLE_MAX: Final = 8
+_TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
+_JOINS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
+_MIDDLE_MAX = 8
 
 
 def are_same_but_one(one: Memory, other: Memory) -> bool:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,24 +16,24 @@ from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
 from memoryd.domain.text.words import STOP_WORDS
 
-_NUMERALS: Final = (
+_NUMERALS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half"
 )
-NUMERAL: Final = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
-HAN_NUMBER: Final = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
-_HAN_DAY: Final = "[一二三四五六日天]"
-_PART: Final = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
-MEASURE: Final = (
+NUMERAL = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
+HAN_NUMBER = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
+_HAN_DAY = "[一二三四五六日天]"
+_PART = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
+MEASURE = (
     "(?:个月|个小时|小时|分钟|公斤|千克|毫克|微克|公里|厘米|毫米|毫升|平方米|平米|美元|欧元|号楼|单元|块钱|万元|元"
     "|块|毛|年|天|周|岁|斤|克|片|粒|颗|次|人|位|个人"
     "|名|层|楼|室|号|度|米|倍|折|杯|瓶|本|张|条|家|辆|台|件|份|套|门|路|码|寸|升|级)"
 )
-_TITLE: Final = (
+_TITLE = (
     "(?:主任|老师|医生|大夫|教授|师傅|经理|总监|阿姨|叔叔|护士|教练|律师|会计|老板|主管|科长|处长|局长|院长|校长|警官"
     "|师兄|师姐|姐|哥|总)"
 )
-_TYPED: Final = caseless(
+_TYPED = caseless(
     rf"(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\bwww\.\S+)"
     rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b(?: \d{{4}})?"
     rf"|\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)\b"
@@ -61,18 +60,18 @@ _TYPED: Final = caseless(
     rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
     rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))"
 )
-_KINDS: Final = "email date time days phone money amount han_amount daypart titled number"
-_NO_UNIT: Final = caseless(
+_KINDS = "email date time days phone money amount han_amount daypart titled number"
+_NO_UNIT = caseless(
     rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
     r"|st|nd|rd|th|am|pm)\Z"
 )
-_NAMED: Final = expression(
+_NAMED = expression(
     r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
     r"|\b(?:on|at|in|with|by|from|to|via|through|under|of|for) (?:the )?(?P<noun>[a-z]{3,20}) (?P<low>[a-z][\w-]{2,24})"
     r"(?=\s*(?:\Z|[,.;!)]|(?:since|now|from|at|on|in|with|until|as|again|instead|not|because|and)\b))"
 )
 """Case counts: a name in capitals behind a noun, or a word at the end of its phrase behind one."""
-_NO_ANCHOR: Final = expression(
+_NO_ANCHOR = expression(
     r"(?:is|are|was|were|be|been|to|not|no|and|or|but|the|an?|of|in|on|at|by|with|from|for|as|than|it|its|my|our|his"
     r"|her|their|your|we|they|she|he|you|that|this|who|which|now|then|again|to|into|over|use|uses|used|using|via"
     r"|through|under|called|named|\w+(?:ed|ing|ly))\Z"
@@ -124,8 +123,8 @@ def _names(text: str) -> Iterator[TypedValue]:
             yield TypedValue(f"name {stem(anchor)}", match[group], *match.span(group), stem(anchor))
 
 
-_WORD_BEFORE: Final = expression(r"([A-Za-z][\w'’-]*)\W*\Z")
-_NEAR: Final = 80
+_WORD_BEFORE = expression(r"([A-Za-z][\w'’-]*)\W*\Z")
+_NEAR = 80
 
 
 def _anchor(text: str, start: int) -> str:
@@ -139,7 +138,7 @@ def _anchor(text: str, start: int) -> str:
     return ""
 
 
-_JOINS: Final = word_set("now new about around only exactly currently number no nr then still again already say since")
+_JOINS = word_set("now new about around only exactly currently number no nr then still again already say since")
 
 
 def new_value(
@@ -169,7 +168,7 @@ def new_value(
     return pairs[0] if len(pairs) == 1 else None
 
 
-_NUMBER: Final = expression(r"\d+(?:[.,]\d+)*")
+_NUMBER = expression(r"\d+(?:[.,]\d+)*")
 
 
 def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[tuple[TypedValue, TypedValue]]:
@@ -187,11 +186,11 @@ def _distinct(values: Sequence[TypedValue], kind: str) -> list[TypedValue]:
     return list({one.key: one for one in values if one.kind == kind}.values())
 
 
-_HAN_NAMED: Final = expression(
+_HAN_NAMED = expression(
     rf"(?P<noun>[{HAN}]{{2,8}}?)(?:已经|现在|也)?(?:是|为|叫|在|用的是|(?:换|改|变|搬|移|调|挪)(?:成|到|为|在|去))了?"
     rf"(?P<value>[{HAN}\w]{{1,12}}?)(?:了)?(?=[，,。；;！!]|\Z)"
 )
-_MIN_NOUN: Final = 2
+_MIN_NOUN = 2
 
 
 def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
@@ -213,7 +212,7 @@ def common_start(one: Sequence[str], other: Sequence[str]) -> int:
     return next(unlike, min(len(one), len(other)))
 
 
-_END: Final = caseless(
+_END = caseless(
     r"\b(?P<join>on|at|in|with|by|from|through|via|under|to|for) (?P<value>(?:the )?[\w'’.& -]{2,40}?)"
     r"(?:,? (?:since|now|these days|from now on|instead|again|as of)\b[^,.;]*)?\W*\Z"
     rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z"
@@ -229,11 +228,9 @@ def _last_phrase(text: str) -> TypedValue | None:
     return TypedValue(f"end {join}", last[group], *last.span(group), join)
 
 
-_SUFFIX: Final = expression(
-    r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z"
-)
-_TOKEN: Final = expression(rf"[^\W_{HAN}](?:[^\W{HAN}]|['’.:,/@-](?=[^\W_{HAN}]))*|[{HAN}]+")
-_OTHER_STOPS: Final = word_set("""
+_SUFFIX = expression(r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z")
+_TOKEN = expression(rf"[^\W_{HAN}](?:[^\W{HAN}]|['’.:,/@-](?=[^\W_{HAN}]))*|[{HAN}]+")
+_OTHER_STOPS = word_set("""
 time date number name place now longer any more anymore again back still also already yet ever instead rather actually
 please correction sorry typo wrong right new old last next ago week month year yesterday just got get go goes went gone
 going come comes came since everything else everyone same stay stays thing one use uses using used mr mrs ms dr let's
@@ -241,14 +238,14 @@ it's that's there's she's he's they're i'm i've we're we've isn't aren't wasn't 
 haven't can't another ll isn wasn aren doesn don didn weren hasn haven its
 """)
 """Beside those of the index: what a correction says of no thing, and what all of one kind are called."""
-_HAN_STOPS: Final = expression(
+_HAN_STOPS = expression(
     "其实|时间|日期|地点|号码|名字|不是|而是|不再|不用|不需要|不必|没有|已经|现在|目前|以后|今后|以前|之前"
     "|从今天起|从现在起|上个?月|上个?星期|上周|昨天|最近|刚刚"
     "|我们|你们|他们|她们|咱们|这个|那个|就是|还是|不过|但是|换成|换到|换为|换回|改成|改为|改到|改回|改在|改用"
     "|搬到|搬去|搬回|推迟到|提前到|调到|变成|变为"
     "|更正|说错|记错|写错|时候|什么|不变|照旧|一样|[的了是在这那我你他她它就也都还又把被从到由给让和与不没很太改换去]"
 )
-_HAN_RUN: Final = expression(rf"[{HAN}]+")
+_HAN_RUN = expression(rf"[{HAN}]+")
 
 
 @lru_cache(maxsize=4096)

@@ -10,17 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression
 
-CONTEXT: Final = 3
+CONTEXT = 3
 """Lines around a change."""
-_NO_NEWLINE: Final = "\\ No newline at end of file\n"
-_HUNK: Final = expression(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@")
+_NO_NEWLINE = "\\ No newline at end of file\n"
+_HUNK = expression(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@")
 
 
 class DiffPlace(Struct, frozen=True):
@@ -168,10 +167,10 @@ def _lines(text: str) -> list[str]:
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-_MATCHED_PAIRS: Final = 250_000
+_MATCHED_PAIRS = 250_000
 """Of lines that are compared one by one; where there are more, all between the first and last difference is one."""
-_HEADING: Final = expression(r" {0,3}(#{1,6})(?:[ \t]|\Z)")
-_HUNKS: Final = 64
+_HEADING = expression(r" {0,3}(#{1,6})(?:[ \t]|\Z)")
+_HUNKS = 64
 """More of them are one."""
 
 
@@ -368,7 +367,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-_SAYS_NOTHING: Final = expression(r"\s*(?:#{1,6}(?:[ \t].*)?)?")
+_SAYS_NOTHING = expression(r"\s*(?:#{1,6}(?:[ \t].*)?)?")
 """A blank line, or a heading, which may hold what came later."""
 
 

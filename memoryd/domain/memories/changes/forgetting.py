@@ -7,12 +7,10 @@ undo, or a line that is written anew.
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from functools import cached_property
-from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation, is_conversation, parse
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath, is_conversation, parse
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
@@ -25,13 +23,13 @@ from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
 
-_ID: Final = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
-_WORDS: Final = expression(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
+_ID = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
+_WORDS = expression(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
 """Words; `2.5`, `9:30` and `v1.2` are one each, so that a five in them is none."""
-_SHOWN: Final = 5
-_WHOLE_SHORT_ID: Final = 8
+_SHOWN = 5
+_WHOLE_SHORT_ID = 8
 """Signs of an id as commands print it: so many are meant as one."""
-MOST: Final = 50
+MOST = 50
 """So many memories may go at once; more are hardly meant."""
 
 
@@ -211,8 +209,8 @@ def _is_short(text: str) -> bool:
     return sum(map(len, text.split())) < MIN_CHARS
 
 
-_ANY_LOG: Final = RelativePath("memory/2000-01-01.md")
-_ANY_HEAD: Final = "## Retain\n"
+_ANY_LOG = RelativePath("memory/2000-01-01.md")
+_ANY_HEAD = "## Retain\n"
 ByteRange = tuple[int, int]
 """Bytes of a document, end exclusive."""
 

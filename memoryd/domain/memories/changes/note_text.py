@@ -5,7 +5,6 @@ A change is only undone where that costs no memory that the change did not write
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec import Struct
 
@@ -15,8 +14,8 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PlacedLine, holds_memories, memory_sections
 from memoryd.domain.text.lines import padded
 
-_MARK: Final = "\ufeff"
-_WIDE: Final = "\r"
+_MARK = "\ufeff"
+_WIDE = "\r"
 
 
 class NoteText(Struct, frozen=True):
@@ -35,7 +34,7 @@ class NoteText(Struct, frozen=True):
         return "\n".join(self.lines)
 
 
-EMPTY: Final = NoteText()
+EMPTY = NoteText()
 
 
 def read_note(data: bytes) -> NoteText:

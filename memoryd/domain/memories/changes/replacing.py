@@ -12,17 +12,16 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.forgetting import target
 from memoryd.domain.memories.edits import AttributeChange, RetainedText, retained_in, with_lines
-from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
+from memoryd.domain.memories.kinds import TEAM, MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, NAMING, OF_SESSION, Provenance, RetainedLine, joined
 from memoryd.domain.memories.recall_order import current_above
-from memoryd.domain.memories.scopes import TEAM
 from memoryd.domain.memories.versions import Disagreement
 
 SHOWN = 20
@@ -90,7 +89,7 @@ class MemoryReplacement(Struct, frozen=True):
     line: RetainedLine
     is_in_place: bool = False
     said_in: tuple[str, ...] = ()
-    changes: Mapping[MemoryId, AttributeChange] = field(default_factory=dict)
+    changes: Mapping[MemoryId, AttributeChange] = {}
 
     @property
     def is_said(self) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from typing import Final
 
 from msgspec import Struct
 
@@ -20,25 +19,25 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import UNSPACED, query_terms, spoken_words
 
-HASH_BYTES: Final = 16
-KEY_BYTES: Final = 32
-_WORD: Final = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
-_SIGN_OR_WORD: Final = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/-][^\W{UNSPACED}]+)*")
-_ROW_WORDS: Final = 120
+HASH_BYTES = 16
+KEY_BYTES = 32
+_WORD = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
+_SIGN_OR_WORD = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/-][^\W{UNSPACED}]+)*")
+_ROW_WORDS = 120
 """So many words in a row, or signs of a script without spaces, are looked at as something that was forgotten."""
-_CLAUSE: Final = caseless(
+_CLAUSE = caseless(
     r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)|\s[-–—]\s"
     r"|\b(?:and|but|so|that|because|think|thinks|believe|believes|guess|know|knows|say|says|said)\b|觉得|认为|以为|说",
 )
 """What may stand between clauses; `2.5` is none, nor is the apostrophe of a word."""
-_CLAUSES: Final = 12
+_CLAUSES = 12
 """More of them are not put together: each is looked at by itself."""
-_BEFORE: Final = expression(
+_BEFORE = expression(
     r"\A(?:(?:hi|hiya|hello|hey|there|oh|ah|ok|okay|yes|yeah|well|so|and|but|also|btw|by the way|actually|anyway|please"
     r"|thanks|remember that|remember|you know|good (?:morning|afternoon|evening|day)) )+(?=\w)"
 )
 """What says nothing before a sentence."""
-_CHINESE_BEFORE: Final = expression(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
+_CHINESE_BEFORE = expression(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
 
 
 class Tombstones(Struct, frozen=True):
@@ -160,20 +159,20 @@ def parts_of(text: str) -> Iterator[str]:
             yield from (text[start:last] for _, last in clauses[at + 1 :])
 
 
-FORGOTTEN: Final = "[forgotten]"
+FORGOTTEN = "[forgotten]"
 """What stands where the words of a forgotten memory stood."""
-MIN_CHARS: Final = 6
+MIN_CHARS = 6
 """A shorter text stands in many sentences that say something else; it is found only where it is all that is said."""
-END_MARKS: Final = ".!?…,;:。！？，；：、"
+END_MARKS = ".!?…,;:。！？，；：、"
 """What may end a sentence or a part of one: who says it again may leave it out, or put another."""
-QUOTES: Final = "\"'`*“”„‟‚‘’‛«»‹›「」『』"
+QUOTES = "\"'`*“”„‟‚‘’‛«»‹›「」『』"
 """What may stand around words without saying anything: quotation marks and emphasis."""
-_QUOTED_WORDS: Final = 200
+_QUOTED_WORDS = 200
 """So many words at most are looked for in quotation marks, too: a pattern for more of them is slow to make."""
-_QUOTE: Final = "(?-i:[\"'*`«»]|[‘-‟]|[「-』])*"
-_LETTER: Final = f"(?-i:[^\\W{UNSPACED}])"
+_QUOTE = "(?-i:[\"'*`«»]|[‘-‟]|[「-』])*"
+_LETTER = f"(?-i:[^\\W{UNSPACED}])"
 """Of a script with spaces: there words have edges. Neither has cases, and to look for those of each sign is slow."""
-_IS_LETTER: Final = expression(_LETTER)
+_IS_LETTER = expression(_LETTER)
 
 
 class TextMatcher(Struct, frozen=True, dict=True):

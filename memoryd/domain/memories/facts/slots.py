@@ -9,7 +9,6 @@ than which, the slot is not sure: two such statements disagree at most.
 
 import re
 import unicodedata
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,20 +16,18 @@ from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, tells_what_happened
 
-MAX_CHARS: Final = 240
+MAX_CHARS = 240
 """What is longer is no plain statement."""
-_WORDS: Final = expression(r"\w+")
-_SENTENCES: Final = expression(
+_WORDS = expression(r"\w+")
+_SENTENCES = expression(
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bNo)(?<!\bProf)[.!;]\s+\S|[。；！\n]\s*\S|[?？]"
 )
-_LEAD: Final = caseless(
+_LEAD = caseless(
     r"\A(?:(?:please\s)?(?:remember|note)(?:\sthat)?\s|(?:now|currently|these\sdays|nowadays|today)\b,?\s"
     r"|(?:请?记住)[：:，,]?|(?:现在|目前|如今))"
 )
-_NOW: Final = caseless(
-    r"\s(?:now|currently|nowadays|still|officially|again|today)(?=\s|\Z)|(?:现在|目前|如今|仍然|依然)"
-)
-_OPEN: Final = caseless(
+_NOW = caseless(r"\s(?:now|currently|nowadays|still|officially|again|today)(?=\s|\Z)|(?:现在|目前|如今|仍然|依然)")
+_OPEN = caseless(
     r"\b(?:also|too|another|as\swell|additional(?:ly)?|besides|both|either|or|not|never|no|will|would|(?-i:may)|might|could"
     r"|should|must|can|if|unless|when|whenever|sometimes|usually|mostly|often|partly|perhaps|maybe|probably|one\sof|among"
     r"|such\sas|including|that|which|who|whose)\b|n['’]t\b"
@@ -89,24 +86,24 @@ def _fold(text: str) -> str:
     return " ".join(_WORDS.findall(text.casefold()))
 
 
-_LIGHT: Final = (
+_LIGHT = (
     "lives?|resides?|stays?|works?|study|studies|runs?|go|goes|comes?|stands?|lies?|hangs?|sits?|belongs?|reports?"
     "|listens?"
 )
-_CHARGED: Final = "leads|handles|manages|heads|chairs|maintains|keeps|owns|runs|hosts"
-_MAY_FILL: Final = caseless(rf"\b(?:is|are|{_CHARGED}|{_LIGHT})\b|[是在由叫负主管保牵]")
-_RELATION: Final = caseless(rf"\A(?P<subject>.{{0,100}}?)(?:^|\s)(?P<verb>is|are|{_LIGHT})\s(?P<rest>.+)\Z")
-_FINITE_WITHIN: Final = caseless(rf"\b(?:{PRESENT}|because|since|where|while|until)\b")
-_PREPOSITION: Final = r"(?:in|on|at|with|from|by|to|for|through|via|under|behind|over|inside|above|below|beside)"
-_PASSIVE: Final = expression(
+_CHARGED = "leads|handles|manages|heads|chairs|maintains|keeps|owns|runs|hosts"
+_MAY_FILL = caseless(rf"\b(?:is|are|{_CHARGED}|{_LIGHT})\b|[是在由叫负主管保牵]")
+_RELATION = caseless(rf"\A(?P<subject>.{{0,100}}?)(?:^|\s)(?P<verb>is|are|{_LIGHT})\s(?P<rest>.+)\Z")
+_FINITE_WITHIN = caseless(rf"\b(?:{PRESENT}|because|since|where|while|until)\b")
+_PREPOSITION = r"(?:in|on|at|with|from|by|to|for|through|via|under|behind|over|inside|above|below|beside)"
+_PASSIVE = expression(
     rf"(?P<part>(?!interested|involved|engaged|used|related|bored|tired){PARTICIPLE})\s(?:(?:up|out|over|off)\s)?"
     rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z"
 )
-_CALLED: Final = expression(r"(?P<part>called|named)\s(?P<value>.+)\Z")
-_PLACED: Final = expression(rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z")
-_ONE_OF_PASSIVE: Final = word_set("by from on at")
-_PLACES: Final = word_set("in on at with under behind inside above below beside")
-_ONE_OF_LIGHT: Final = {
+_CALLED = expression(r"(?P<part>called|named)\s(?P<value>.+)\Z")
+_PLACED = expression(rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z")
+_ONE_OF_PASSIVE = word_set("by from on at")
+_PLACES = word_set("in on at with under behind inside above below beside")
+_ONE_OF_LIGHT = {
     verb: word_set(prepositions)
     for verbs, prepositions in (
         ("live lives reside resides stay stays", "in at with"),
@@ -122,18 +119,18 @@ _ONE_OF_LIGHT: Final = {
     for verb in verbs.split()
 }
 """With these verbs and prepositions somebody or something has one value."""
-_DETERMINED: Final = caseless(
+_DETERMINED = caseless(
     r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s"
 )
-_OWNER: Final = caseless(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s")
-_IS_NAME: Final = expression(r"(?:the\s)?(?:[A-Z][\w'’.-]*)(?:\s(?:[A-Z][\w'’.-]*|of|de|van|von)){0,4}\Z")
-_MANY: Final = caseless(
+_OWNER = caseless(r"\A(?:my|our|his|her|their|your|its)\s|\A.*['’]s?\s")
+_IS_NAME = expression(r"(?:the\s)?(?:[A-Z][\w'’.-]*)(?:\s(?:[A-Z][\w'’.-]*|of|de|van|von)){0,4}\Z")
+_MANY = caseless(
     r"(?<!best )(?<!only )(?<!eldest )(?<!oldest )(?<!youngest )(?<!closest )\b(?:friend|colleague|co-?worker"
     r"|neighbou?r|sister|brother|sibling|son|daughter|child|kid|grandson|granddaughter|cousin|uncle|aunt|nephew|niece|client|customer|student"
     r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z"
 )
 """What somebody has several of."""
-ATTRIBUTE: Final = caseless(
+ATTRIBUTE = caseless(
     r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
     r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
     r"|occupation|title|employer|company|hometown|city|town|country|nationality|language|major|age|size|height|weight"
@@ -141,7 +138,7 @@ ATTRIBUTE: Final = caseless(
     r"|editor|shell|os)\Z"
 )
 """What has one value, whatever that looks like."""
-_TYPES: Final = (
+_TYPES = (
     (
         caseless(r"\b(?:birth(?:day|date)|anniversary)\Z|生日\Z|纪念日\Z"),
         caseless(
@@ -155,7 +152,7 @@ _TYPES: Final = (
     (caseless(r"\be-?mail(?: address)?\Z|邮箱\Z"), caseless(r"@|\bdot\b")),
 )
 """Nouns, and what a value of theirs holds: a date, a number, an address."""
-_LIKENESS: Final = expression(
+_LIKENESS = expression(
     r"\s*(?:sold|closed|open|gone|empty|expired|cancelled|finished|unavailable|available|discontinued|out of|running"
     r"|(?:(?:so|very|really|too|quite|rather|always|never|not|still|much|more|a bit|pretty) )+\w+"
     r"|next|last|this|soon|over|expensive|cheap|secret|new|full|due|nice|strict|busy"
@@ -163,18 +160,18 @@ _LIKENESS: Final = expression(
     r"|\s*(?:卖完|卖光|没了|关门|停业|空号|很|太|非常|真|还|好的?\Z)"
 )
 """Says what something is like now, or how it stands; in small letters, for New York is a value."""
-_LIMITED: Final = caseless(
+_LIMITED = caseless(
     r"\b(?:on|at|in|during|over) (?:(?:the|a|my|most|some|all) )*(?:weekdays?|weekends?|nights?|mornings?|afternoons?"
     r"|evenings?|summers?|winters?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
     r"|\b(?:every|each|sometimes|from time to time|twice|once|days? a week|this (?:week|month|year|summer|winter))\b"
     r"|周末|每[周天个月年]|有时|平时|星期|周[一二三四五六日天]|今年|这[周个]"
 )
-HAN_DOING: Final = (
+HAN_DOING = (
     "(?:想(?!象)|考虑|准备|学习(?!中心|机构)|研究(?![所院室生]|中心|机构)|处理(?!厂|中心)|等(?!于)|谈|聊|讨论|继续|换(?!电)"
     "|思考|琢磨|适应|完成|整理|复习|找|忙|做)"
 )
 """What stands between 在 and 工作 and is no place: what somebody is doing."""
-_NO_WORKPLACE: Final = caseless(
+_NO_WORKPLACE = caseless(
     r"\s*(?:home\b|(?:(?:my|our|a|an|the) )(?:[\w-]+ )?(?:desk|table|kitchen|sofa|couch|bed|balcony|laptop|computer)\b)"
     rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})"
 )
@@ -199,25 +196,25 @@ def is_workplace(place: str) -> bool:
     return not _NO_WORKPLACE.match(place)
 
 
-_ROLE: Final = expression(r"(?:the|my|our)\s(?P<role>[a-z][\w\s'’-]*(?:\s(?:of|for|at|in)\s.+)?)\Z")
-_CHARGE: Final = expression(
+_ROLE = expression(r"(?:the|my|our)\s(?P<role>[a-z][\w\s'’-]*(?:\s(?:of|for|at|in)\s.+)?)\Z")
+_CHARGE = expression(
     rf"\A(?P<who>[A-Z][\w'’.-]*(?:\s[A-Z][\w'’.-]*){{0,2}})\s(?P<verb>{_CHARGED}|is\sresponsible\sfor|is\sin\scharge\sof)"
     r"\s(?P<what>(?:the|our|my|its)\s.+)\Z"
 )
-_ARTICLE: Final = expression(r"(?:an?|the)\s(?=[\w]*[A-Z0-9])")
-_KIND: Final = expression(r"an?\s(?P<name>[\w'’.-]+(?:\s[\w'’.-]+)?)\s(?P<kind>[\w-]+)\Z")
-_DESIGNATED: Final = expression(r"\s(?:[A-Z]|[A-Z]*[0-9]+[\w-]*)\Z")
-_NAMED: Final = expression(r"[\"“'‘]?(?:[^\W\d_a-z]|[a-z]+[A-Z]|[a-z-]+[0-9])")
-_TIME: Final = caseless(
+_ARTICLE = expression(r"(?:an?|the)\s(?=[\w]*[A-Z0-9])")
+_KIND = expression(r"an?\s(?P<name>[\w'’.-]+(?:\s[\w'’.-]+)?)\s(?P<kind>[\w-]+)\Z")
+_DESIGNATED = expression(r"\s(?:[A-Z]|[A-Z]*[0-9]+[\w-]*)\Z")
+_NAMED = expression(r"[\"“'‘]?(?:[^\W\d_a-z]|[a-z]+[A-Z]|[a-z-]+[0-9])")
+_TIME = caseless(
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|noon|midnight|[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half)\b"
     r"|the\s(?:morning|evening|afternoon)|(?:early|late)\b|spring|summer|autumn|winter|time\b|every\b)"
 )
-_OF_PEOPLES: Final = expression(
+_OF_PEOPLES = expression(
     r"(?:[A-Z][a-z]+(?:ish|ese)|German|French|Dutch|Czech|Swiss|Greek|Welsh|Italian|American|Canadian|Australian|Indian"
     r"|Russian|Austrian|Hungarian|Norwegian|Belgian|Mexican|Brazilian|Korean|European|Asian|African|Catholic|Jewish|Muslim)\Z"
 )
-_TAIL: Final = caseless(
+_TAIL = caseless(
     r"\s(?:on|in|at|for|during|from|until|till|with|while|because|since|as|by|every|each|next|this|last|to|after|before|under"
     r"|over|tomorrow|tonight|except|only)(?!-)\b.*\Z"
 )
@@ -325,28 +322,28 @@ def _slot(
     return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _fold(bare), is_one)
 
 
-_BY: Final = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")
-_AT_WORK: Final = expression(
+_BY = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")
+_AT_WORK = expression(
     "\\A(?P<subject>.{1,24}?)在(?P<value>.{1,14}?)(?P<verb>工作|上班|上学|读书|任职|办公|开会|举行|住)\\Z"
 )
-_STAYS: Final = expression("\\A(?P<subject>.{0,24}?[住放写存挂停摆坐站装设署跑])在(?P<value>.{1,14})\\Z")
-_AT: Final = expression("\\A(?P<subject>.{1,24}?)在(?P<value>.{1,14})\\Z")
-_PLACE: Final = expression(
+_STAYS = expression("\\A(?P<subject>.{0,24}?[住放写存挂停摆坐站装设署跑])在(?P<value>.{1,14})\\Z")
+_AT = expression("\\A(?P<subject>.{1,24}?)在(?P<value>.{1,14})\\Z")
+_PLACE = expression(
     "[里上下中内外边旁头面处室楼层馆园院店厅库房柜屉城市省县区路街号云座站台家校场]\\Z|\\A.{1,3}\\Z|\\A[ -~]+\\Z"
 )
-_HAN_TIME: Final = expression(
+_HAN_TIME = expression(
     "[0-9零〇一二两三四五六七八九十半]+(?:点|月|日|号$|年)|星期|礼拜|周[一二三四五六日天]|上午|下午|晚上|早上|中午|[饭睡][前后]"
 )
-_HAN_IS: Final = expression("\\A(?P<subject>.{1,24}?)(?<![还就只可要总像算若正更])是(?P<value>.{1,20})\\Z")
-_HAN_CALLED: Final = expression("\\A(?P<subject>.{1,16}?)叫[做作]?(?P<value>.{1,10})\\Z")
-_HAN_CHARGE: Final = expression("\\A(?P<value>.{2,5}?)(?P<verb>负责|主持|主管|管理|牵头|保管)(?P<what>.{1,16})\\Z")
-_HAN_MANY: Final = expression(
+_HAN_IS = expression("\\A(?P<subject>.{1,24}?)(?<![还就只可要总像算若正更])是(?P<value>.{1,20})\\Z")
+_HAN_CALLED = expression("\\A(?P<subject>.{1,16}?)叫[做作]?(?P<value>.{1,10})\\Z")
+_HAN_CHARGE = expression("\\A(?P<value>.{2,5}?)(?P<verb>负责|主持|主管|管理|牵头|保管)(?P<what>.{1,16})\\Z")
+_HAN_MANY = expression(
     "(?:朋友|同事|同学|邻居|姐姐?|妹妹?|哥哥?|弟弟?|孩子|儿子|女儿|孙子|孙女|外孙|亲戚|客户|学生|猫|狗|宠物|爱好|兴趣|问题|原因|目标|优点|缺点|任务)\\Z"
 )
-_HAN_RELATION: Final = expression("[是在由叫]")
-_HAN_EMPLOYED: Final = word_set("工作 上班 任职")
-_HAN_LIST: Final = expression("[和与、跟及]")
-_HAN_KIND: Final = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生者家工手]的?\\Z")
+_HAN_RELATION = expression("[是在由叫]")
+_HAN_EMPLOYED = word_set("工作 上班 任职")
+_HAN_LIST = expression("[和与、跟及]")
+_HAN_KIND = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生者家工手]的?\\Z")
 """Says what somebody is, not who."""
 
 

@@ -14,53 +14,50 @@ happened.
 import re
 import unicodedata
 from itertools import islice
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
 
-MAX_VALUES: Final = 8
+MAX_VALUES = 8
 """Of a statement that can have versions: what lists more is a table."""
-_MAX_NUMBERS: Final = 32
+_MAX_NUMBERS = 32
 """Of a statement, names among them: what stands before each is looked at."""
-MAX_CHARS: Final = 2_000
-_SLOT: Final = "\x00"
+MAX_CHARS = 2_000
+_SLOT = "\x00"
 
-HAN: Final = "\u4e00-\u9fff"
-HAN_SIGN: Final = expression(f"[{HAN}]")
-MONTH: Final = (
+HAN = "\u4e00-\u9fff"
+HAN_SIGN = expression(f"[{HAN}]")
+MONTH = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
-WEEKDAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_MONTH: Final = rf"{MONTH}\.?"
-_NUMERAL: Final = (
+WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_MONTH = rf"{MONTH}\.?"
+_NUMERAL = (
     "(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen|once|twice)"
 )
-_UNIT: Final = "(?:mg|µg|μg|g|kg|ml|l|km|cm|mm|m|h|min|s|gb|mb|tb|kb|%|°c|°f|°|€|k)"
-_DIGITS: Final = r"[-−+]?[0-9](?:[0-9]|[.,:/-](?=[0-9])){0,40}+"
-_DATE: Final = (
+_UNIT = "(?:mg|µg|μg|g|kg|ml|l|km|cm|mm|m|h|min|s|gb|mb|tb|kb|%|°c|°f|°|€|k)"
+_DIGITS = r"[-−+]?[0-9](?:[0-9]|[.,:/-](?=[0-9])){0,40}+"
+_DATE = (
     rf"(?:{WEEKDAY}|(?<![\w.])[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s[0-9]{{4}})?(?!\w)"
     rf"|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s[0-9]{{4}})?(?!\w)|\b{_MONTH}\s[0-9]{{4}}(?!\w)"
     rf"|(?<![\w.]){_DIGITS}\s?(?:[ap]\.?m\b\.?|o'clock\b|uhr\b)|(?<![\w.])[0-9]{{1,2}}:[0-9]{{2}}(?!\w)"
     r"|(?<![\w.])[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\w))"
 )
-_LINK: Final = r"(?:,\s?|\s(?:at|on|from|to|until|the)\s|\s?[-–—]\s?|,?\s)"
-_AFTER_WORD: Final = r"(?<=\bin\s)|(?<=\bby\s)|(?<=\buntil\s)|(?<=\bsince\s)|(?<=\bof\s)|(?<=\bto\s)|(?<=\bfrom\s)"
-_HAN_DIGITS: Final = (
-    "(?<![0-9])(?:[0-9]{1,15}+(?:[.,:/-][0-9]{1,9}+){0,3}+|[零〇一二两三四五六七八九十百千万亿半]{1,12}+)"
-)
-_MEASURE: Final = (
+_LINK = r"(?:,\s?|\s(?:at|on|from|to|until|the)\s|\s?[-–—]\s?|,?\s)"
+_AFTER_WORD = r"(?<=\bin\s)|(?<=\bby\s)|(?<=\buntil\s)|(?<=\bsince\s)|(?<=\bof\s)|(?<=\bto\s)|(?<=\bfrom\s)"
+_HAN_DIGITS = "(?<![0-9])(?:[0-9]{1,15}+(?:[.,:/-][0-9]{1,9}+){0,3}+|[零〇一二两三四五六七八九十百千万亿半]{1,12}+)"
+_MEASURE = (
     "(?:个|片|粒|颗|次|点|號|号|日|月|年|周|天|小时|分钟|分|秒|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米"
     "|楼|层|室|单元|度|页|章|道|倍|折|成|位|名|人|本|张|条|家|间|辆|台|件|份|套|节|版|路|遍|顿|倾|亩|毫升|升|平方米|平米|英里|美元|欧元)"
 )
-_HAN_DATE: Final = (
+_HAN_DATE = (
     rf"(?:{_HAN_DIGITS}年)?{_HAN_DIGITS}月(?:{_HAN_DIGITS}[日号])?|(?:下周|上周|这周|周|星期|礼拜)[一二三四五六日天](?![次个])"
     rf"|(?:凌晨|早上|上午|中午|下午|晚上){_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)?|{_HAN_DIGITS}点(?:半|{_HAN_DIGITS}分?)"
 )
-_VALUE: Final = expression(
+_VALUE = expression(
     rf"(?P<date>\b{_DATE}(?:{_LINK}{_DATE}){{0,3}})"
     rf"|(?P<month>(?:{_AFTER_WORD})(?:{_MONTH}|spring|summer|autumn|winter)(?!\w))"
     rf"|(?P<han_date>(?:{_HAN_DATE})(?:\s?(?:{_HAN_DATE})){{0,3}})"
@@ -71,22 +68,22 @@ _VALUE: Final = expression(
     rf"|(?P<word>\b{_NUMERAL}(?:[\s-]{_NUMERAL}){{0,4}}\b)"
 )
 """In small letters."""
-_CODED: Final = caseless(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码")
-_CODE: Final = expression(
+_CODED = caseless(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码")
+_CODE = expression(
     r"(?<=\sis\s)[\w-]{0,40}?[0-9][\w-]{0,40}(?!\w)|(?:(?<=[:=是为]\s)|(?<=[:=：是为]))[A-Za-z0-9-]{2,40}(?!\w)"
 )
-_DESIGNATED: Final = caseless(
+_DESIGNATED = caseless(
     r"(?:\s*(?:the|in|on|at)\s)?\s*(?:rooms?|bus|line|tram|train|chapter|page|form|gate|platform|track|seat|table|house"
     r"|building|block|task|ticket|issue|step|item|section|part|level|exercise|question|number|no\.?|nr\.?|lesson|episode"
     r"|season|grade|class|team|group|player|lane|exit|route|zone|phase|option|case|order|invoice|bug|sprint|floor|flat"
     r"|apartment|unit|locker|door|box|key|server|printer|port|day|week|quarter|#)\s?#?\Z"
 )
-_LONGEST_DESIGNATOR: Final = 24
-_HAN_DESIGNATED: Final = expression(
+_LONGEST_DESIGNATOR = 24
+_HAN_DESIGNATED = expression(
     "第?(?:[0-9]+|[一二三四五六七八九十]+)(?:号|路|单元|室|楼|层|章|班|组|页|节|区|库|门|栋|幢|期|课|轮|版|届)"
 )
 
-_VERB: Final = caseless(
+_VERB = caseless(
     r"\b(?:is|are|am|was|were|be|been|has|have|had|will|would|can|could|may|might|must|should|shall|costs?|takes?|took|gets?"
     r"|needs?|weighs?|measures?|lasts?|pays?|starts?|begins?|ends?|opens?|closes?|leaves?|arrives?|departs?|goes|go|comes?"
     r"|meets?|wakes?|eats?|drinks?|sleeps?|works?|lives?|moved|moves?|changed|changes?|became|becomes?|switched|runs?|uses?"
@@ -97,41 +94,41 @@ _VERB: Final = caseless(
 )
 """What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
 that is spoken of."""
-_QUANTITY: Final = caseless(
+_QUANTITY = caseless(
     r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
     r"\s(?:of\s)?[^\w\s]?\Z"
 )
-_CODE_WORD: Final = caseless(r"\b(?:code|password|passcode|pin|passphrase)\s\Z")
-_CODE_CHARS: Final = 4
+_CODE_WORD = caseless(r"\b(?:code|password|passcode|pin|passphrase)\s\Z")
+_CODE_CHARS = 4
 """Fewer behind `pin` are the number of a pin."""
-_HAN_VERB: Final = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
-_HAN_AMOUNT: Final = expression(
+_HAN_VERB = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
+_HAN_AMOUNT = expression(
     "\\s?(?:片|粒|颗|次|天|小时|分钟|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米|度|倍|折|成|毫升|升|平方米|平米|英里|美元|欧元)"
 )
-_AMOUNT: Final = caseless(
+_AMOUNT = caseless(
     rf"\s?(?:{_UNIT}|euros?|dollars?|pounds?|hours?|minutes?|days?|weeks?|months?|years?|times|cups?|tablets?|pills?|spoons?"
     r"|tsp|tbsp|degrees|percent|people|words|characters|chars)(?![A-Za-z0-9_])"
 )
 
-_NOT: Final = caseless(
+_NOT = caseless(
     r"\b(?:no\slonger|never|not)\b|n['’]t\b|(?P<han>不再|[不没](?![过错断管论少仅]|同(?!意))|(?<![特区个性分])别(?=[给去来吃做用买]))"
 )
-_WIDE: Final = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
-_ANY_MORE: Final = caseless(r"\s(?:any\s?more|any\slonger)\b")
-_DOES_NOT: Final = caseless(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b")
-_DO_NOT: Final = caseless(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])")
-_CONTRACTED: Final = caseless(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b")
-_TODAY: Final = caseless(
+_WIDE = {ord(wide): narrow for wide, narrow in zip("０１２３４５６７８９．：", "0123456789.:", strict=True)}
+_ANY_MORE = caseless(r"\s(?:any\s?more|any\slonger)\b")
+_DOES_NOT = caseless(r"\bdoes(?:\snot|n['’]t)\s(?P<verb>[a-z]{2,30})\b")
+_DO_NOT = caseless(r"\b(?:do(?:\snot|n['’]t))\s(?=[a-z])")
+_CONTRACTED = caseless(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b")
+_TODAY = caseless(
     r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起"
 )
 """Says when a line was written, as its day does."""
-_WORDS: Final = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
+_WORDS = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
 
-_PLAIN_WORD: Final = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
-_HAN_PLAIN: Final = expression(
+_PLAIN_WORD = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
+_HAN_PLAIN = expression(
     "[\u4e00-\u9fff](?<![零〇一二两三四五六七八九十百千万亿半年月日号周星期礼拜上下这凌晨早午中晚点分天末不没再别])"
 )
-_OF_VALUES: Final = word_set("""
+_OF_VALUES = word_set("""
 january february march april june july august sept september october november december monday tuesday wednesday thursday
 friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays spring summer autumn winter zero
 three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty
@@ -215,7 +212,7 @@ def _third_person(verb: str) -> str:
     return f"{verb}es" if small.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
 
 
-_IRREGULAR: Final = (
+_IRREGULAR = (
     "arose|ate|awoke|became|began|bent|bit|bled|blew|bore|born|bought|bound|bred|broke|brought|built|burnt|came|caught"
     "|chose|clung|crept|dealt|did|drank|drew|dreamt|drove|dug|fed|fell|felt|fled|flew|flung|forbade|forgot|forgave"
     "|fought|found|froze|gave|got|grew|ground|had|heard|hid|held|hung|kept|knelt|knew|laid|lay|leapt|learnt|led|left"
@@ -225,45 +222,45 @@ _IRREGULAR: Final = (
     "|were|withdrew|woke|won|wore|wound|wove|wrote"
 )
 """The simple pasts that differ from the verb's own form."""
-PARTICIPLE: Final = (
+PARTICIPLE = (
     r"(?:[a-z]{2,}ed|been|begun|bitten|blown|broken|chosen|come|cut|done|drawn|driven|drunk|eaten|fallen|flown|forgotten"
     r"|frozen|given|gone|grown|hidden|hit|known|put|ridden|risen|run|rung|seen|set|shaken|shown|shut|spoken|stolen|sung"
     r"|sunk|swum|sworn|taken|thrown|torn|woken|won|worn|written|"
     rf"{_IRREGULAR})"
 )
-_BASE_ALIKE: Final = "beat|bet|cast|cost|cut|hit|hurt|let|put|quit|read|set|shut|split|spread"
+_BASE_ALIKE = "beat|bet|cast|cost|cut|hit|hurt|let|put|quit|read|set|shut|split|spread"
 """Pasts that only the lacking -s of a third person tells from the present."""
-PRESENT: Final = (
+PRESENT = (
     "is|are|am|be|has|have|will|would|can|could|(?-i:may)|might|must|should|shall|does|do|costs|takes|gets|needs|weighs|measures"
     "|lasts|pays|starts|begins|ends|opens|closes|leaves|arrives|departs|goes|comes|meets|wakes|eats|drinks|sleeps|works"
     "|lives|moves|changes|becomes|runs|uses|listens|wants|prefers|owns|owes|earns|charges|holds|keeps|stands|stays|sits"
     "|hangs|lies|reads|sends|receives|expires|renews|happens|publishes|ships|delivers|allows|accepts|returns|contains"
     "|equals|says|expects|asks|answers"
 )
-_NO_FINITE_BEHIND: Final = (
+_NO_FINITE_BEHIND = (
     r"(?<!\bthe\s)(?<!\ba\s)(?<!\ban\s)(?<!\bmy\s)(?<!\bour\s)(?<!\bhis\s)(?<!\bher\s)(?<!\bits\s)(?<!\btheir\s)"
     r"(?<!\byour\s)(?<!\bthis\s)(?<!\bthat\s)(?<!\bas\s)(?<!\bof\s)(?<!\bin\s)(?<!\bwith\s)(?<!\bfor\s)(?<!['’]s\s)"
     r"(?<!\bno\s)(?<!\bthan\s)(?<!\bif\s)"
 )
 """Behind these a form in -ed is an adjective: `the limited edition`, `my left monitor`, `as planned`."""
-_FINITE: Final = caseless(
+_FINITE = caseless(
     rf"\b(?P<perfect>(?:has|have|['’]ve)\s(?:(?:not|just|already|never|also|ever|now)\s)*{PARTICIPLE}\b)(?:\s\w+ed)?"
     rf"(?P<to>\s(?:back\s)?to\b)?|\b(?:{PRESENT})\b"
     rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{_IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
     rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b"
 )
 """In the order of the text."""
-_NAME_BEFORE: Final = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
-LONG_AGO: Final = caseless(
+_NAME_BEFORE = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
+LONG_AGO = caseless(
     r"(?<!since )\b(?:yesterday|last\s(?:night|week|month|year|spring|summer|autumn|winter"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|ago|used\sto|born)\b|昨[天晚日]|前天|上(?:周|个?星期|个?月)|去年|前年"
 )
-_HAN_ASPECT: Final = expression(
+_HAN_ASPECT = expression(
     "(?<![为除罢到成至回])了(?![解不])(?!\\s*[，。！；,.!;]*\\s*\\Z)"
     "|(?<=[\u4e00-\u9fff])(?<![不通超经越路])过(?![敏期年程去来于度滤节世户道错])"
 )
-_HAN_END: Final = expression("了\\s*[，。！；,.!;]*\\s*\\Z")
-_HAN_HOLDS: Final = expression("[到成为至回给是不没别叫归]")
+_HAN_END = expression("了\\s*[，。！；,.!;]*\\s*\\Z")
+_HAN_HOLDS = expression("[到成为至回给是不没别叫归]")
 """What leads to a state, or denies one: with 了 at its end, it holds from now on."""
 
 

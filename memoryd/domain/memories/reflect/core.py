@@ -11,7 +11,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
@@ -25,7 +24,7 @@ from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.reflect.pages import SharedMemories
 from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposedChange
 
-_SHOWN: Final = 80
+_SHOWN = 80
 
 
 def appended(text: str, added: str) -> str:
@@ -79,14 +78,14 @@ def _quote(text: str) -> str:
     return repr(first if len(first) <= _SHOWN else f"{first[:_SHOWN]}…")
 
 
-DURABLE: Final = frozenset({Kind.WORLD, Kind.ENTITY, Kind.FACT, Kind.RELATIONSHIP, Kind.PREFERENCE})
+DURABLE = frozenset({Kind.WORLD, Kind.ENTITY, Kind.FACT, Kind.RELATIONSHIP, Kind.PREFERENCE})
 """Kinds of what holds for long; what is pinned may be of any."""
-MIN_IMPORTANCE: Final = 0.8
-OFTEN_DAYS: Final = 3
+MIN_IMPORTANCE = 0.8
+OFTEN_DAYS = 3
 """Days on which a memory must have been stated to be durable by that alone."""
-MAX_LINES: Final = 12
+MAX_LINES = 12
 """Lines that one run proposes, the most important first."""
-MAX_LINE_CHARS: Final = 300
+MAX_LINE_CHARS = 300
 
 
 class CoreFile(Struct, frozen=True):
@@ -170,9 +169,9 @@ def with_line(text: str, line: str) -> str:
     return f"{body}\n{gap}{line}\n"
 
 
-BULLET: Final = expression(r"\A[ \t]*[-*+][ \t]+")
-_EMPHASIS: Final = expression(r"[*_`]+")
-_MAX_LINES: Final = 1_000
+BULLET = expression(r"\A[ \t]*[-*+][ \t]+")
+_EMPHASIS = expression(r"[*_`]+")
+_MAX_LINES = 1_000
 """Of the core file that are looked at."""
 
 

@@ -14,14 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import product
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.counters import grouped
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.kinds import MemoryId, ShortId, is_belief, short_id
+from memoryd.domain.memories.kinds import MemoryId, ShortId, covers, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import (
     CONTRADICTS,
     MODEL,
@@ -33,13 +32,12 @@ from memoryd.domain.memories.reflect.opinions import (
     is_dated,
     restated_days,
 )
-from memoryd.domain.memories.scopes import covers
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import Statement, is_secret, plain_characters, statement_of
 
-MAX_VISITED: Final = 48
+MAX_VISITED = 48
 """Opinions held against one memory."""
-MIN_SHARED: Final = 2
+MIN_SHARED = 2
 """Telling words that two statements share, unless all are shared."""
 
 
@@ -112,9 +110,9 @@ class SimilarOpinions:
         return shared / (len(words) + len(statement.words) - shared) if shared else 0.0
 
 
-NEGATED_SHARE: Final = 0.6
+NEGATED_SHARE = 0.6
 """Share of all significant words that two lines must have in common for one to negate the other."""
-MAX_ASKED: Final = 3
+MAX_ASKED = 3
 """Opinions for which a text model is asked about one memory."""
 
 

@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from itertools import groupby
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -35,7 +35,7 @@ from memoryd.domain.memories.kinds import MemoryId, is_belief, short_id
 from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.ranking.filters import date_in_name
 
-DEFAULT_CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE = 0.5
 """The confidence of an opinion whose lines name none."""
 
 
@@ -102,13 +102,13 @@ def _place(source: MemorySource) -> tuple[str, int]:
     return source.path, source.start_line
 
 
-ALPHA: Final = 0.05
-RUN_CAP: Final = 0.10
+ALPHA = 0.05
+RUN_CAP = 0.10
 """How far one run moves an opinion, up or down."""
-STRONG_CAP: Final = 0.30
+STRONG_CAP = 0.30
 """How far one run moves it down where it is strongly contradicted."""
 STRONG_MEMORIES, STRONG_DAYS = 3, 2
-_DECIMALS: Final = 12
+_DECIMALS = 12
 
 
 class Label(StrEnum):
@@ -120,7 +120,7 @@ class Label(StrEnum):
     NEUTRAL = "neutral"
 
 
-_MOVES: Final = {Label.REINFORCE: ALPHA, Label.WEAKEN: -ALPHA, Label.CONTRADICT: -2 * ALPHA, Label.NEUTRAL: 0.0}
+_MOVES = {Label.REINFORCE: ALPHA, Label.WEAKEN: -ALPHA, Label.CONTRADICT: -2 * ALPHA, Label.NEUTRAL: 0.0}
 
 
 class LabelledEvidence(Struct, frozen=True):
@@ -204,13 +204,13 @@ def _cap_down(evidence: Sequence[LabelledEvidence]) -> float:
     return STRONG_CAP if is_strong else RUN_CAP
 
 
-SUPPORTS: Final = "supports"
-CONTRADICTS: Final = "contradicts"
-RESTATED: Final = "restated"
-MODEL: Final = "model:"
+SUPPORTS = "supports"
+CONTRADICTS = "contradicts"
+RESTATED = "restated"
+MODEL = "model:"
 """Who labelled: an attribute of the line, a line that says the same, or the model whose identity follows."""
 Evidence = TypeVar("Evidence", bound=LabelledEvidence)
-_EXPLICIT: Final = frozenset({SUPPORTS, CONTRADICTS})
+_EXPLICIT = frozenset({SUPPORTS, CONTRADICTS})
 
 
 class OpinionState(Struct, frozen=True):

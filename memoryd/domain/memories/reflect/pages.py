@@ -6,37 +6,113 @@ all agents of the workspace may see, since all of them can read the files.
 An entry is lost when no line states its memory any more; too many losses stop the write, for some memories may merely
 be unreadable today. A lost entry counts as edited where the same file states a new one. One whose file is private by
 now has to go and is no loss.
+
+A sentence that a text model wrote must rest on the facts that it cites, as far as words tell: it may have words of its
+own, but fewer than of its facts, and no name or number.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Final
 
 from msgspec import Struct
 
-from memoryd.domain.citations import Citation
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import Citation, RelativePath
+from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.book import Book, Memory, spelling
 from memoryd.domain.memories.entities import EntitySlug, entity_page
 from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, citations_in, cut
-from memoryd.domain.memories.kinds import MemoryId, Network, ShortId, is_belief, short_id
+from memoryd.domain.memories.kinds import GLOBAL, MemoryId, Network, ShortId, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import OpinionState, Step
-from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.versions import Disagreement, KnownVersions
 from memoryd.domain.ranking.filters import date_in_name
+from memoryd.domain.text.words import Statement, statement_of
 
-WORLD: Final = RelativePath("bank/world.md")
-EXPERIENCE: Final = RelativePath("bank/experience.md")
-OPINIONS: Final = RelativePath("bank/opinions.md")
-MAX_OF_ENTITY: Final = 60
+SENTENCE_CHARACTERS = 300
+"""A sentence that is as long ends where its room does."""
+_ID = expression(r"(?<![0-9a-zA-Z])[0-9a-f]{8}(?![0-9a-zA-Z])")
+_NUMBER = expression(r"[0-9]+")
+_MARK_UP = ("<", ">", "[", "]", "`", "\u2028", "\u2029", "\ufffd")
+"""What could make a comment, a link, a marker of generated text or another line of a sentence, or is no character."""
+_BULLET = expression(r"\s*(?:[-*+#>|=~]|[0-9]+[.)]\s)")
+"""How a sentence does not begin: as a bullet, a heading or a quotation."""
+_NAME = expression(r"(?<=[\w,;] )[^\W\d_\u4e00-\u9fff]{3,}")
+"""A word inside a sentence, which is a name if it begins with a capital letter."""
+_NOBODY = word_set("user users 用户")
+"""Of whom facts and sentences are, whatever they say."""
+_STEM = 4
+"""Characters by which words of one meaning are taken for one: `move` and `moved`."""
+
+
+class CitedFact(Struct, frozen=True):
+    """A fact that may be told, by the id that it is cited with."""
+
+    id: str
+    text: str
+
+
+class CitedSentence(Struct, frozen=True):
+    """A sentence, and the ids of the facts that it rests on: at least one."""
+
+    text: str
+    ids: tuple[str, ...]
+
+
+def fault_of(sentence: CitedSentence, facts: Sequence[CitedFact]) -> str:
+    """Return why a sentence is refused; empty if it may stand: it is whole, without mark-up, and cites given facts, on
+    which it rests with each of its numbers."""
+    given = {fact.id: fact.text for fact in facts}
+    if not sentence.ids or not given.keys() >= set(sentence.ids):
+        return "it cites no fact, or one that was not given"
+    if not sentence.text.isprintable() or any(mark in sentence.text for mark in _MARK_UP):
+        return "it holds a line break, mark-up or what is no character"
+    if not sentence.text or _BULLET.match(sentence.text):
+        return "it is no sentence"
+    if len(sentence.text) >= SENTENCE_CHARACTERS:
+        return "it is cut off"
+    if _ID.search(sentence.text):
+        return "it has an id in its text"
+    cited = {number for one in sentence.ids for number in _NUMBER.findall(given[one])}
+    if not set(_NUMBER.findall(sentence.text)) <= cited:
+        return "it holds a number that stands in none of its facts"
+    return _why_unsupported(sentence.text, [given[one] for one in sentence.ids])
+
+
+def supporting_ids(sentence: str, cites: Iterable[str], facts: Sequence[CitedFact]) -> tuple[str, ...]:
+    """Return the ids that a sentence cites, each once, without those of facts that it has no word of."""
+    own = _stems(statement_of(sentence))
+    unrelated = {fact.id for fact in facts if own.isdisjoint(_stems(statement_of(fact.text)))}
+    return tuple(one for one in dict.fromkeys(cites) if one not in unrelated)
+
+
+def _why_unsupported(sentence: str, facts: Iterable[str]) -> str:
+    own, stated = statement_of(sentence), [statement_of(fact) for fact in facts]
+    stems, told = _stems(own), set[str]().union(*map(_stems, stated))
+    if 2 * len(stems & told) < len(stems):
+        return "most of its words stand in none of its facts"
+    names = {name.casefold()[:_STEM] for name in _NAME.findall(sentence) if name[0].isupper()}
+    if names & stems - told:
+        return "it names what stands in none of its facts"
+    if all(fact.is_negated != own.is_negated for fact in stated):
+        return "it says the contrary of its facts"
+    return ""
+
+
+def _stems(statement: Statement) -> set[str]:
+    return {word[:_STEM] for word in statement.words - _NOBODY}
+
+
+WORLD = RelativePath("bank/world.md")
+EXPERIENCE = RelativePath("bank/experience.md")
+OPINIONS = RelativePath("bank/opinions.md")
+MAX_OF_ENTITY = 60
 """Entries of one section of the page of an entity."""
-MAX_OF_BANK: Final = 200
+MAX_OF_BANK = 200
 """Entries of `world.md`, `experience.md` and `opinions.md`."""
-MAX_EVIDENCE: Final = 5
+MAX_EVIDENCE = 5
 """Memories that a page lists for an opinion, and against it."""
-MAX_BEFORE: Final = 5
+MAX_BEFORE = 5
 """Earlier versions of one fact."""
 
 
@@ -195,7 +271,7 @@ def _newest_first(memory: Memory) -> tuple[int, str]:
     return (0 if day is None else -day.toordinal()), memory.id
 
 
-_HEADINGS: Final = {
+_HEADINGS = {
     Network.WORLD: "Facts",
     Network.OPINION: "Opinions",
     Network.EXPERIENCE: "What was done",
@@ -203,9 +279,9 @@ _HEADINGS: Final = {
 }
 
 
-MAX_LOST_SHARE: Final = 0.25
+MAX_LOST_SHARE = 0.25
 """Share of the entries of a page that one run may take away."""
-LOSSES_ALWAYS_ALLOWED: Final = 2
+LOSSES_ALWAYS_ALLOWED = 2
 """Entries that may go, whatever their share: of a small page a person takes one line out, and that is its half."""
 
 

@@ -16,7 +16,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from hashlib import sha256
 from itertools import islice
-from typing import Final, NewType
+from typing import NewType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,10 +28,9 @@ from memoryd.domain.memories.changes.diffs import changed_lines, unified_diff
 from memoryd.domain.memories.edits import NoPlaceError, retained_in
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.generated import BEGIN, END
-from memoryd.domain.memories.kinds import Kind, MemoryId, Network, short_id
+from memoryd.domain.memories.kinds import GLOBAL, Kind, MemoryId, Network, short_id
 from memoryd.domain.memories.line import RetainedLine, parse_line, render
 from memoryd.domain.memories.reflect.pages import SharedMemories
-from memoryd.domain.memories.scopes import GLOBAL
 from memoryd.domain.memories.sections import scoped_spans
 from memoryd.domain.redaction import redacted
 from memoryd.domain.text.lines import padded, tabulate
@@ -42,10 +41,10 @@ from memoryd.domain.text.words import is_unspaced, query_terms
 ProposalId = NewType("ProposalId", str)
 """Twelve hexadecimal digits."""
 
-ID_CHARS: Final = 12
-MAX_DIFF_CHARS: Final = 8_000
+ID_CHARS = 12
+MAX_DIFF_CHARS = 8_000
 """What a person reads in one go."""
-MAX_OPEN: Final = 100
+MAX_OPEN = 100
 """Most open proposals of a workspace; with so many, no more are made."""
 
 
@@ -120,45 +119,45 @@ def to_propose(
     return tuple(chosen.values())
 
 
-MAX_LINES: Final = 5
+MAX_LINES = 5
 """Of one log."""
-MAX_SENTENCES: Final = 2_000
+MAX_SENTENCES = 2_000
 """Of one log that are looked at."""
 MIN_CHARS, MIN_CHARS_UNSPACED, MAX_CHARS = 25, 8, 300
-MAX_NAMES: Final = 3
+MAX_NAMES = 3
 """Entities of one line."""
-_ENDS: Final = expression(r"(?<=[.!?])[ \t]+(?=[\"“‘A-Z0-9@\u3040-\u9fff])|(?<=[。！？])")
-_RETAIN: Final = expression(r"(?im)^ {0,3}#{2,6}[ \t]+retain\b")
-_MARK: Final = expression(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_NO_PROSE: Final = expression(r"[ \t]*(?:[>|<#]|!\[|https?://|\w+:[ \t]*$)")
-_LEANS: Final = expression(
+_ENDS = expression(r"(?<=[.!?])[ \t]+(?=[\"“‘A-Z0-9@\u3040-\u9fff])|(?<=[。！？])")
+_RETAIN = expression(r"(?im)^ {0,3}#{2,6}[ \t]+retain\b")
+_MARK = expression(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_NO_PROSE = expression(r"[ \t]*(?:[>|<#]|!\[|https?://|\w+:[ \t]*$)")
+_LEANS = expression(
     r"(?i)(?:it|he|she|they|this|that|these|those|there|and|but|so|then|also|or|which|because|however|still|again"
     r"|such|here)\b|[它他她这那但所然并还]"
 )
 """How a sentence begins that leans on the one before it."""
-_SUPPOSED: Final = expression(
+_SUPPOSED = expression(
     r"(?i)\b(?:may|might|maybe|perhaps|probably|if|would|could|should|todo|tbd|wonder\w*|guess\w*|unless|whether"
     r"|plan(?:s|ning)? to|want(?:s)? to|going to)\b|[?？]|可能|也许|如果|大概|或许|是否|要不要|打算|想要|应该"
 )
-_PREFERS: Final = expression(r"(?i)\b(?:prefers?|likes?|loves?|hates?|dislikes?|favou?rs?)\b|喜欢|讨厌|偏好|更愿意")
-_DID: Final = expression(
+_PREFERS = expression(r"(?i)\b(?:prefers?|likes?|loves?|hates?|dislikes?|favou?rs?)\b|喜欢|讨厌|偏好|更愿意")
+_DID = expression(
     r"(?:\b(?:I|We) (?:have )?(?:[a-z]{1,12}ly )?(?:[a-z]{2,20}ed|made|set|wrote|found|built|ran|put|took|sent|met|went"
     r"|got|gave|bought|sold|began|cut|chose|kept|left|lost|paid|told|won)\b)|(?:我们?|咱们)[^。！？]{0,40}了"
 )
-_DEFINITE: Final = expression(
+_DEFINITE = expression(
     r"(?i)\b(?:is|are|has|have|decided|agreed|moved|lives?|works?|uses?|runs?|starts?|costs?|owns?|became|joined|left"
     r"|changed|fixed|switched|replaced|released|shipped|bought|sold|married|born|hired|signed|opened|closed|allergic"
     r"|was|were)\b|[0-9]|是|在|住|有|决定|改为|改成|换成|修复|搬|买|用|上线|发布|过敏|同意|叫"
 )
-_UNSPACED: Final = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_STRONG: Final = expression(
+_UNSPACED = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STRONG = expression(
     r"(?i)\b(?:decided|agreed|moved|switched|replaced|fixed|prefers?|allergic|released|signed|joined|lives?|works?)\b"
     r"|决定|改为|改成|换成|修复|喜欢|过敏|住在|搬到"
 )
 
-_NAME: Final = expression(r"(?<=[a-z,;] )[A-Z][a-z]{2,20}\b(?!['’]?[A-Z])")
+_NAME = expression(r"(?<=[a-z,;] )[A-Z][a-z]{2,20}\b(?!['’]?[A-Z])")
 """A word with a capital behind another word: in English, a name."""
-_NO_NAMES: Final = frozenset({"Internet", "English", "German", "Chinese", "The", "This", *day_name, *month_name})
+_NO_NAMES = frozenset({"Internet", "English", "German", "Chinese", "The", "This", *day_name, *month_name})
 
 NamesIn = Callable[[str], Collection[str]]
 """The entities that a sentence names, as they are written, in order."""
@@ -239,15 +238,15 @@ def _score(sentence: str, line: RetainedLine) -> int:
     return 2 * bool(_STRONG.search(sentence)) + has_number + len(line.entities) + (line.kind is not Kind.WORLD)
 
 
-MIN_DAYS: Final = 3
+MIN_DAYS = 3
 """Days on which something must have happened before it recurs."""
-MAX_OBSERVATIONS: Final = 5
+MAX_OBSERVATIONS = 5
 """Of one run."""
-MAX_TERMS: Final = 40
+MAX_TERMS = 40
 """Words of a memory that are looked at."""
-MAX_IDS: Final = 12
+MAX_IDS = 12
 """Memories that an observation names."""
-_MIN_LETTERS: Final = 4
+_MIN_LETTERS = 4
 """Of a word that says what happened; two in a script without spaces."""
 
 
@@ -313,7 +312,7 @@ def _says_something(term: str) -> bool:
     return len(term) >= (2 if is_unspaced(term) else _MIN_LETTERS) and not term[0].isdigit()
 
 
-MAX_NOTE_CHARS: Final = 2_000_000
+MAX_NOTE_CHARS = 2_000_000
 """Of a note that is compared line by line."""
 
 
@@ -385,7 +384,7 @@ def _with_bullet(text: str, source: MemorySource, memory: MemoryId, bullet: str,
     return "\n".join([*lines[: source.end_line if is_behind else first], bullet, *lines[source.end_line :]])
 
 
-WITHDRAWN: Final = "What it rests on is gone, is superseded, or may not be told to all any more."
+WITHDRAWN = "What it rests on is gone, is superseded, or may not be told to all any more."
 """Why a proposal is outdated of which no other word is kept."""
 
 

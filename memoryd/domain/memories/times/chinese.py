@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.spans import (
@@ -30,10 +29,10 @@ from memoryd.domain.memories.times.spans import (
 )
 from memoryd.domain.text.dates import eastern_number
 
-_SMALL: Final = "[一二两兩三四五六七八九十廿]{1,3}"
-_NUMBER: Final = rf"(?:[0-9]{{1,4}}|{_SMALL})"
-_NO_NUMBER: Final = "(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
-_UNITS: Final = {
+_SMALL = "[一二两兩三四五六七八九十廿]{1,3}"
+_NUMBER = rf"(?:[0-9]{{1,4}}|{_SMALL})"
+_NO_NUMBER = "(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
+_UNITS = {
     "天": Unit.DAY,
     "日": Unit.DAY,
     "周": Unit.WEEK,
@@ -43,13 +42,13 @@ _UNITS: Final = {
     "月": Unit.MONTH,
     "年": Unit.YEAR,
 }
-_UNIT: Final = "(?P<unit>天|周|週|个?星期|个?礼拜|个月|年)"
-_WEEK: Final = "(?:周|週|星期|礼拜|禮拜)"
-_WEEKDAYS: Final = "一二三四五六日天"
+_UNIT = "(?P<unit>天|周|週|个?星期|个?礼拜|个月|年)"
+_WEEK = "(?:周|週|星期|礼拜|禮拜)"
+_WEEKDAYS = "一二三四五六日天"
 
-_NAMED_DAY: Final = expression("大前[天日]|前[天日]|昨[天日晚夜]|今[天日晚早晨]|明[天日晚早晨]|大后天|后天|大後天|後天")
-_DAYS_AWAY: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "後": 2, "大后": 3, "大後": 3}
-_BOUND: Final = {
+_NAMED_DAY = expression("大前[天日]|前[天日]|昨[天日晚夜]|今[天日晚早晨]|明[天日晚早晨]|大后天|后天|大後天|後天")
+_DAYS_AWAY = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "後": 2, "大后": 3, "大後": 3}
+_BOUND = {
     "上": "早晚",
     "下": "一以",
     "本": "基根资資",
@@ -59,7 +58,7 @@ _BOUND: Final = {
     "明": "透",
 }
 """By the first sign of a time, those that make a word with it: in `早上周阿姨来了` stands no `上周`."""
-_LOOSE: Final = {
+_LOOSE = {
     "上": "马馬网網线線楼樓路街墙牆桌床船车車身头頭山海地天会會班叫约約喊带帶跟遇碰赶趕爱愛看加关關穿",
     "下": "楼樓底乡鄉手脚腳地私天留剩记記写寫放",
     "今": "至如而迄当當",
@@ -68,7 +67,7 @@ _LOOSE: Final = {
     "本": "日",
 }
 """Those that do, or may stand beside it: then what is behind it must make a word, too."""
-_BEHIND: Final = {
+_BEHIND = {
     "周": expression(
         "阿姨|叔|伯|奶奶|爷爷|老师|老師|先生|小姐|女士|太太|总|經理|经理|医生|醫生|大夫|师傅|師傅|主任|教授|同学|同學|哥|姐"
         "|律师|律師|警官|老板|老闆|大爷|大妈|婶|嫂|家"
@@ -77,46 +76,42 @@ _BEHIND: Final = {
     "月": expression("亮|饼|餅|季(?!度)|球|光"),
 }
 """By the last sign of a time, what makes a word with it."""
-_NEVER: Final = expression(
+_NEVER = expression(
     "围(?!棋)|圍(?!棋)|边(?![境疆防])|邊(?![境疆防])|遭|岁|歲|期(?![末中待])|年(?![会會级級底终終末初货貨假夜])"
 )
 """What makes a word with `周` wherever that stands."""
-_YOUNG: Final = "(?![轻輕纪紀龄齡迈邁幼])"
+_YOUNG = "(?![轻輕纪紀龄齡迈邁幼])"
 """Behind `年` it makes another word of it: `如今年轻人`."""
-_WEEK_DAY: Final = expression(
+_WEEK_DAY = expression(
     rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?个?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
 )
-_UNIT_NEXT_TO: Final = expression(
+_UNIT_NEXT_TO = expression(
     rf"(?P<which>上上|下下|上|下|这|這|本)一?个?(?:(?P<week>{_WEEK})|(?P<month>月)(?:的?(?P<day>[0-9]{{1,2}}|{_SMALL})[日号號])?)"
     rf"|(?P<year>大前年|前年|去年|今年|明年|后年){_YOUNG}"
     "(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
     rf"(?:(?P<in_day>[0-9]{{1,2}}|{_SMALL})[日号號])?)?"
 )
-_UNITS_AGO: Final = expression(
-    rf"{_NO_NUMBER}(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|左|台)"
-)
-_PAST_UNITS: Final = expression(rf"(?:最近|过去|過去|近|这|這)(?:的|这|這)?(?P<count>{_NUMBER}){_UNIT}(?!前|后|後)")
-_BARE_MONTH: Final = expression(
+_UNITS_AGO = expression(rf"{_NO_NUMBER}(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|左|台)")
+_PAST_UNITS = expression(rf"(?:最近|过去|過去|近|这|這)(?:的|这|這)?(?P<count>{_NUMBER}){_UNIT}(?!前|后|後)")
+_BARE_MONTH = expression(
     "(?<![0-9年个個的月〇零○一二三四五六七八九十廿.])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月"
     f"(?:份|(?![0-9{_WEEKDAYS}十亮饼球光票供]))(?![0-9])"
 )
-_BARE_YEAR: Final = expression(
-    r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!前|后|後|\s?的?\s?[0-9一二三四五六七八九十])"
-)
-_DAYS_OF_MONTH: Final = expression(
+_BARE_YEAR = expression(r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!前|后|後|\s?的?\s?[0-9一二三四五六七八九十])")
+_DAYS_OF_MONTH = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
 )
-_BARE_DAY: Final = expression(
+_BARE_DAY = expression(
     rf"(?<![0-9月个個第一二三四五六七八九十廿])(?P<day>[0-9]{{1,2}}|{_SMALL})[号號日]"
     "(?P<shown>(?=的?(?:左右|前[后後]|那[一几]?天|[之以][前后後]|以来|以來|起|早上|上午|中午|下午|晚上|凌晨|[-–—~〜到至])))?"
     "(?P<asked>(?=发生|發生|有什么|有什麼|有没有|是什么|做|干|去|来|我|你|他|她|大家|要|会|會))?(?![楼樓线線院门門房店馆館室])"
 )
 """`27号`, which names no month, and may be the number of a house: what stands around it must say that it is a day."""
-_OPENS_DAY: Final = expression("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
-_FUTURE: Final = expression("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
-_PAST: Final = expression("了|过|過|昨|去了|来过")
-_HAN: Final = expression("[\u4e00-\u9fff]")
+_OPENS_DAY = expression("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
+_FUTURE = expression("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
+_PAST = expression("了|过|過|昨|去了|来过")
+_HAN = expression("[\u4e00-\u9fff]")
 
 
 def holds_chinese(text: str) -> bool:
@@ -239,9 +234,9 @@ def _number(text: str | None) -> int | None:
     return None if text is None else eastern_number(text)
 
 
-_COUNTED: Final = expression("[0-9一二两兩三四五六七八九十半几]")
+_COUNTED = expression("[0-9一二两兩三四五六七八九十半几]")
 """Before `周三` it makes weeks of it: 两周三次."""
-_RULES: Final = (
+_RULES = (
     (_NAMED_DAY, _named_day),
     (_WEEK_DAY, _week_day),
     (_UNIT_NEXT_TO, _unit_next_to),

@@ -5,7 +5,6 @@ Texts are in plain spelling. No pattern repeats what could be read in two ways, 
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.spans import (
@@ -32,61 +31,61 @@ from memoryd.domain.memories.times.spans import (
 )
 from memoryd.domain.text.dates import month_named
 
-_WORDS: Final = "a an one two three four five six seven eight nine ten eleven twelve couple"
-_COUNTS: Final = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}
-_COUNT: Final = rf"(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
-_UNIT: Final = "(?P<unit>day|week|month|year)s?"
-_WEEKDAY: Final = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_SHORT_WEEKDAY: Final = "(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
-_YEAR: Final = "(?:19|20)[0-9]{2}"
-_ENDS: Final = r"(?!\w|[.,:/-][0-9])"
-_FLAGS: Final = re.ASCII | re.IGNORECASE
+_WORDS = "a an one two three four five six seven eight nine ten eleven twelve couple"
+_COUNTS = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}
+_COUNT = rf"(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
+_UNIT = "(?P<unit>day|week|month|year)s?"
+_WEEKDAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_SHORT_WEEKDAY = "(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
+_YEAR = "(?:19|20)[0-9]{2}"
+_ENDS = r"(?!\w|[.,:/-][0-9])"
+_FLAGS = re.ASCII | re.IGNORECASE
 
-_NAMED_DAY: Final = expression(
+_NAMED_DAY = expression(
     r"\b(?:the\s)?day\s(?P<far>before\syesterday|after\stomorrow)\b"
     r"|\b(?P<near>yesterday|today|tomorrow|tonight|last\snight|this\s(?:morning|afternoon|evening))\b",
     _FLAGS,
 )
-_DAYS_AWAY: Final = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
-_UNIT_NEXT_TO: Final = expression(
+_DAYS_AWAY = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
+_UNIT_NEXT_TO = expression(
     r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
     rf"(?!\s(?:of|in)\s{MONTH}\b)|\bthe\s(?P<before>week|month|year|weekend)\sbefore\slast\b",
     _FLAGS,
 )
-_NEAR_WEEKEND: Final = expression(
+_NEAR_WEEKEND = expression(
     r"\b(?:(?:over|on|at|during|for|since|until|till|by|before|after|around)\s)?the\sweekend\b"
     r"(?!\s(?:before|after|of|edition|paper|house|home|shift|trip|course|ticket|market|rate)\b|-)",
     _FLAGS,
 )
 """Without a word before it, it is a time only where it stands at an end or before what somebody does: `_GOES_ON`."""
-_GOES_ON: Final = expression(
+_GOES_ON = expression(
     r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
     _FLAGS,
 )
-_UNITS_AGO: Final = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow)\b", _FLAGS)
-_IN_UNITS: Final = expression(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
-_PAST_UNITS: Final = expression(
+_UNITS_AGO = expression(rf"\b{_COUNT}\s{_UNIT}\s(?P<sense>ago|from\snow)\b", _FLAGS)
+_IN_UNITS = expression(rf"\bin\s{_COUNT}\s{_UNIT}(?:'?\stime)?\b(?!\s(?:ago|of)\b)", _FLAGS)
+_PAST_UNITS = expression(
     rf"\b(?:(?:the|these|in|for|over|during)\s(?:the\s)?)?(?P<which>last|past|previous|next|coming)\s{_COUNT}\s{_UNIT}\b",
     _FLAGS,
 )
-_WEEKDAYS: Final = expression(
+_WEEKDAYS = expression(
     rf"\b(?:(?P<which>last|past|this|next|coming|on|every|each|since|until|till|by|before|after|from)\s)?"
     rf"(?:(?P<name>{_WEEKDAY})|(?P<short>{_SHORT_WEEKDAY}))\b(?!-)",
     _FLAGS,
 )
-_REPEATED: Final = frozenset({"every", "each"})
-_BARE_MONTH: Final = expression(
+_REPEATED = frozenset({"every", "each"})
+_BARE_MONTH = expression(
     rf"\b(?P<which>(?:week|beginning|start|middle|end)\s(?:of|in)|last|this|next|in|during|since|until|till|before|after|around|early|mid|late)[\s-](?P<name>{MONTH})\b"
     r"(?!\.?\s?[0-9]|-)(?P<end>\.?(?=\s*(?:[^\w\s]|\Z)))?",
     _FLAGS,
 )
-_IS_WORD_TOO: Final = frozenset({"may", "march", "mar"})
-_MONTHS: Final = expression(
+_IS_WORD_TOO = frozenset({"may", "march", "mar"})
+_MONTHS = expression(
     rf"\b(?P<between>between|from)?\s?(?P<first>{MONTH})\.?\s?(?P<to>-|–|—|\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b)\s?"
     rf"(?P<second>{MONTH})\b\.?(?:,?\s(?P<year>{_YEAR}){_ENDS})?(?!\.?\s?[0-9])",
     _FLAGS,
 )
-_DAYS_OF_MONTH: Final = expression(
+_DAYS_OF_MONTH = expression(
     rf"(?<![\w./:-])(?:(?P<one>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
     rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<before>{MONTH})\b"
     rf"|(?P<behind>{MONTH})\b\.?\s(?P<three>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
@@ -94,37 +93,33 @@ _DAYS_OF_MONTH: Final = expression(
     rf"(?:,?\s(?P<year>{_YEAR}){_ENDS})?",
     _FLAGS,
 )
-_YEARS: Final = expression(
+_YEARS = expression(
     rf"\b(?:in|during|since|until|till|before|after|early|mid|late|spring|summer|autumn|fall|winter|(?:the\s)?year)(?:\sof)?[\s-]"
     rf"(?P<year>{_YEAR})(?=\s*(?:[^\w\s.,:/%°$€£+-]|[.,](?![0-9])|\Z)"
     r"|\s(?:and|or|but|we|i|you|he|she|they|it|the|my|our|his|her|their|when|to|was|were|did|with|at|on|for|as|there|by)\b)",
     _FLAGS,
 )
-_ISO_MONTH: Final = expression(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
-_ENDS_DAY: Final = (
-    r"(?=\s*(?:[^\w\s-]|\Z)|\s(?:with|at|for|did|was|were|is|will|when|we|i|you|he|she|they|and|or|but)\b)"
-)
-_DAY_OF_IT: Final = expression(
+_ISO_MONTH = expression(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
+_ENDS_DAY = r"(?=\s*(?:[^\w\s-]|\Z)|\s(?:with|at|for|did|was|were|is|will|when|we|i|you|he|she|they|and|or|but)\b)"
+_DAY_OF_IT = expression(
     r"\b(?:(?P<word>on|around|about|near|circa|since|until|till|by|before|after|from|week\sof|weekend\sof)\s)?"
     rf"(?P<it>the\s(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)(?:\sof\s(?P<which>last|this|next)\smonth\b|{_ENDS_DAY}))",
     _FLAGS,
 )
-_DAYS_OF_IT: Final = expression(
+_DAYS_OF_IT = expression(
     r"\b(?:between|from)\s(?P<it>the\s(?P<one>[0-9]{1,2})(?:st|nd|rd|th)\s(?:and|to|until|till|through)\s(?:the\s)?"
     rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th){_ENDS_DAY})",
     _FLAGS,
 )
 """`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
 
-_FUTURE: Final = expression(
+_FUTURE = expression(
     r"\b(?:will|won't|shall|going\sto|plans?|planned|due|must|needs?\sto|appointment|upcoming|tomorrow|next)\b|'ll\b",
     _FLAGS,
 )
-_NO_VERB: Final = (
-    "need|shed|bed|red|seed|speed|feed|weed|deed|breed|reed|wed|sled|exceed|proceed|succeed|hundred|naked|sacred"
-)
+_NO_VERB = "need|shed|bed|red|seed|speed|feed|weed|deed|breed|reed|wed|sled|exceed|proceed|succeed|hundred|naked|sacred"
 """What ends as the past of a verb does, and is none."""
-PAST: Final = expression(
+PAST = expression(
     rf"\b(?:was|were|had|did|didn't|went|came|saw|met|got|said|made|took|told|gave|bought|brought|found|left|ate|ran|wrote"
     r"|paid|spent|drove|flew|knew|kept|felt|sent|lost|slept|broke|fell|spoke|chose|sold|caught|taught|thought|began|sang"
     r"|swam|drank|held|stood|sat|rose|grew|threw|blew|wore|won|hid|built|meant|heard|led|rode|stole|sank|forgot|shook"
@@ -271,13 +266,13 @@ def counted(match: re.Match[str]) -> int:
     return _COUNTS[said] if said in _COUNTS else int(said)
 
 
-_WEEKDAYS_BY_NAME: Final = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-_LEANS: Final = dict.fromkeys(("last", "past", "since"), Lean.PAST) | dict.fromkeys(
+_WEEKDAYS_BY_NAME = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_LEANS = dict.fromkeys(("last", "past", "since"), Lean.PAST) | dict.fromkeys(
     ("next", "coming", "until", "till", "by"), Lean.FUTURE
 )
-_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_OF_UNITS: Final = ("day", "week", "month", "year")
-_RULES: Final = (
+_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_OF_UNITS = ("day", "week", "month", "year")
+_RULES = (
     (_NAMED_DAY, _named_day, ("day", "tomorrow", "night", "this")),
     (_UNIT_NEXT_TO, _unit_next_to, ("week", "month", "year")),
     (_NEAR_WEEKEND, _near_weekend, ("the weekend",)),

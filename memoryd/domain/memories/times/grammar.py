@@ -8,14 +8,13 @@ aspect. A day that has been is seldom a plan; one that is to come is one unless 
 import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import Final
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.times.english import PAST
 
-_FLAGS: Final = re.ASCII | re.IGNORECASE
+_FLAGS = re.ASCII | re.IGNORECASE
 
 
 class Bearing(IntEnum):
@@ -66,95 +65,91 @@ class DayWord(Struct, frozen=True):
     is_date: bool
 
 
-_SUBJECT: Final = (
-    r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
-)
-_SPLIT: Final = caseless(
+_SUBJECT = r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
+_SPLIT = caseless(
     r"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)|,(?![0-9])|:(?![0-9/])|\s[-–—]+\s|[()\[\]“”\"]"
     rf"|\s(?=(?:and|but|or|so|then|as|since|before|after|until|once|which|while|when|if|though|although)\s{_SUBJECT}\s)"
     r"|\s(?=(?:because|cos|so\sthat|in\scase|unless|although|though)\s)"
     r"|(?<!\bknow)(?<!\bme)(?<!\bus)(?<!\bremember)(?<!\bsay)(?<!\bsee)(?<!\bcheck)(?<!\bidea)(?<!\bsure)(?<!\bask)"
     r"\s(?=(?:if|when|while)\s)|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])"
 )
-_NEW_SUBJECT: Final = expression(
+_NEW_SUBJECT = expression(
     r"(?P<before>\S{1,30})(?P<gap>\s)(?=(?:(?:i|we)(?:'(?:m|ll|ve|re|d))?|(?:need|tell)\s(?:it|this|that|them|him|her|the|my|our|to))\s)",
     _FLAGS,
 )
-_LONGEST: Final = 240
+_LONGEST = 240
 """Signs of a clause, about: whoever says more before a mark says it to no clock."""
-_AUXILIARIES: Final = (
-    "do does did am is are was were has have had can could will would shall should may might must need"
-)
-_LEADS_ON: Final = frozenset(
+_AUXILIARIES = "do does did am is are was were has have had can could will would shall should may might must need"
+_LEADS_ON = frozenset(
     f"{_AUXILIARIES} what which who whom whose where when why how that if whether because and but or so as than then "
     "while since before after until once not to i we you he she they it please never always also really still".split()
 )
 """What stands before the subject, or the verb, of its own clause."""
 
-_AUXILIARY: Final = f"(?:{_AUXILIARIES.replace(' ', '|')})"
-_WHO: Final = "(?:what|which|who|whom|whose|where|when|why|how)"
-_LEAD: Final = (
+_AUXILIARY = f"(?:{_AUXILIARIES.replace(' ', '|')})"
+_WHO = "(?:what|which|who|whom|whose|where|when|why|how)"
+_LEAD = (
     r"\A(?:\s|and\b|but\b|so\b|then\b|also\b|or\b|ok(?:ay)?\b|well\b|hey\b|hi\b|hello\b|please\b|oh\b|now\b|just\b)*+"
 )
-_OPENS_QUESTION: Final = expression(
+_OPENS_QUESTION = expression(
     rf"{_LEAD}(?:(?:in|on|at|for|from|with|to|of|by|since|until|about|around)\s)?"
     rf"(?:(?:what|which|who|whom|whose|why|how)(?:s|'s|'re|'d|'ll)?\b(?!\s(?:i|we)\s)"
     rf"|(?:when|where)(?:'s|'re|s)?\s{_AUXILIARY}\b|(?:when|where)(?:'s|s)\b)",
     _FLAGS,
 )
-_INVERTS: Final = expression(
+_INVERTS = expression(
     rf"{_LEAD}{_AUXILIARY}(?:n't)?\s"
     r"(?:i|we|you|he|she|they|it|there|my|our|his|her|their|the|a|an|any\w*|some\w*|every\w*|this|that|these|those"
     r"|(?-i:[A-Z])[\w'-]*)\s",
     _FLAGS,
 )
-_TELLS_TO_TELL: Final = expression(
+_TELLS_TO_TELL = expression(
     r"\b(?:tell|show|remind|give|list|find|remember|recall|know|say|check|see|look|ask|wonder|wondering|forgot|forget)\b"
     rf"[^?]{{0,40}}?\b(?P<asked>{_WHO}|if|whether)\b"
     r"|\b(?:tell|remind)\s(?:me|us)\s(?:about|of)\b"
     rf"|{_LEAD}(?:show|list|summari[sz]e|recap|review|search|look\sup|tell\sme|remind\sme|give\sme|any\w*)\b",
     _FLAGS,
 )
-_STATES: Final = expression(rf"(?:\A|\s){_SUBJECT}\s\w", _FLAGS)
-_PAST_AUXILIARY: Final = expression(r"\b(?:did|didn't|was|wasn't|were|weren't|had|been|ha(?:s|ve)(?!\sto\b))\b", _FLAGS)
-_HAS_TENSE: Final = expression(
+_STATES = expression(rf"(?:\A|\s){_SUBJECT}\s\w", _FLAGS)
+_PAST_AUXILIARY = expression(r"\b(?:did|didn't|was|wasn't|were|weren't|had|been|ha(?:s|ve)(?!\sto\b))\b", _FLAGS)
+_HAS_TENSE = expression(
     r"\b(?:do|does|am|is|are|can|could|will|would|shall|should|may|might|must)\b|'(?:s|re|ll|m)\b", _FLAGS
 )
-_DO_HAVE: Final = expression(r"\b(?:do|does|to|can|could|will|would|shall|should|must)\s(?:\w+\s){0,3}have\b", _FLAGS)
-_EVENTS: Final = expression(
+_DO_HAVE = expression(r"\b(?:do|does|to|can|could|will|would|shall|should|must)\s(?:\w+\s){0,3}have\b", _FLAGS)
+_EVENTS = expression(
     r"\b(?:plan(?:s|ned)?|schedul(?:e|ed)|agenda|calendar|appointments?|due|upcoming|coming\sup|happen(?:s|ed|ing)?"
     r"|going\son|goes\son|events?|to-?dos?|to\sdo|deadlines?|what(?:'s|\sis)\son|what'?s\sup)\b",
     _FLAGS,
 )
-_DEADLINE: Final = expression(r"\b(?:for|by|until|till|before|ahead\sof)\s(?:[\w'-]+\s){0,5}\Z", _FLAGS)
-_SAYS_MORE: Final = caseless(
+_DEADLINE = expression(r"\b(?:for|by|until|till|before|ahead\sof)\s(?:[\w'-]+\s){0,5}\Z", _FLAGS)
+_SAYS_MORE = caseless(
     r"(?!(?:and|or|but|so|on|in|at|of|the|say|or|then|only|just|that|is|for|about|from|during|over)\b)[^\W\d_]{2,}|[\u4e00-\u9fff]"
 )
-_SINCE: Final = expression(r"\bsince\s(?:the\s)?\Z", _FLAGS)
-_IS_STAMP: Final = expression(r"[T ][0-9]{1,2}:[0-9]{2}")
+_SINCE = expression(r"\bsince\s(?:the\s)?\Z", _FLAGS)
+_IS_STAMP = expression(r"[T ][0-9]{1,2}:[0-9]{2}")
 """Behind a date it makes the time of an entry of some log."""
 
-_HAN: Final = expression("[\u4e00-\u9fff]")
-_EASTERN_ASKS: Final = expression(
+_HAN = expression("[\u4e00-\u9fff]")
+_EASTERN_ASKS = expression(
     "(?<!没)什么|(?<!没)甚么|啥|哪|谁|誰|几(?!乎|天前|年前|周前|个月前)|多[少大久长远高]|怎[么样]|咋|如何|为何|何时|何處|何处"
     "|吗|嗎|呢\\Z|有没有|有沒有|是不是|(?P<verb>[\u4e00-\u9fff])[不没](?P=verb)|没有?\\Z"
     "|告诉我|告訴我|说说|讲讲|总结|列出|回顾|查一下|查查|看看"
 )
-_EASTERN_STATES: Final = expression("[我你您他她它咱]|[要得会會想了过過请請帮幫]")
-_EASTERN_PAST: Final = expression("(?<![为為除忘])了(?!解)|过(?![去年节期敏])|過(?![去年節期敏])|昨|曾|刚|剛")
-_SOME: Final = "[\u4e00-\u9fff]{0,2}(?:什么|甚么|啥|谁|誰|哪|几)"
-_EASTERN_EVENTS: Final = expression(
+_EASTERN_STATES = expression("[我你您他她它咱]|[要得会會想了过過请請帮幫]")
+_EASTERN_PAST = expression("(?<![为為除忘])了(?!解)|过(?![去年节期敏])|過(?![去年節期敏])|昨|曾|刚|剛")
+_SOME = "[\u4e00-\u9fff]{0,2}(?:什么|甚么|啥|谁|誰|哪|几)"
+_EASTERN_EVENTS = expression(
     f"安排|计划|計劃|日程|行程|打算|发生|發生|预约|約會|约会|活动|待办|有什么事|(?:要|得|该|想|准备|打算){_SOME}"
     "|[做干去忙](?:些|点|了)?(?:什么|啥|哪)|有(?:些|点)?(?:什么|啥|哪些)"
 )
-_EASTERN_PART: Final = (
+_EASTERN_PART = (
     "(?:的|早上|上午|中午|下午|晚上|傍晚|夜里|凌晨|一早|就|还|又|也|都|我们?|大家|家里|马上|正好|刚好){0,3}+"
 )
-_EASTERN_PLAN: Final = expression(
+_EASTERN_PLAN = expression(
     f"{_EASTERN_PART}(?:必须|必須|需|要|得|想|准备|打算|急|用|交|给|給|[去来來到][^,?]{{0,8}}?的)(?!{_SOME})"
 )
-_EASTERN_FOR: Final = expression("(?:给|給|为|為|为了|為了|供|留到|等到?)\\Z")
-_EASTERN_WHETHER: Final = expression("(?:吗|嗎|没有?|呢)\\Z")
+_EASTERN_FOR = expression("(?:给|給|为|為|为了|為了|供|留到|等到?)\\Z")
+_EASTERN_WHETHER = expression("(?:吗|嗎|没有?|呢)\\Z")
 
 
 def clauses_of(plain: str) -> list[Clause]:

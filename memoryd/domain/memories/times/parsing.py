@@ -7,7 +7,6 @@ day. In doubt nothing is said: a time that was guessed finds what nobody asked f
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import islice
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,44 +35,44 @@ from memoryd.domain.memories.times.spans import (
 from memoryd.domain.text.dates import placed_dates
 from memoryd.domain.text.words import normalised
 
-MAX_SPANS: Final = 16
+MAX_SPANS = 16
 """Of one text."""
-MAX_CHARS: Final = 20_000
+MAX_CHARS = 20_000
 """Of a text that are looked at: a memory that is longer tells its times at the beginning."""
-AROUND: Final = 3
+AROUND = 3
 """Days on both sides of what is asked about with `around`."""
-FURTHEST_AHEAD: Final = 60
+FURTHEST_AHEAD = 60
 """Days: a question about what was means last year's date, if the nearest one lies further ahead."""
-LONGEST_EVENT: Final = 45
+LONGEST_EVENT = 45
 """Days: times further apart are several events, of which the first one counts."""
 
-_TO: Final = caseless(r"\s*(?:-|–|—|~|〜|\bto\b|\buntil\b|\btill\b|\bthrough\b|一?直?到|至)\s*\Z")
-_AND: Final = caseless(r"\s*(?:\band\b|和|与|與|跟)\s*\Z")
-_OPENS: Final = caseless(r"\bbetween\s(?:the\s)?\Z")
-_BETWEEN: Final = expression(r"\s*之?间|\s*之?間")
-_FROM: Final = caseless(r"(?:\bfrom\s(?:the\s)?|自从?|從|从)\Z")
-_SINCE: Final = caseless(r"(?:\b(?:ever\s)?since\s(?:the\s)?|自从?)\Z")
-_SINCE_IT: Final = caseless(r"\s*(?:以来|以來|起|开始|開始|至今|到现在|到現在)|\s(?:onwards?|on)\b(?!\s\w)")
-_AFTER: Final = caseless(r"\b(?:after|following)\s(?:the\s)?\Z")
-_AFTER_IT: Final = expression("(?:之|以)[后後]|[后後](?![天来续面])")
-_BEFORE: Final = caseless(r"\b(?:before|prior\sto|earlier\sthan)\s(?:the\s)?\Z")
-_BEFORE_IT: Final = expression("(?:之|以)前|前(?![天后後面年几]|一[天日周])")
-_UNTIL: Final = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截止)\Z")
-_AROUND: Final = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
-_AROUND_IT: Final = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
-_SHIFT: Final = caseless(
+_TO = caseless(r"\s*(?:-|–|—|~|〜|\bto\b|\buntil\b|\btill\b|\bthrough\b|一?直?到|至)\s*\Z")
+_AND = caseless(r"\s*(?:\band\b|和|与|與|跟)\s*\Z")
+_OPENS = caseless(r"\bbetween\s(?:the\s)?\Z")
+_BETWEEN = expression(r"\s*之?间|\s*之?間")
+_FROM = caseless(r"(?:\bfrom\s(?:the\s)?|自从?|從|从)\Z")
+_SINCE = caseless(r"(?:\b(?:ever\s)?since\s(?:the\s)?|自从?)\Z")
+_SINCE_IT = caseless(r"\s*(?:以来|以來|起|开始|開始|至今|到现在|到現在)|\s(?:onwards?|on)\b(?!\s\w)")
+_AFTER = caseless(r"\b(?:after|following)\s(?:the\s)?\Z")
+_AFTER_IT = expression("(?:之|以)[后後]|[后後](?![天来续面])")
+_BEFORE = caseless(r"\b(?:before|prior\sto|earlier\sthan)\s(?:the\s)?\Z")
+_BEFORE_IT = expression("(?:之|以)前|前(?![天后後面年几]|一[天日周])")
+_UNTIL = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截止)\Z")
+_AROUND = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
+_AROUND_IT = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
+_SHIFT = caseless(
     r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
-_WEEK_OF: Final = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
-_WEEKEND_OF: Final = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
-_WEEK_OF_IT: Final = expression("的?[那这這][一个]?(?:周|週|星期|礼拜)")
+_WEEK_OF = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
+_WEEKEND_OF = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
+_WEEK_OF_IT = expression("的?[那这這][一个]?(?:周|週|星期|礼拜)")
 _LOOK_BACK, _LOOK_AHEAD = 40, 12
-_MAY_HOLD_WEEKDAYS: Final = caseless("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]")
-_MAY_HOLD_DATES: Final = expression("[0-9月월]")
-_DAY_AND_DATE: Final = caseless(r"\s*[,(（]?\s*(?:the\s)?\Z")
-_SAYS_WHICH: Final = caseless("last|past|this|next|coming|[上下这這本]")
-_IS_DATE: Final = caseless(rf"\b{MONTH}\b|[0-9]{{4}}|[0-9](?:st|nd|rd|th)\b|[0-9一二三四五六七八九十]\s?[月号號日]")
-_QUESTION_FUTURE: Final = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将")
+_MAY_HOLD_WEEKDAYS = caseless("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]")
+_MAY_HOLD_DATES = expression("[0-9月월]")
+_DAY_AND_DATE = caseless(r"\s*[,(（]?\s*(?:the\s)?\Z")
+_SAYS_WHICH = caseless("last|past|this|next|coming|[上下这這本]")
+_IS_DATE = caseless(rf"\b{MONTH}\b|[0-9]{{4}}|[0-9](?:st|nd|rd|th)\b|[0-9一二三四五六七八九十]\s?[月号號日]")
+_QUESTION_FUTURE = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将")
 
 
 def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:

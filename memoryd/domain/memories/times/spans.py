@@ -13,7 +13,6 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from enum import IntEnum, StrEnum
-from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -158,32 +157,30 @@ def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
     return min(spans, key=lambda span: (span.distance(near), span.first), default=None)
 
 
-_HIDDEN: Final = "#"
-_EXTENSION: Final = "(?:md|markdown|txt|json5?|ya?ml|toml|csv|pdf|png|jpe?g|html?|py|log)"
-_PLACE: Final = expression(
+_HIDDEN = "#"
+_EXTENSION = "(?:md|markdown|txt|json5?|ya?ml|toml|csv|pdf|png|jpe?g|html?|py|log)"
+_PLACE = expression(
     r"\]\([^()\s]{1,2000}+\)|\b[a-z][a-z0-9+.-]{1,20}://[^\s()<>]++"
     rf"|(?<![\w.~/-])(?=[A-Za-z~._])[\w.~-]++(?:/[\w.~@:+-]++)++(?:\#[\w-]+)?"
     rf"|(?<![\w.~/-])[\w~-]{{1,200}}+\.{_EXTENSION}\b(?:\#[\w-]+)?",
     re.ASCII | re.IGNORECASE,
 )
-_TITLE: Final = expression("《[^《》]{1,80}》|明天[会將将]?更加?美?好")
-_DIGIT: Final = expression("[0-9]")
+_TITLE = expression("《[^《》]{1,80}》|明天[会將将]?更加?美?好")
+_DIGIT = expression("[0-9]")
 
-_WEEKDAY: Final = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-MONTH: Final = (
+_WEEKDAY = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
+MONTH = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
-_ORDINAL: Final = "(?:first|second|third|fourth|fifth|last|other|[0-9]{1,2}(?:st|nd|rd|th))"
-_TIME: Final = (
+_ORDINAL = "(?:first|second|third|fourth|fifth|last|other|[0-9]{1,2}(?:st|nd|rd|th))"
+_TIME = (
     rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
     rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH})\b"
 )
-_TIMES: Final = (
-    rf"{_TIME}(?:(?:,?\s(?:and|or|to|through|until)\s|,\s?|\s?[&/–-]\s?)(?:on\s|the\s){{0,2}}{_TIME}){{0,6}}"
-)
-_UNIT: Final = "(?:day|week|month|quarter|year|term|season|morning|evening|weekend)"
-_ENGLISH: Final = expression(
+_TIMES = rf"{_TIME}(?:(?:,?\s(?:and|or|to|through|until)\s|,\s?|\s?[&/–-]\s?)(?:on\s|the\s){{0,2}}{_TIME}){{0,6}}"
+_UNIT = "(?:day|week|month|quarter|year|term|season|morning|evening|weekend)"
+_ENGLISH = expression(
     rf"\b(?:every|each)\s(?:(?:{_ORDINAL}|two|three|four|single|[0-9]{{1,2}})\s)?"
     rf"(?:{_UNIT}s?,?\s(?:(?:on|in|at|the|of)\s){{0,2}})?{_TIMES}"
     rf"|\b(?:the\s)?{_ORDINAL}\s(?:(?:and|or)\s(?:the\s)?{_ORDINAL}\s)?{_WEEKDAY}\s(?:of|in)\s(?:the|each|every|a)\s{_UNIT}\b"
@@ -192,13 +189,13 @@ _ENGLISH: Final = expression(
     rf"|\b(?:a|an|any|some|no|most|all)\s{_WEEKDAY}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
     re.ASCII | re.IGNORECASE,
 )
-_WEEK_WORD: Final = "(?:周|週|星期|礼拜|禮拜)"
-_NUMBER: Final = "[一二两兩三四五六七八九十0-9]"
-_EASTERN_TIME: Final = (
+_WEEK_WORD = "(?:周|週|星期|礼拜|禮拜)"
+_NUMBER = "[一二两兩三四五六七八九十0-9]"
+_EASTERN_TIME = (
     rf"(?:第?{_NUMBER}个|第{_NUMBER}個|最后一?个|最後一?個)?"
     rf"(?:{_WEEK_WORD}[一二三四五六日天末]|{_NUMBER}{{1,3}}月份?(?:{_NUMBER}{{1,3}}[日号號])?|{_NUMBER}{{1,3}}[日号號]|[一二三四五六日天])"
 )
-_EASTERN: Final = expression(
+_EASTERN = expression(
     rf"(?:每逢?|逢|隔){_NUMBER}{{0,2}}[个個]?(?:{_WEEK_WORD}|月|年|季度)?份?的?"
     rf"{_EASTERN_TIME}(?:(?:[、和与與及或到至,，-]|以及){{0,1}}{_EASTERN_TIME}){{0,6}}"
 )
@@ -225,15 +222,15 @@ def _hidden(match: re.Match[str]) -> str:
     return _HIDDEN * len(match[0])
 
 
-_BEFORE: Final = caseless(
+_BEFORE = caseless(
     r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
     r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z"
 )
-_BEHIND: Final = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
-_THIRD: Final = 10
-_EARLY: Final = ("early", "beginning", "start")
-_MID: Final = ("mid", "middle")
-_WEEKS: Final = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
+_BEHIND = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
+_THIRD = 10
+_EARLY = ("early", "beginning", "start")
+_MID = ("mid", "middle")
+_WEEKS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
 
 
 def part_of_month(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
@@ -351,22 +348,22 @@ def days_of_month(calendar: Calendar, year: str | None, month: int, first: int, 
     return DaySpan(begins.first, ends.last) if begins and ends and first <= last else None
 
 
-_BEGINS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
-_MONTHS: Final = 3
-_YEAR: Final = "(?:19|20)[0-9]{2}"
-ENGLISH_SEASON: Final = expression(
+_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+_MONTHS = 3
+_YEAR = "(?:19|20)[0-9]{2}"
+ENGLISH_SEASON = expression(
     r"(?<!\bher\s)(?<!\bhis\s)(?<!\bmy\s)(?<!\btheir\s)(?<!\bour\s)(?<!\byour\s)\b(?:"
     r"(?P<which>last|past|previous|this|next|coming)\s(?P<near>spring|summer|autumn|fall|winter)"
     r"|the\s(?P<before>spring|summer|autumn|fall|winter)\sbefore\slast"
     rf"|(?P<named>spring|summer|autumn|fall|winter)(?:\sof)?\s(?P<year>{_YEAR}))(?!\w|-\w|[.,:/][0-9])",
     re.ASCII | re.IGNORECASE,
 )
-CHINESE_SEASON: Final = expression(
+CHINESE_SEASON = expression(
     rf"(?:(?P<away>大前年|前年|去年|今年|明年|后年|後年)|(?<![0-9])(?P<year>{_YEAR})\s?年|(?P<which>上一?个|这个|下一?个))"
     "的?(?P<season>[春夏秋冬])(?:天|季)"
 )
-YEARS_AWAY: Final = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "後年": 2}
-AWAY: Final = (
+YEARS_AWAY = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "後年": 2}
+AWAY = (
     {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
     | dict.fromkeys("这這本", 0)
     | {"上上": -2, "上": -1, "下": 1, "下下": 2}

@@ -12,9 +12,9 @@ begins with its name, and only as far as its noun goes.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Final, NewType, TypeVar
+from typing import NewType, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression, word_set
@@ -25,7 +25,7 @@ from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)
 
-_PEOPLE: Final = """
+_PEOPLE = """
 wife spouse partner missus married | 老婆 妻子 太太 媳妇 爱人
 husband spouse partner hubby married | 老公 丈夫 爱人 我先生
 son boy lad | 儿子
@@ -61,7 +61,7 @@ dog puppy pup dachshund terrier spaniel labrador collie poodle beagle corgi retr
 plumber pipes tap leak leaking | 水管 水管工 漏水
 electrician fuse | 电工 跳闸
 """
-_LIFE: Final = """
+_LIFE = """
 eat eats ate food meal cook cooks cooking dinner lunch breakfast supper recipe bake salad soup cake pancakes \
 snack dish fruit vegetables vegan vegetarian allergic allergy intolerant meat fish cheese milk nuts sugar \
 restaurant feed diet | 吃 饭 菜 做饭 吃饭 早饭 午饭 晚饭 火锅 餐 粥 汤 面条 水果 甜 糖 辣 忌口 过敏 素 \
@@ -121,7 +121,7 @@ saturday sat | 周六 星期六 礼拜六
 sunday sun | 周日 周天 星期日 星期天 礼拜日 礼拜天
 wifi router internet network | 路由器 网络 宽带 无线
 """
-_WORK: Final = """
+_WORK = """
 deploy deploys deployed deployment release releases released ship ships rollout | 部署 发布 上线
 rollback revert previous undo restore unship | 回滚 回退 恢复
 database databases db schema migration migrations column columns table postgres postgresql mysql | 数据库 迁移 表结构
@@ -147,14 +147,14 @@ homework assignment essay composition | 作业 作文 稿子
 report reports status update summary standup | 汇报 周报 日报 报告
 customer client clients customers | 客户 订单
 """
-_ROWS: Final = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
+_ROWS = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
 NARROW, WIDE = 8, 24
 """So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
 FULL, MIN = 3.0, 1.5
 """What a narrow and a wide concept weigh, beside words that weigh up to 7."""
-EXPANDED_MAX: Final = 16
+EXPANDED_MAX = 16
 """Words of a concept that are looked for beside the one that is said; a wider one is only recognised."""
-WEAK_WORDS: Final = word_set("""
+WEAK_WORDS = word_set("""
 monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
 january february march april may june july august september october november december today tonight tomorrow yesterday
 morning afternoon evening night noon midnight day days week weeks weekend month months year years hour hours minute
@@ -167,8 +167,8 @@ again many much more less back away out over this that shall must should people 
 own right real reason known list plan plans number name names set show send ask asks asked said did done
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
-_WORD: Final = expression(r"[a-z]+(?:-[a-z]+)*")
-_VALUES: Final[Mapping[str, re.Pattern[str]]] = {
+_WORD = expression(r"[a-z]+(?:-[a-z]+)*")
+_VALUES: Mapping[str, re.Pattern[str]] = {
     "email": expression(r"\w@\w+\.\w"),
     "price": expression(r"[£$€¥]\s?\d|\d\s?(?:%|per cent|元|块)|\bper cent\b"),
     "phone": expression(r"(?<!\d)\+?\d[\d -]{7,}\d(?!\d)"),
@@ -271,27 +271,27 @@ def _unspaced_words() -> re.Pattern[str]:
 NAMED, PART_OF_NAME, KIN, DESCRIBED = 1.0, 0.8, 0.75, 0.7
 """How surely a message means an entity: by its name, by a part of it, by what it is to somebody, by its description."""
 Key = TypeVar("Key", str, Concept)
-MAX_ALIKE: Final = 2
+MAX_ALIKE = 2
 """What is said of more entities than these means none of them."""
-_SHORTEST_PART: Final = 4
-_NO_NOUNS: Final = STOP_WORDS | WEAK_WORDS
-_IS: Final = caseless(
+_SHORTEST_PART = 4
+_NO_NOUNS = STOP_WORDS | WEAK_WORDS
+_IS = caseless(
     r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
     r"(?P<noun>[^,.;:()]{1,60})"
 )
-_BEHIND_NOUN: Final = caseless(
+_BEHIND_NOUN = caseless(
     r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
 )
-_OF_SOME: Final = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
-_NAME: Final = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"
-_NOUN_IS_NAME: Final = expression(
+_OF_SOME = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
+_NAME = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"
+_NOUN_IS_NAME = expression(
     rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}(?: [a-z-]{{2,20}}){{0,2}}) is (?P<name>{_NAME})"
 )
-_NOUN_AND_NAME: Final = expression(
+_NOUN_AND_NAME = expression(
     rf"(?:\b[Mm]y|\b[Oo]ur|\b[Hh]is|\b[Hh]er|\b[Tt]heir|\b[Tt]he|\w['’]s) (?P<noun>[a-z-]{{2,20}}) (?P<name>{_NAME})"
 )
 """\"Owen's mother Gwen turns seventy\"."""
-_IS_CHINESE: Final = expression(r"(?P<name>[^，。；,;:：]{1,20}?)是(?P<noun>[^，。；,;:：]{1,20})")
+_IS_CHINESE = expression(r"(?P<name>[^，。；,;:：]{1,20}?)是(?P<noun>[^，。；,;:：]{1,20})")
 
 
 _Description = tuple[EntitySlug, tuple[str, ...], frozenset[Concept]]
@@ -302,11 +302,11 @@ phrase of signs without spaces that ends with the name."""
 class Descriptions(Struct, frozen=True):
     """The descriptions of all entities of a book; `of` makes those of a later one."""
 
-    book: Book = field(default_factory=Book)
-    read: Mapping[MemoryId, tuple[_Description, ...]] = field(default_factory=dict)
-    words: Mapping[str, frozenset[EntitySlug]] = field(default_factory=dict)
-    concepts: Mapping[Concept, frozenset[EntitySlug]] = field(default_factory=dict)
-    parts: Mapping[str, frozenset[EntitySlug]] = field(default_factory=dict)
+    book: Book = Book()
+    read: Mapping[MemoryId, tuple[_Description, ...]] = {}
+    words: Mapping[str, frozenset[EntitySlug]] = {}
+    concepts: Mapping[Concept, frozenset[EntitySlug]] = {}
+    parts: Mapping[str, frozenset[EntitySlug]] = {}
 
     def of(self, book: Book) -> "Descriptions":
         """Return those of a later book; what did not change is not read again."""

@@ -10,7 +10,6 @@ invented persons, in English and Chinese; docs/explanation/memory.md has the fig
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,68 +29,66 @@ from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
-MIN: Final[Mapping[Aim, float]] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
+MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
-MIN_OF_VALUE: Final = 5.4
+MIN_OF_VALUE = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
-MIN_OF_FURTHER: Final = 2.8
+MIN_OF_FURTHER = 2.8
 """The same for each item but the best, whatever the message is about."""
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
 FIRST_ONES, SHARE_OF_LATER = 3, 0.8
 """So many items come first; each further one is nearly as good as the best."""
-BEST: Final = 8.0
+BEST = 8.0
 """More of the best counts for nothing there: what is very well found does not make another one worth less."""
-USUAL_NOTES: Final = 100
+USUAL_NOTES = 100
 """Chunks from which on words weigh less by half of the logarithm of how many more there are: chance grows with them."""
 
-WEAK_WORD: Final = 0.4
+WEAK_WORD = 0.4
 """Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
 """Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
 """Of further pairs of one run of signs, and of what other parts of the message say."""
-INITIALS: Final = 3.5
+INITIALS = 3.5
 FULL_ENTITY, MIN_ENTITY, FEW_LINES = 3.0, 1.5, 3
 """What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
-MENTIONED: Final = 0.7
+MENTIONED = 0.7
 """Of that, for a line which is about another one and names it."""
 NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
-NEAR_ALONE: Final = 0.5
+NEAR_ALONE = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
-CLEARLY_NEAR: Final = 2.3
+CLEARLY_NEAR = 2.3
 """A meaning that includes an item of which it is unknown whether it was asked for."""
 RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
 """For what limits or likes the one who is named, for a value of the kind that is asked for, and for one's own doing."""
-OF_DAYS: Final = 5.0
+OF_DAYS = 5.0
 """Times the lift of the days that are asked about, where something else speaks for the item."""
-ANSWERS_FROM: Final = 1.5
+ANSWERS_FROM = 1.5
 ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 """For two words and more that are so much of what the message's words weigh."""
 SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
-_PARTICLES: Final = frozenset(
+_PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
 )
-_LIMIT: Final = expression(
+_LIMIT = expression(
     r"\b(?:never|not|no|nothing|nobody|only|must|cannot|can't|allergic|allergy|avoid|without|except|always|vegan"
     r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|只|过敏|必须|一定|别|忌"
 )
-_LIKING: Final = expression(
-    r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要"
-)
-_OWN_DOING: Final = expression(
+_LIKING = expression(r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要")
+_OWN_DOING = expression(
     r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
     r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
     r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
 )
 """A question of what the one who asks does, and its verb: *where do I work*."""
-_MONTH: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
-_COUNT: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
-_KINDS: Final = (
+_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
+_COUNT = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
+_KINDS = (
     (
         expression(
             r"\b(?:when|what time|how long|until|how many days|(?:which|what|that|those) days?|deadline|due)\b"
@@ -116,11 +113,11 @@ _KINDS: Final = (
     ),
 )
 """What asks for a value of a kind, and what such values look like."""
-_NUMBERED: Final = expression(
+_NUMBERED = expression(
     r"\b(?:number|no\.|nr|room|cue|gate|platform|desk|page|line|pipe|bus|row) ?(\d{1,3})\b|第?(\d{1,3})[号路排]"
 )
 """A number that is a name."""
-_ACRONYM: Final = expression(r"\b[A-Z]{2,5}\b")
+_ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
 class Worth(Struct, frozen=True):

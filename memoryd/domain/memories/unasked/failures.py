@@ -11,7 +11,6 @@ the program; anything else needs what is needed beside a message that anybody co
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Final
 
 from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.kinds import Kind
@@ -21,34 +20,34 @@ from memoryd.domain.redaction import redacted
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
-HELPFUL: Final = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
+HELPFUL = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
 """Kinds of memories that are told first, and for less evidence than others."""
-_CHARS: Final = 20_000
+_CHARS = 20_000
 _LINES, _PROGRAMS, _LINE_WORDS = 4, 3, 24
 
-_FRAME: Final = expression(
+_FRAME = expression(
     r'\s*(?:File ".*", line \d|at\s+\S+.*[:(]|\S+\.(?:go|rs|c|cc|cpp):\d+ \+0x|\d+:\s+0x|goroutine \d|Traceback\b'
     r"|[~^\s|]+\Z|(?:\d+\s*)?\|)"
 )
-_TELLING: Final = caseless(
+_TELLING = caseless(
     r"\b(?:\w*error|\w*exception|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|cannot|can't|could not|couldn't|unable|denied"
     r"|refused|rejected|conflicts?|not \w+|no \w+|un(?:known|defined|expected|supported|resolved)|invalid|missing"
     r"|time(?:d )?out|expired|abort(?:ed)?|E[A-Z]{4,}|must|required|mismatch)\b"
     r"|错误|失败|无法|异常|拒绝|找不到|不存在|超时"
 )
-_PATH: Final = expression(
+_PATH = expression(
     r"(?:\b[A-Za-z]:[\\/]|\b[a-z]+://|(?<![\w.])~?/|\.{1,2}/|\b[\w.-]+/(?=[\w.@-]+/))[^\s\"'`:,;()<>]*"
     r"|\b[\w.-]+/[\w-]+\.\w{1,5}\b"
 )
-_FILE_PLACE: Final = expression(r"(?<=\w):\d+(?::\d+)?\b|::\w+")
-_NOISE: Final = caseless(
+_FILE_PLACE = expression(r"(?<=\w):\d+(?::\d+)?\b|::\w+")
+_NOISE = caseless(
     r"\S*(?:…|\*\*\*)\S*"  # what is masked
     r"|\b\d{4}-\d\d-\d\d(?:[T ][\d:.,+Z]+)?|\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"
     r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b0x[0-9a-f]+\b"
     r"|(?<![\w-])[-+]?\d[\d.,:]*(?:%|[kmgt]i?b|m?s|min)?(?![\w-])"
 )
-_WORD: Final = expression(r"@?[^\W_][\w.@/+#-]*[^\W_]|[^\W_]")
-_GENERAL: Final = word_set("""
+_WORD = expression(r"@?[^\W_][\w.@/+#-]*[^\W_]|[^\W_]")
+_GENERAL = word_set("""
 error errors err exception exceptions fail fails failed failing failure failures fatal panic panicked warning warn
 cannot can't could couldn't not no none unable is was were are be been has have had the a an of in on at to for from
 with by and or but if this that it its as when while after before during because due see more most recent call last
@@ -62,11 +61,11 @@ test tests testing assert assertionerror passed skipped
 you your we our may must should need needed needs required use using used
 错误 失败 无法 异常
 """)
-_WRAPPERS: Final = word_set("sudo env time nohup exec command bash sh zsh xargs then do true")
-_BESIDE: Final = word_set("cd export set source echo")
-_SEPARATOR: Final = expression(r"\s*(?:&&|\|\|?|;|\n)\s*")
-_ASSIGNED: Final = expression(r"\w+=\S*\Z")
-_PLAIN: Final = expression(r"[A-Za-z][\w.-]*\Z")
+_WRAPPERS = word_set("sudo env time nohup exec command bash sh zsh xargs then do true")
+_BESIDE = word_set("cd export set source echo")
+_SEPARATOR = expression(r"\s*(?:&&|\|\|?|;|\n)\s*")
+_ASSIGNED = expression(r"\w+=\S*\Z")
+_PLAIN = expression(r"[A-Za-z][\w.-]*\Z")
 
 
 def failure_question(command: str, error: str) -> str:

@@ -8,7 +8,6 @@ Which words are rare decides nothing here: that is the evidence's matter.
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,14 +16,14 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
 
-MAX_CHARS: Final = 20_000
+MAX_CHARS = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
-TOO_SHORT: Final = 3
+TOO_SHORT = 3
 """Signs of a script without spaces."""
-MAX_PARTS: Final = 12
+MAX_PARTS = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
 
-_IDLE_WORDS: Final = word_set("""
+_IDLE_WORDS = word_set("""
 ok okay okey k kk yes yep yeah yup ya no nope nah sure fine right alright good great nice cool lovely perfect awesome
 amazing brilliant excellent wonderful fantastic super neat sweet wow whoa wicked ace splendid superb beautiful gorgeous
 correct exactly absolutely definitely totally agreed agree indeed deal done noted gotcha roger understood clear lgtm
@@ -47,7 +46,7 @@ found sent send know knew think thought guess hope see saw said say try tried wa
 looks sounds seems feel feels feeling make makes made sense point fair enough true false wrong weird strange odd
 by wish luck lucky sleep asleep
 """)
-_IDLE_CHINESE: Final = expression(
+_IDLE_CHINESE = expression(
     r"你?(?:真|太|好|可|挺|很|有点|这么|好像){1,3}(?:厉害|聪明|棒|好|可爱|搞笑|有趣|好笑|贴心|牛|行|笨|慢|烦|累|困"
     r"|冷|热|饿|忙|闷|无聊|开心|高兴|难过|舒服)[啊呀哦呢死了]{0,3}"
     r"|好+的?呀?|好吧|好嘞|好耶|嗯+|哦+|噢|喔|啊+|呀|哎+|唉+|诶|欸|呃|额|行吧?|可以的?|没事儿?了?|没问题|没关系|不客气"
@@ -63,7 +62,7 @@ _IDLE_CHINESE: Final = expression(
     r"|忙吗|睡了|起床了|下班了|成|中|妥了?|得嘞|晓得了?|就这么着|[好美]得很|原来如此|这样啊|是吗|真的吗?|找到了"
     r"|发吧|就这个?"
 )
-_EDIT: Final = (
+_EDIT = (
     r"make|add|put|run|re-?run|undo|redo|revert|rename|show|explain|translate|convert|shorten|rewrite|rephrase|reword"
     r"|fix|format|reformat|sort|reorder|remove|delete|drop|change|try|retry|continue|stop|pause|cancel|commit|push|save"
     r"|copy|paste|summari[sz]e|expand|repeat|simplify|refactor|clean|move|use|turn|swap|replace|merge|split|keep|leave"
@@ -71,25 +70,25 @@ _EDIT: Final = (
     r"|roll|close|read|say|do|go|give|tell|write|open|close|skip|ignore|restart|resend|send|amend|squash|lint"
     r"|debug|refine|improve"
 )
-_LAST_OUTPUT: Final = (
+_LAST_OUTPUT = (
     r"it|that|this|these|those|them|again|more|less|shorter|longer|simpler|better|again|above|previous|last"
     r"|first|second"
     r"|third|next|one|paragraph|sentence|line|bullet|bullets|table|diff|output|result|text|code|draft|version"
     r"|tone|same|tab|window|typos?|spelling|grammar"
 )
-_COMMAND: Final = expression(
+_COMMAND = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
     rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_STYLE: Final = caseless(
+_STYLE = caseless(
     r"(?:(?:no|ok|okay|now|and|but|a|bit|much|way|please|still|too|even|slightly|in|into|as)[\s,]+){0,4}"
     r"(?:(?:more|less|too)\s+\w+|shorter|longer|simpler|clearer|friendlier|again|once more|one more(?: time)?|bullets?"
     r"|bullet points|formal(?:ly)?|english|chinese|german|french|spanish|markdown|plain text|next|continue|stop|go on"
     r"|both|neither|all of them|the (?:first|second|third|last|other|former"
     r"|latter)(?: one)?)(?:\s+please)?\s*[.!?]*\s*\Z"
 )
-_COMMAND_CHINESE: Final = expression(
+_COMMAND_CHINESE = expression(
     r"(?:请|麻烦|帮我|你|那|先|就|给我|能不能|可以|能){0,4}(?:再|重新|换[个一成]|删[掉除]|去掉|改[成为得下一写]"
     r"|翻译|译成|继续|停|重来|缩[短写]|扩写|润色|翻成|弄成|整理成|从头|说人话|总结一?下(?:上|这|刚)"
     r"|[把将](?:上面|下面|这|那|它|前面|刚才|最后|第.|标题|语气|格式|内容|结尾|开头)|(?:用|转成|做成|写成"
@@ -97,20 +96,20 @@ _COMMAND_CHINESE: Final = expression(
     r".{0,200}\Z",
     re.DOTALL,
 )
-_TRANSLATED: Final = caseless(
+_TRANSLATED = caseless(
     r"(?:请|帮我|把)?(?:翻译|译)[成为]?.{0,10}[:：]|(?:translate|rewrite|rephrase|proofread|summari[sz]e"
     r"|explain|correct|fix)\b[^:\n]{0,60}:\s*\S"
 )
 """What stands behind the colon is text to work on."""
-_NUMBER: Final = r"\d[\d.,]{0,15}"
-_UNIT: Final = (
+_NUMBER = r"\d[\d.,]{0,15}"
+_UNIT = (
     r"(?:%|percent|°|degrees?|celsius|fahrenheit|feet|foot|ft|inch(?:es)?|yards?|miles?|km|kilomet(?:re|er)s?|m"
     r"|met(?:re|er)s?|cm"
     r"|centimet(?:re|er)s?|mm|lbs?|pounds?|ounces?|oz|kg|kilos?|grams?|g|stone|lit(?:re|er)s?|ml|gallons?"
     r"|pints?|cups?|tbsp|tsp"
     r"|dollars?|euros?|usd|eur|gbp|yuan|rmb|crowns?|mph|kph|hours?|minutes?|seconds?|days?|weeks?|bytes?|kb|mb|gb|tb)"
 )
-_ARITHMETIC: Final = expression(
+_ARITHMETIC = expression(
     rf"{_NUMBER}\s*[a-z%°]{{0,12}}\s*(?:times|plus|minus|divided by|multiplied by)\s*{_NUMBER}"
     rf"|[一二两三四五六七八九十百千万半\d]+(?:除以|乘以?|加上?|减去?)[一二两三四五六七八九十百千万半\d]+"
     rf"|{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b.{{0,30}}\bhow (?:many|much)\b|\bhow (?:many"
@@ -124,7 +123,7 @@ _ARITHMETIC: Final = expression(
     r"|等于(?:几|多少)|\d.{0,12}\d.{0,16}(?:几|多少)",
     re.IGNORECASE | re.DOTALL,
 )
-_PASTED_LINE: Final = expression(
+_PASTED_LINE = expression(
     r"^\s*(?:Traceback|File \"|at [\w.$<>]+\(|\w*(?:Error|Exception|Warning)\b|npm |yarn |pip |error\b"
     r"|warn(?:ing)?\b|fatal\b"
     r"|\[?\d\d:\d\d:\d\d|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\d\d:\d\d:\d\d|\$ |>>> |#\d+ |[+-]{3} |@@ |(?:DEBUG"
@@ -135,19 +134,19 @@ _PASTED_LINE: Final = expression(
     r"|UPDATE)\b.*[:;({]\s*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_CLAUSE: Final = expression(r"[,，;；:：、](?=\s|[^\x00-\x7f])|\s+[-–—]+\s+|\n+|(?<=[。！？!?…])")
-_SPOKEN: Final = caseless(r"[^\W_]+(?:['’-][^\W_]+)*")
-_LETTER: Final = expression(r"[^\W_]")
-_PRAISE: Final = expression(r"\byou(?:'re|re| are| were)\s(?:\w+\s){0,3}\w+\s*[.!]*\Z")
-_FIRST_PERSON: Final = caseless(
+_CLAUSE = expression(r"[,，;；:：、](?=\s|[^\x00-\x7f])|\s+[-–—]+\s+|\n+|(?<=[。！？!?…])")
+_SPOKEN = caseless(r"[^\W_]+(?:['’-][^\W_]+)*")
+_LETTER = expression(r"[^\W_]")
+_PRAISE = expression(r"\byou(?:'re|re| are| were)\s(?:\w+\s){0,3}\w+\s*[.!]*\Z")
+_FIRST_PERSON = caseless(
     r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me)\b"
 )
-_GENERIC_FIRST: Final = caseless(
+_GENERIC_FIRST = caseless(
     r"\bhow (?:do|can|would|could) i\b|\bwhat (?:can|could) i\b|\b(?:tell|give|show|write|help|teach"
     r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
     r"|\bcan i\b|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我"
 )
-_DEICTIC: Final = caseless(
+_DEICTIC = caseless(
     r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
     r"|weekend|morning|afternoon|evening|\w+day)"
     r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -156,19 +155,19 @@ _DEICTIC: Final = caseless(
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
     r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
-_QUESTIONS: Final = caseless(
+_QUESTIONS = caseless(
     r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
     r"|could you|can you)\b"
     r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
     r"|要不要|还是|[回买做准备选推荐挑算]一?下"
 )
-_SUBJECT: Final = expression(
+_SUBJECT = expression(
     r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
     r"|this|that|there|my|our|his|her|their|the|a|an)(?:['’]\w+)?\b"
     r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
 )
-_DEFINITE: Final = caseless(r"\bthe (?!last|first|next|same|other|above|rest|thing)\w")
-_ASKS: Final = expression(
+_DEFINITE = caseless(r"\bthe (?!last|first|next|same|other|above|rest|thing)\w")
+_ASKS = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
     r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
     r"|show me|define|convert|list|name)\b"
@@ -177,19 +176,19 @@ _ASKS: Final = expression(
 )
 
 
-_WITHOUT_SUBJECT: Final = caseless(
+_WITHOUT_SUBJECT = caseless(
     r"(?:(?:so|and|but|well|ok|oh|yes|no|just|still|really)[\s,]+){0,3}"
     r"(?:\w+n['’]?t\b(?! (?:forget|let|tell|mention|say|book|order|buy))|(?:been|had|got|was|were|felt|feeling|off|back"
     r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)"
 )
 """A statement of the speaker that leaves *I* out: "didn't sleep", "off to bed", "heading home"."""
-_OF_CODE: Final = expression(
+_OF_CODE = expression(
     r"\b(?:excel|javascript|typescript|java|python|golang|regexp?|css|html|latex|vba|sql|bash|tcp|udp|http|json|yaml"
     r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
     r"|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
     re.IGNORECASE | re.ASCII,
 )
-_OF_US: Final = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
+_OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
 class Aim(StrEnum):

@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct, field
 
@@ -16,13 +15,13 @@ from memoryd.domain.sessions.transcripts.claude import claude_text
 from memoryd.domain.sessions.transcripts.openclaw import openclaw_text
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance
 
-LOOKED_AT: Final = 64
+LOOKED_AT = 64
 """Lines by which a format is recognised."""
-_CLAUDE_KEYS: Final = {"summary": "leafUuid", "file-history-snapshot": "messageId", "queue-operation": "sessionId"}
+_CLAUDE_KEYS = {"summary": "leafUuid", "file-history-snapshot": "messageId", "queue-operation": "sessionId"}
 """What Claude Code writes before anybody speaks, and a key of it."""
-_SPACE: Final = b"\0 \t\r\n"
+_SPACE = b"\0 \t\r\n"
 """Around a record; a crash may leave zeros where a program wrote on afterwards."""
-MAX_VALUES: Final = 200_000
+MAX_VALUES = 200_000
 """So many values of a line are parsed, which take some 40 MB at most; a message of a person or a model has a few."""
 
 Record = Mapping[str, object]
@@ -81,7 +80,7 @@ def _is_shared_by(record: Record | LeftOut) -> TranscriptFormat | None:
     return None
 
 
-NO_FILE: Final = FileStat(0, 0, 0, 0, 0)
+NO_FILE = FileStat(0, 0, 0, 0, 0)
 
 
 class Tail(Struct, frozen=True):
@@ -102,7 +101,7 @@ class Tail(Struct, frozen=True):
     """Whether nobody speaks in what follows: a session of a timer or a dream."""
 
 
-START: Final = Tail()
+START = Tail()
 
 
 def written_tail(tail: Tail) -> str:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final
 
 from msgspec import Struct
 
@@ -59,7 +58,7 @@ class LeftOut(StrEnum):
     """More than are parsed: each costs many times the bytes that it has in its line."""
 
 
-_SPEAKERS: Final = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
+_SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
 
 
 def speaker_of(role: object) -> Speaker | None:
@@ -97,9 +96,9 @@ def uttered(speaker: Speaker, text: str) -> Utterance | LeftOut:
     return Utterance(speaker, kept, is_cut=len(text) > MAX_CHARS) if kept else LeftOut.DROPPED
 
 
-_FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 """No program that keeps transcripts is as old: a time before it is a clock that nobody set."""
-_SECONDS_BELOW: Final = 1e11
+_SECONDS_BELOW = 1e11
 """A smaller number counts seconds, not milliseconds: as milliseconds it would be before March 1973."""
 
 
@@ -128,11 +127,11 @@ def believed(time: datetime | None, now: datetime) -> datetime | None:
     return time if time is not None and time <= now + AHEAD else None
 
 
-MAX_CHARS: Final = 1 << 18
+MAX_CHARS = 1 << 18
 """So much of one utterance is kept: longer ones are files that were pasted."""
-MAX_RAW_CHARS: Final = 1 << 20
+MAX_RAW_CHARS = 1 << 20
 """So much of one message is looked at, with all that programs put around it."""
-_MARGIN: Final = 4096
+_MARGIN = 4096
 
 
 def folded(text: str) -> str:
@@ -162,11 +161,11 @@ def spoken_text(text: str) -> str:
     return one_line if one_line == masked else redacted(one_line)
 
 
-SUFFIX: Final = ".jsonl"
-_INSTANT: Final = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d{3})?Z"
-_ARCHIVE: Final = expression(rf".+\.jsonl\.(?:reset|deleted)\.{_INSTANT}", re.DOTALL)
+SUFFIX = ".jsonl"
+_INSTANT = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d{3})?Z"
+_ARCHIVE = expression(rf".+\.jsonl\.(?:reset|deleted)\.{_INSTANT}", re.DOTALL)
 """What OpenClaw calls a session that was begun anew, or deleted: said all the same."""
-_DERIVED: Final = expression(
+_DERIVED = expression(
     r".+\.(?:trajectory|checkpoint\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl", re.DOTALL | re.IGNORECASE
 )
 """What it makes of a session beside it: the same words once more."""
@@ -184,7 +183,7 @@ def session_of(name: str) -> str:
     return name.split(SUFFIX)[0]
 
 
-_COMPACTION: Final = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
+_COMPACTION = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
 """A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
 
 

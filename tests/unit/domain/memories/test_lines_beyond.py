@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.text.lines import padded
 

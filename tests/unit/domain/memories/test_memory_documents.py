@@ -107,9 +107,9 @@ def test_what_lies_ahead_is_a_year_in_steps_of_five_days_and_the_day_it_leaves_i
         return replace(terms, tier=tier, relevance=1 - days / 400)
 
     ahead = ahead_of(in_days)
-    assert (len(ahead.relevance), ahead.relevance[0], ahead.relevance[2]) == (74, 1, 1 - 10 / 400)
-    assert (ahead.leaves_in, ahead.goes_to) == (33, Tier.PERIPHERAL)
-    assert ahead_of(lambda _days: terms).leaves_in is None
+    assert (len(ahead["relevance"]), ahead["relevance"][0], ahead["relevance"][2]) == (74, 1, 1 - 10 / 400)
+    assert (ahead["leaves_in_days"], ahead["goes_to"]) == (33, Tier.PERIPHERAL)
+    assert ahead_of(lambda _days: terms)["leaves_in_days"] is None
 
 
 @given(st.integers(0, 30))

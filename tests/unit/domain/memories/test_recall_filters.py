@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from memoryd.domain.memories.book import EntityPage, Memory, MemorySource, book_of
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.kinds import Kind, network_of
+from memoryd.domain.memories.kinds import Kind, Visibility, network_of
 from memoryd.domain.memories.line import Attributes, RetainedLine
 from memoryd.domain.memories.recall_filters import RecallFilters, invisible_memories, kinds_named, named_entity
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.times.spans import DaySpan
 
 FIRST = date(2025, 9, 1)

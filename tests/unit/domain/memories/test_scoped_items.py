@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.kinds import Kind, Visibility
 from memoryd.domain.memories.reflect.proposals import inferred_lines, sentences_of
-from memoryd.domain.memories.scopes import Visibility
 from memoryd.domain.memories.sections import UNREAD, memory_sections, scoped_spans
 from memoryd.domain.memories.visibility import hidden_lines, visible_text
 from memoryd.domain.text.lines import padded

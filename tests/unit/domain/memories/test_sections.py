@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.generated import BEGIN, END
-from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.kinds import Kind, scope_admits
 from memoryd.domain.memories.line import RetainedLine, render
-from memoryd.domain.memories.scopes import scope_admits
 from memoryd.domain.memories.sections import MemorySections, aliases_of, holds_memories, is_daily_log, memory_sections
 from memoryd.domain.text.lines import padded
 

@@ -4,7 +4,7 @@ import pytest
 
 from memoryd.domain.memories.book import Book, changed_book
 from memoryd.domain.memories.bundle import StableLines, StableParts, is_for_every_session, stable_parts
-from memoryd.domain.memories.scopes import Visibility
+from memoryd.domain.memories.kinds import Visibility
 from tests.unit.domain.memories.books import book_from, line_of
 
 OWNER = Visibility("main", None, True)

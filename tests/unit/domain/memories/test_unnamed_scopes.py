@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.scopes import is_scope, scope_admits, unnamed_scope
+from memoryd.domain.memories.kinds import is_scope, scope_admits, unnamed_scope
 
 
 @pytest.mark.parametrize(

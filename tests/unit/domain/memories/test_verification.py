@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memoryd.domain.citations import parse
+from memoryd.domain.documents import parse
 from memoryd.domain.memories.book import Book, CitedState, MemorySource, book_of, cite, verified
 from memoryd.domain.memories.line import RetainedLine, parse_line
 

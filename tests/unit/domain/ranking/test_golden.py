@@ -2,10 +2,10 @@
 
 import pytest
 
-from memoryd.domain.ranking.evaluation import LineSpan
 from memoryd.domain.ranking.golden import (
     GoldenPlace,
     GoldenQuestion,
+    LineSpan,
     golden_line,
     located,
     parse_golden,

@@ -1,6 +1,6 @@
 """Scores of a ranking, by hand; and which changes of an answer count."""
 
-from memoryd.domain.ranking.evaluation import LineSpan, QuestionResult, changes, first_rank, scores
+from memoryd.domain.ranking.golden import LineSpan, QuestionResult, changes, first_rank, scores
 
 HITS = [LineSpan("a.md", 1, 4), LineSpan("b.md", 5, 9), LineSpan("a.md", 5, 6)]
 

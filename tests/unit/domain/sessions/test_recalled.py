@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.prompt_text import recalled
-from memoryd.domain.sessions.turns import Turn
+from memoryd.domain.sessions.turns import Turn, recalled
 from memoryd.domain.text.tokens import estimate
 
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC)

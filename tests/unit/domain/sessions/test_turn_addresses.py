@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.citations import ALL_TURNS, SeqRange, TurnAddress, parse_address, parse_seqs, turn_address
-from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.prompt_text import excerpt
-from memoryd.domain.sessions.turns import AHEAD, Session, Turn, parse_instant
+from memoryd.domain.documents import (
+    ALL_TURNS,
+    SeqRange,
+    SessionId,
+    TurnAddress,
+    parse_address,
+    parse_seqs,
+    turn_address,
+)
+from memoryd.domain.sessions.turns import AHEAD, Session, Turn, excerpt, parse_instant
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=1)))
 
