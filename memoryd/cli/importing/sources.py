@@ -69,7 +69,8 @@ def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
         return ImportLine(0, trouble=f"another memory has its id, {key[:40]}", where=where)
     user = one.get("user_id")
     is_name = isinstance(user, str) and user.replace(" ", "").isalpha() and user not in ("user", "default")
-    when = first_of(one, "created_at", "updated_at")
+    # an update writes the text anew
+    when = first_of(one, "updated_at", "created_at")
     return memory_line(where, text, when, source="mem0", about=user if is_name else None)
 
 
