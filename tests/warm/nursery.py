@@ -18,11 +18,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from memoryd.api.application import TABLE
 from memoryd.cli.main import COMMANDS
-from memoryd.config.loading.load import loaded_of
-from memoryd.config.loading.raw import ConfigText
-from memoryd.domain.expressions import _Deferred
 
 OFTEN = (
     "memoryd.daemon.app",
@@ -136,6 +132,12 @@ def read(modules: Sequence[str]) -> None:
 
 def use() -> None:
     """Do what programs do at the first use of what they have read: each of them would do it again."""
+    # whoever asks the nursery imports this module, too, and none of these
+    from memoryd.api.application import TABLE
+    from memoryd.config.loading.load import loaded_of
+    from memoryd.config.loading.raw import ConfigText
+    from memoryd.domain.expressions import _Deferred
+
     loaded_of(ConfigText('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}'), None)
     for row in TABLE:
         if row.parameters:
