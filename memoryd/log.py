@@ -7,7 +7,7 @@ import select
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final, TextIO
+from typing import TextIO
 
 # structlog reads all of rich if it finds it, for tracebacks in colour; ours are plain text, and start sooner
 _rich = sys.modules.setdefault("rich", None)  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ class _Stderr:
             self._is_stopped, self._is_torn, is_begun = False, False, True
 
 
-STDERR: Final = _Stderr()
+STDERR = _Stderr()
 
 
 WriteLine = Callable[[str], bool]

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Final
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -40,7 +39,7 @@ from memoryd.domain.access import Who
 from memoryd.errors import Denied, NotFound
 from memoryd.wire import ErrorCode
 
-TABLE: Final = (
+TABLE = (
     Row("GET", "/openapi.json", Who.ANYONE, openapi.describe, is_described=False, at_reload=AtReload.FREE),
     Row("GET", "/metrics", Who.OWNER, metrics.get_metrics),
     *status.CALLS,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Final, NotRequired, get_type_hints
+from typing import Any, NotRequired, get_type_hints
 
 from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -28,7 +28,7 @@ from memoryd.wire import API
 Handler = Callable[..., Coroutine[object, object, object]]
 Sent = Mapping[str, Any]
 """The values of the path and the query, or of the body, by the names of parameters; one that was left out is absent."""
-REQUIRED: Final = inspect.Parameter.empty
+REQUIRED = inspect.Parameter.empty
 """The default of a parameter that may not be left out."""
 
 
@@ -186,7 +186,7 @@ def call(method: str, path: str, who: Who, handler: Handler, **more: Any) -> Row
     return Row(method, f"{API}{path}", who, handler, **more)
 
 
-LONGEST_WAIT: Final = timedelta(hours=1, minutes=1)
+LONGEST_WAIT = timedelta(hours=1, minutes=1)
 """A little more than a caller may ask for."""
-FORGETTING: Final = timedelta(minutes=2)
+FORGETTING = timedelta(minutes=2)
 """The words of a large index are written anew."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 from starlette.responses import Response
@@ -209,8 +209,8 @@ def scan_age(moment: Scrape) -> Iterator[tuple[Labels, float]]:
             yield (agent.state.id,), max(0.0, (moment.now - at).total_seconds())
 
 
-AGENT: Final = ("agent",)
-PROCESS: Final = ("process", "agent")
+AGENT = ("agent",)
+PROCESS = ("process", "agent")
 
 
 def _counter(name: str, says: str, labels: Labels, read: Callable[[Scrape], Samples]) -> Metric:
@@ -238,7 +238,7 @@ def _of_processes(name: str, says: str, value: Callable[[ProcessUsage], float]) 
     return make(name, says, PROCESS, lambda moment: ((key, value(usage)) for key, usage in moment.processes.items()))
 
 
-METRICS: Final = (
+METRICS = (
     _gauge(
         "build_info",
         "Always 1: the version of the daemon and of its Python.",

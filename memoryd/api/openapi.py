@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, Any, Final, is_typeddict
+from typing import Annotated, Any, is_typeddict
 
 import msgspec
 from pydantic.json_schema import models_json_schema
@@ -24,7 +24,7 @@ from memoryd.api.models import ErrorReply
 from memoryd.api.models import Request as RequestModel
 from memoryd.config.section import attribute_docstrings, describe_properties
 
-_ALWAYS: Final = {
+_ALWAYS = {
     400: "The request is malformed or a value is out of range",
     401: "On the loopback port: the token is missing or wrong",
     404: "No such document or agent",
@@ -36,12 +36,12 @@ _ALWAYS: Final = {
     503: "Not now: stopping, busy or out of space",
     504: "The answer did not come in the time allowed",
 }
-_BY_GATE: Final = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
+_BY_GATE = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
 
-_SHAPE_AT: Final = "#/components/schemas/{name}"
-_MODEL_AT: Final = _SHAPE_AT.replace("name", "model")
-_ANSWERED: Final = "Successful Response"
-_REPLIES: Final = "memoryd.replies."
+_SHAPE_AT = "#/components/schemas/{name}"
+_MODEL_AT = _SHAPE_AT.replace("name", "model")
+_ANSWERED = "Successful Response"
+_REPLIES = "memoryd.replies."
 
 
 WholeTable = Annotated[tuple[Row, ...], Injected(lambda request, _sent: request.app.table)]

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, quantiles
-from typing import Final
 
 from msgspec import Struct
 
@@ -35,12 +34,12 @@ from memoryd.errors import InvalidRequest, NotFound, NotNow, StoreUnavailable
 from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus
 
-GOLDEN_FILE: Final = ".memory/eval.jsonl"
+GOLDEN_FILE = ".memory/eval.jsonl"
 """Below the workspace; no folder that begins with a dot is indexed."""
-DEADLINE_MS: Final = 60_000
-WARM_SECONDS: Final = 60.0
+DEADLINE_MS = 60_000
+WARM_SECONDS = 60.0
 """How long an arm that is not ready, such as a model that is being loaded, is waited for."""
-NOTES: Final = ("memory",)
+NOTES = ("memory",)
 """What is asked: conversations come and go."""
 
 
@@ -224,11 +223,11 @@ def chosen_agent(invocation: Invocation) -> AgentStatus:
     return agent
 
 
-PREFIX: Final = "memoryd-eval-"
+PREFIX = "memoryd-eval-"
 """Of their names: an index may be in a folder of its owner, who may have others there."""
-ROOM: Final = 3
+ROOM = 3
 """So many times the index must be free: its copy, what the variant makes anew, and its log."""
-SPARE_BYTES: Final = 64 * 1024 * 1024
+SPARE_BYTES = 64 * 1024 * 1024
 
 
 @contextlib.contextmanager

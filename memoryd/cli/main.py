@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -45,7 +45,7 @@ class Command(NamedTuple):
         return command
 
 
-GROUPS: Final = {
+GROUPS = {
     "Ask": (
         Command("search", "memory.search", "Find what notes and conversations say about a question"),
         Command("recall", "memory.search", "Recall memories about a question, the current ones first"),
@@ -105,7 +105,7 @@ GROUPS: Final = {
     ),
 }
 """The commands by purpose, in the order in which help lists them."""
-COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
+COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 

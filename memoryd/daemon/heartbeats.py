@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 import structlog
 
@@ -40,14 +40,14 @@ from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
 
-POOL: Final = "memoryd"
+POOL = "memoryd"
 """How the names of the threads begin that databases, scans and reads share."""
-PROCESSOR_SECONDS: Final = 900.0
+PROCESSOR_SECONDS = 900.0
 """Work of all processors together, before the system ends the process."""
-TICK_SECONDS: Final = 1.0
-DUMP_SECONDS: Final = 10.0
+TICK_SECONDS = 1.0
+DUMP_SECONDS = 10.0
 """How long the last words may take; the process ends by SIGALRM then."""
-MAX_TICKS: Final = 2.0
+MAX_TICKS = 2.0
 """A look that comes later than so many ticks came late because nothing ran: a sleep, a stop, a crowded machine."""
 
 

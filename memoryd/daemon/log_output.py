@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 import structlog
 
@@ -25,19 +25,19 @@ from memoryd.config.limits import LogFileChoice, LogSection
 
 events = structlog.get_logger(__name__)
 
-LOG_NAME: Final = "memoryd.log"
-FILE_BYTES: Final = 4_800_000
-KEPT: Final = 3
+LOG_NAME = "memoryd.log"
+FILE_BYTES = 4_800_000
+KEPT = 3
 """Files before the present one."""
-MAX_BYTES: Final = FILE_BYTES * (KEPT + 1)
-LINE_CHARS: Final = 64 * 1024
+MAX_BYTES = FILE_BYTES * (KEPT + 1)
+LINE_CHARS = 64 * 1024
 """A longer line, as of a traceback without end, is cut in the middle."""
-WINDOW_SECONDS: Final = 60.0
-MAX_KINDS: Final = 1_000
+WINDOW_SECONDS = 60.0
+MAX_KINDS = 1_000
 """Of events that are counted apart; beyond that all are one kind."""
-OTHERS: Final = "other events"
-TELL_SECONDS: Final = 10.0
-LAUNCHD_BYTES: Final = 1024 * 1024
+OTHERS = "other events"
+TELL_SECONDS = 10.0
+LAUNCHD_BYTES = 1024 * 1024
 """What launchd's own file of our standard error may hold at a start, which is the only time to bound it."""
 
 

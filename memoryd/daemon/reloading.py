@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec.structs import replace
@@ -33,14 +32,14 @@ from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavail
 
 log = structlog.get_logger(__name__)
 
-READING: Final = timedelta(seconds=20)
+READING = timedelta(seconds=20)
 """How long the file may take to be read: its disk may hang."""
-UNREAD: Final = "the file cannot be read: its disk does not answer"
-THREADS: Final = 6
+UNREAD = "the file cannot be read: its disk does not answer"
+THREADS = 6
 """Of the pool that databases, scans and reads share."""
-REST_SECONDS: Final = 10.0
+REST_SECONDS = 10.0
 """How long an exchange waits for the threads to end what they do for loops that were cancelled."""
-POLL_SECONDS: Final = 10.0
+POLL_SECONDS = 10.0
 """How long calls are held for the first look at the notes, so that answers are as complete as before."""
 
 

@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -12,10 +11,10 @@ from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.memories.machines import MACHINES, MachineEntry, entry_of, is_machine_journal
 from memoryd.files.writing import replace_file
 
-MAX_JOURNALS: Final = 64
-MAX_BYTES: Final = 8 * 2**20
+MAX_JOURNALS = 64
+MAX_BYTES = 8 * 2**20
 """Of one journal; what is larger was not written by us."""
-AHEAD_SECONDS: Final = 86_400.0
+AHEAD_SECONDS = 86_400.0
 
 
 class MachineJournalFile(Struct, frozen=True):

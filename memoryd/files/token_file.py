@@ -5,7 +5,6 @@ import os
 import secrets
 import stat
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -14,12 +13,12 @@ from memoryd.errors import NotPermitted, StoreUnavailable
 from memoryd.files.reading import read_beginning
 from memoryd.files.writing import FileChangedError, replace_file
 
-TOKEN_BYTES: Final = 32
+TOKEN_BYTES = 32
 """Of chance in a token; it is written in 43 characters."""
-_TOKEN: Final = expression(rb"[A-Za-z0-9._~+/=-]{32,512}")
+_TOKEN = expression(rb"[A-Za-z0-9._~+/=-]{32,512}")
 """RFC 6750, section 2.1, of a length that nobody guesses."""
-_MAX: Final = 4096
-_HINT: Final = "memoryctl http token --rotate makes a new one"
+_MAX = 4096
+_HINT = "memoryctl http token --rotate makes a new one"
 
 
 class TokenFile(Struct, frozen=True):

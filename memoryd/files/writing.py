@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Final, Literal
+from typing import IO, Literal
 
 from msgspec.structs import replace
 
@@ -178,9 +178,9 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-_PREFIX: Final = ".memoryd-"
-_SUFFIX: Final = ".draft"
-_NAME: Final = expression(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
+_PREFIX = ".memoryd-"
+_SUFFIX = ".draft"
+_NAME = expression(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
 """Between the two stand eight letters, by chance."""
 
 

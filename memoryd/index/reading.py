@@ -11,7 +11,6 @@ from concurrent.futures import Executor
 from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
 
 import msgspec
 import structlog
@@ -305,7 +304,7 @@ def may_follow(reading: Reading, work: ScanCycle) -> bool:
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
 
 
-_DECODER: Final = msgspec.msgpack.Decoder(ChunkEntry)
+_DECODER = msgspec.msgpack.Decoder(ChunkEntry)
 
 
 class Spool:

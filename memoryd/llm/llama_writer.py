@@ -13,27 +13,27 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from memoryd.domain.expressions import expression
 from memoryd.embed.local.frames import WRITE_POOLING, Load, Message, NoResult, WorkerRequest, Write, Written
 from memoryd.embed.local.worker_program import ErrorLog, LoadError, library, serve
 
-TASK: Final = "\ue000task\ue000"
-DATA: Final = "\ue000data\ue000"
+TASK = "\ue000task\ue000"
+DATA = "\ue000data\ue000"
 """Places in a template; of the private use area, so that no template has them."""
-_PLACE: Final = expression(f"({TASK}|{DATA})")
-PLAIN: Final = f"{TASK}\n\n{DATA}\n\nAnswer:\n"
+_PLACE = expression(f"({TASK}|{DATA})")
+PLAIN = f"{TASK}\n\n{DATA}\n\nAnswer:\n"
 """For a model without a template."""
 Tokenise = Callable[[bytes, bool], list[int]]
 """Make tokens of a text, with the marks inside read as such or not."""
-SEED: Final = 7
-BATCH: Final = 256
+SEED = 7
+BATCH = 256
 """Tokens computed at once; a larger batch takes more memory and is hardly faster on a processor."""
-PIECE_BYTES: Final = 1024
+PIECE_BYTES = 1024
 """More than any token is long."""
-_CHARACTER: Final = expression(r"^char ::= .*$", re.MULTILINE)
-_VALID: Final = (
+_CHARACTER = expression(r"^char ::= .*$", re.MULTILINE)
+_VALID = (
     r"char ::= [\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]"
     r' | "\\" ["\\/bfnrt]'
 )

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -19,9 +19,9 @@ from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 
-NAME_CHARACTERS: Final = 100
-_MARK_UP: Final = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
-ANSWER_CHARACTERS: Final = 64 * 1024
+NAME_CHARACTERS = 100
+_MARK_UP = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
+ANSWER_CHARACTERS = 64 * 1024
 """A longer text is no answer to what is asked here."""
 
 
@@ -110,7 +110,7 @@ class TextModelState(Struct, frozen=True, kw_only=True):
     worker: WorkerState | None = None
 
 
-WAITING_MAX: Final = 8
+WAITING_MAX = 8
 """So many may wait for the one that is answered; another is told at once that it is busy."""
 
 

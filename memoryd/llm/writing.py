@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import timedelta
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from msgspec import Struct
@@ -62,14 +62,14 @@ from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
 
-WRITING_COMMAND: Final = module_command("memoryd.llm.llama_writer")
-REVISION_DIGITS: Final = 16
-SLACK: Final = timedelta(seconds=30)
+WRITING_COMMAND = module_command("memoryd.llm.llama_writer")
+REVISION_DIGITS = 16
+SLACK = timedelta(seconds=30)
 """Beyond the time of an answer, before a worker that says nothing counts as hung."""
-NO_CHAT_MODEL: Final = "the model of memory.llm cannot be used; memoryctl status tells why"
+NO_CHAT_MODEL = "the model of memory.llm cannot be used; memoryctl status tells why"
 
 
-JOB: Final = WorkerJob[str](
+JOB = WorkerJob[str](
     "text",
     TextModelUnavailable,
     lambda ready: "" if ready.context > 0 else "it has no context",
@@ -181,24 +181,24 @@ class LocalWriting(LocalModel[WritingWorker]):
 if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
 
-PROVIDER: Final = "openai"
-OWN_KEY: Final = "memory.llm.apiKey"
-PATH: Final = "/chat/completions"
-SEED: Final = 7
-_NEWER: Final = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
-_UNSENT: Final = frozenset({"minLength", "maxLength", "title", "default"})
+PROVIDER = "openai"
+OWN_KEY = "memory.llm.apiKey"
+PATH = "/chat/completions"
+SEED = 7
+_NEWER = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
+_UNSENT = frozenset({"minLength", "maxLength", "title", "default"})
 """Keywords that strict servers refuse in a schema; what comes is held against the whole schema anyway."""
-ANSWER_BYTES: Final = 1 << 20
-ATTEMPTS: Final = 2
+ANSWER_BYTES = 1 << 20
+ATTEMPTS = 2
 """A question is asked again once, where that may help: each one costs."""
-MISFITS_MAX: Final = 3
+MISFITS_MAX = 3
 """After so many answers in a row that are none, the endpoint counts as failing."""
-HINTS: Final = {
+HINTS = {
     FailureKind.NO_ACCESS: "check memory.llm.apiKey, and the account behind it",
     FailureKind.MISSING: "check memory.llm.model and memory.llm.baseUrl",
     FailureKind.ELSEWHERE: "if that is right, put the address there into memory.llm.baseUrl",
 }
-FAILED: Final = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
+FAILED = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
 
 
 class ChatDialect(Struct, frozen=True):

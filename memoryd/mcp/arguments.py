@@ -1,7 +1,7 @@
 """What the tools take: each model is the input schema of a tool, and says what is wrong with a call."""
 
 import difflib
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 
@@ -9,9 +9,9 @@ from memoryd.errors import InvalidRequest
 from memoryd.mcp.answers import StrictModel
 from memoryd.wire import CORE_CHARS_MAX, LINES_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 
-RESULTS_AT_MOST: Final = 50
-_QUESTION_CHARS: Final = 4_000
-_SHOWN: Final = 5
+RESULTS_AT_MOST = 50
+_QUESTION_CHARS = 4_000
+_SHOWN = 5
 """Problems of a call that are told."""
 
 _Question = Annotated[str, Field(min_length=1, max_length=_QUESTION_CHARS)]

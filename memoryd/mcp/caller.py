@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import anyio
 
@@ -20,11 +20,11 @@ from memoryd.errors import DaemonNotRunning, DeadlineExceeded, NotNow
 Answer = TypeVar("Answer")
 Options = ParamSpec("Options")
 
-CALLS_AT_ONCE: Final = 8
+CALLS_AT_ONCE = 8
 """More wait: the daemon bounds the connections of one process."""
-PAUSES: Final = (0.1, 0.3, 0.6, 1.0)
+PAUSES = (0.1, 0.3, 0.6, 1.0)
 """Seconds between the tries of a question while the daemon starts again; a longer absence is reported."""
-TIMEOUT: Final = 30.0
+TIMEOUT = 30.0
 """Seconds of silence; the clients of the protocol wait for a minute or so."""
 
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Mapping, Set
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec.structs import replace
@@ -43,12 +42,12 @@ from memoryd.store.ledger.reflect import OpinionSteps
 
 log = structlog.get_logger(__name__)
 
-POLL_SECONDS: Final = 5.0
-GRACE_SECONDS: Final = 30.0
+POLL_SECONDS = 5.0
+GRACE_SECONDS = 30.0
 """So long a forgotten line that stands again is only told to nobody: that it was stated again may be on its way."""
-MAX_ENTRIES: Final = 20_000
+MAX_ENTRIES = 20_000
 """That a machine tells; what is forgotten comes first."""
-REWRITE_BYTES: Final = 2**20
+REWRITE_BYTES = 2**20
 """A journal that is larger is written anew when most of it says nothing any more."""
 
 

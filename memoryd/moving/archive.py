@@ -28,11 +28,11 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.machines import is_machine_journal
 from memoryd.errors import InvalidRequest, StoreUnavailable
 
-MANIFEST: Final = "manifest.json"
+MANIFEST = "manifest.json"
 FORMAT: Final = 1
 """Raised where an older program would misunderstand a backup."""
-MANIFEST_BYTES_MAX: Final = 64 << 20
-MEMBERS_MAX: Final = 200_000
+MANIFEST_BYTES_MAX = 64 << 20
+MEMBERS_MAX = 200_000
 
 
 _AbsolutePath = Annotated[str, Meta(pattern=r"^/[^\x00]*$", max_length=4096)]
@@ -89,12 +89,12 @@ def decode_manifest(data: bytes) -> BackupManifest:
         raise InvalidRequest("this is no backup of memoryd, or it is damaged", hint="nothing was changed") from exc
 
 
-_BLOCK: Final = 1 << 20
-_SCRATCH: Final = "backup-"
-_LEFT_SECONDS: Final = 3600.0
+_BLOCK = 1 << 20
+_SCRATCH = "backup-"
+_LEFT_SECONDS = 3600.0
 ByteProgress = Callable[[str, int], None]
 """Takes the name of a member, and how many of its bytes are done."""
-_DAMAGED: Final = "nothing was changed; take another copy of the backup"
+_DAMAGED = "nothing was changed; take another copy of the backup"
 
 
 class BackupWriter:
@@ -253,18 +253,18 @@ def _as_damage(path: Path) -> Iterator[None]:
         raise InvalidRequest(f"{path} is no backup of memoryd, or was cut short", hint=_DAMAGED) from exc
 
 
-CONFIG: Final = "config"
-FORGOTTEN: Final = ".memory/forgotten"
-GOLDEN: Final = ".memory/eval.jsonl"
+CONFIG = "config"
+FORGOTTEN = ".memory/forgotten"
+GOLDEN = ".memory/eval.jsonl"
 """Golden questions: their owner wrote or accepted them, as he wrote his notes."""
-MAIN_FILE: Final = "memory/qa-index.json"
+MAIN_FILE = "memory/qa-index.json"
 """Made of the sessions: one of another time must not stand beside them."""
-_MEMBER: Final = expression(
+_MEMBER = expression(
     r"(?P<top>state|ledgers|workspaces)/(?P<folder>[a-z0-9-]{1,60})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z"
 )
-_LEDGER: Final = expression(r"(?:[^/]{1,150}-)?ledger\.sqlite(?:\.forgotten-key)?\Z")
-_SESSION: Final = expression(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
-_NOTE: Final = expression(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
+_LEDGER = expression(r"(?:[^/]{1,150}-)?ledger\.sqlite(?:\.forgotten-key)?\Z")
+_SESSION = expression(r"memory/(?:sessions|archive)/[^/]+\.json\Z")
+_NOTE = expression(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank)/.+\.md)\Z", re.DOTALL)
 
 
 class BackupPlaces(Struct, frozen=True):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from msgspec import Struct, field
 
@@ -202,10 +202,10 @@ def contents_of(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
     ]
 
 
-_NAME_BYTES_MAX: Final = 255
-_SESSION_BYTES_MAX: Final = 64 << 20
+_NAME_BYTES_MAX = 255
+_SESSION_BYTES_MAX = 64 << 20
 """The daemon reads no larger one."""
-_UNCHANGED: Final = "nothing was changed"
+_UNCHANGED = "nothing was changed"
 
 
 class Restored(Struct, rename="camel"):

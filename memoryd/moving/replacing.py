@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Final, Literal, Self
+from typing import IO, Literal, Self
 
 import msgspec
 from msgspec import Struct, field
@@ -25,10 +25,10 @@ from msgspec.structs import replace
 from memoryd.errors import AlreadyRunning, StoreUnavailable
 from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_folder
 
-FOLDER: Final = "replaced"
-PLAN: Final = "plan.json"
+FOLDER = "replaced"
+PLAN = "plan.json"
 _NEW, _OLD = "new", "old"
-_UNCHANGED: Final = "nothing was changed"
+_UNCHANGED = "nothing was changed"
 
 
 class ReplacedFile(Struct, frozen=True):

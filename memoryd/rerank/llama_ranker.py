@@ -12,18 +12,17 @@ cut.
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from memoryd.domain.expressions import expression
 from memoryd.embed.local.frames import RANK_POOLING, Load, Message, NoResult, Score, Scored, WorkerRequest
 from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel, LoadError, library, serve
 
-QUESTION: Final = "{query}"
-TEXT: Final = "{document}"
-QUESTION_SHARE: Final = 2
+QUESTION = "{query}"
+TEXT = "{document}"
+QUESTION_SHARE = 2
 """A question takes one part in so many of the room for both at most."""
-_SLOT: Final = expression(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
-_POOLING_RANK: Final = 4
+_SLOT = expression(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
+_POOLING_RANK = 4
 """llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""
 
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -24,13 +23,13 @@ from memoryd.models.store import ModelStore
 
 log = structlog.get_logger(__name__)
 
-RANKING_COMMAND: Final = module_command("memoryd.rerank.llama_ranker")
-CONTEXT: Final = 512
+RANKING_COMMAND = module_command("memoryd.rerank.llama_ranker")
+CONTEXT = 512
 """Tokens of a question and a text together; a chunk has some 400.
 
 Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabulary: with 250,000 entries half a gigabyte.
 """
-NO_MODEL: Final = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
+NO_MODEL = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
 class RankingWorker(WorkerKeeper[float]):

@@ -11,7 +11,6 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ from memoryd.config.root import Config
 from memoryd.domain.embedding import PROVIDERS
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
 
-PATH_VARIABLES: Final = (
+PATH_VARIABLES = (
     "MEMORYD_CONFIG",
     "MEMORYD_STATE_DIR",
     "MEMORYD_SOCKET",
@@ -35,17 +34,17 @@ PATH_VARIABLES: Final = (
     "REQUESTS_CA_BUNDLE",
 )
 """Variables that name a folder or a file."""
-PLAIN_VARIABLES: Final = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
-PROXY_VARIABLES: Final = tuple(
+PLAIN_VARIABLES = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
+PROXY_VARIABLES = tuple(
     name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
 )
 """Variables with an address; one with a password must not stand in a unit."""
-KEY_VARIABLES: Final = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
+KEY_VARIABLES = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
 """Variables with a key, which the daemon may read and a unit must not hold."""
-SYSTEM_FOLDERS: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Where a service manager looks for programs anyway."""
-PROGRAM: Final = "memoryd"
-FLEETING_FOLDERS: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+PROGRAM = "memoryd"
+FLEETING_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 class Installation(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ import plistlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,15 +29,15 @@ from memoryd.service.steps import (
     unit_text,
 )
 
-LABEL: Final = "ai.memoryd"
-NOT_LOADED: Final = "not loaded"
-PID: Final = expression(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
-PHASE: Final = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
-LAST_EXIT: Final = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
-TRIES: Final = 10
+LABEL = "ai.memoryd"
+NOT_LOADED = "not loaded"
+PID = expression(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
+PHASE = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
+LAST_EXIT = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
+TRIES = 10
 """An agent that was just thrown out may not come back at once."""
-HEADER: Final = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
-DOCTYPE_END: Final = 'PropertyList-1.0.dtd">\n'
+HEADER = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
+DOCTYPE_END = 'PropertyList-1.0.dtd">\n'
 
 
 class LaunchdManager(Struct, frozen=True):

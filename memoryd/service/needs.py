@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -17,14 +16,14 @@ from memoryd.config.section import Secret, Section
 from memoryd.domain.documents import ROOT_FOLDERS
 from memoryd.domain.embedding import PROVIDERS
 
-PATTERNS: Final = frozenset({"exclude"})
+PATTERNS = frozenset({"exclude"})
 """Keys whose texts may begin with a slash and name no place."""
-LINKS_MAX: Final = 40
+LINKS_MAX = 40
 """As many as Linux follows."""
-HERE: Final = frozenset({"local", "none"})
-FETCHED: Final = ("hf:", "http:", "https:", "pypi:")
-TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))
-GPU_DEVICES: Final = ("/dev/kfd", "/dev/nvidiactl", "/dev/dri/renderD128")
+HERE = frozenset({"local", "none"})
+FETCHED = ("hf:", "http:", "https:", "pypi:")
+TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
+GPU_DEVICES = ("/dev/kfd", "/dev/nvidiactl", "/dev/dri/renderD128")
 
 
 class ServiceNeeds(Struct, frozen=True, kw_only=True):

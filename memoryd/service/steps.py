@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -17,16 +17,16 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError, NotPermitted
 from memoryd.service.installing import ServiceFiles
 
-PROGRAM_SECONDS: Final = 120.0
+PROGRAM_SECONDS = 120.0
 """How long a program may take: a restart waits for the daemon to stop, and to be ready."""
 ManagerName = Literal["systemd", "launchd", "none"]
-TRY_PAUSE_SECONDS: Final = 1.0
+TRY_PAUSE_SECONDS = 1.0
 WriteWhole = Callable[[Path, bytes], object]
-TEMPLATE_FOLDERS: Final = (Path(__file__).parent, Path(__file__).parents[2])
-MARK: Final = "memoryctl service install"
+TEMPLATE_FOLDERS = (Path(__file__).parent, Path(__file__).parents[2])
+MARK = "memoryctl service install"
 """Is in the first lines of every file that we wrote."""
-_UNFIT: Final = expression("[\x00-\x1f\x7f\ud800-\udfff]")
-KEPT: Final = ".before-memoryd"
+_UNFIT = expression("[\x00-\x1f\x7f\ud800-\udfff]")
+KEPT = ".before-memoryd"
 """The ending of the copy of a file that we did not write."""
 
 

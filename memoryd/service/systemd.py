@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,31 +32,31 @@ from memoryd.service.steps import (
 )
 from memoryd.wire import SOCKET_NAME
 
-SYSTEMCTL: Final = ("systemctl", "--user")
-SERVICE: Final = "memoryd.service"
-SOCKET: Final = "memoryd.socket"
-UNITS: Final = (SOCKET, SERVICE)
-DROP_IN: Final = Path("memoryd.service.d") / "hardening.conf"
-FAILED: Final = "failed"
-MASKED: Final = "masked"
-PROPERTIES: Final = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
-UNMASK: Final = f"if it is to run: systemctl --user unmask {' '.join(UNITS)}"
-NO_NAMESPACES: Final = {
+SYSTEMCTL = ("systemctl", "--user")
+SERVICE = "memoryd.service"
+SOCKET = "memoryd.socket"
+UNITS = (SOCKET, SERVICE)
+DROP_IN = Path("memoryd.service.d") / "hardening.conf"
+FAILED = "failed"
+MASKED = "masked"
+PROPERTIES = "LoadState,ActiveState,SubState,Result,MainPID,UnitFileState,FragmentPath"
+UNMASK = f"if it is to run: systemctl --user unmask {' '.join(UNITS)}"
+NO_NAMESPACES = {
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
     "/proc/sys/kernel/unprivileged_userns_clone": "0",
     "/proc/sys/user/max_user_namespaces": "0",
 }
 """Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
-_SYSTEM_FOLDERS: Final = ("/usr/local/bin", "/usr/bin", "/bin")
-HEADER: Final = (
+_SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+HEADER = (
     "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
     "# of your own beside it: systemctl --user edit memoryd\n"
 )
-COMMAND: Final = "ExecStart=%h/.local/bin/memoryd"
-SOCKET_LINE: Final = "ListenStream=%t/memoryd/memoryd.sock"
-PLACEHOLDER: Final = "# the installer puts the absolute path of the command here\n"
-MORE_MEMORY: Final = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
-WRITABLE: Final = "@WRITABLE@"
+COMMAND = "ExecStart=%h/.local/bin/memoryd"
+SOCKET_LINE = "ListenStream=%t/memoryd/memoryd.sock"
+PLACEHOLDER = "# the installer puts the absolute path of the command here\n"
+MORE_MEMORY = {"MemoryHigh=2G": "MemoryHigh=8G", "MemoryMax=4G": "MemoryMax=12G"}
+WRITABLE = "@WRITABLE@"
 
 
 class SystemdManager(Struct, frozen=True):

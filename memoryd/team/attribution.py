@@ -10,7 +10,6 @@ check signatures.
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Set
-from typing import Final
 
 from msgspec import Struct, field
 
@@ -32,30 +31,30 @@ from memoryd.files.reading import decode
 from memoryd.team.git import OutputTooLargeError
 from memoryd.team.repository import NOTES, REGULAR, TeamRepository, TreeFile, history_places
 
-MAX_TOLD: Final = 20
+MAX_TOLD = 20
 """Files that are withheld of which it is told one by one."""
-MAX_PERSON_BYTES: Final = 16 * 1024 * 1024
+MAX_PERSON_BYTES = 16 * 1024 * 1024
 """Of all files of a person that are shown."""
-MAX_BLAMED_BYTES: Final = 128 * 1024
+MAX_BLAMED_BYTES = 128 * 1024
 """Of a log that git is asked about line by line."""
-BLAME_SECONDS: Final = 2.0
+BLAME_SECONDS = 2.0
 """How long it is asked about one log."""
-ALL_BLAME_SECONDS: Final = 3.0
+ALL_BLAME_SECONDS = 3.0
 """How long at one time it is asked about one more; the others wait for the next."""
-NO_PLACE: Final = "it is neither a log nor a note of a person"
-NO_FILE: Final = "it is no plain file"
-NO_TEXT: Final = "it is no text in UTF-8"
-TOO_LARGE: Final = f"it has more than {MAX_FILE_BYTES:,} bytes"
-TOO_MUCH: Final = f"{{}} shares more than {MAX_PERSON_BYTES:,} bytes"
-TOO_MANY: Final = f"{{}} shares more than {MAX_FILES:,} files"
-TOO_OFTEN: Final = "who wrote the files of {} cannot be looked up: their history is too long"
-BELOW_A_FILE: Final = "another file has the name of its folder"
-NOBODY: Final = f"{TEAM_FILE} names nobody called {{}}"
-NO_PERSON: Final = "nobody may be called {}, which means something else in citations"
-FOREIGN_LINES: Final = "{} of its lines were not written by {}"
-FOREIGN_NOTE: Final = "somebody else than {} wrote into it"
-LATER: Final = "who wrote it is looked up with the next files"
-_ALL: Final = frozenset({0})
+NO_PLACE = "it is neither a log nor a note of a person"
+NO_FILE = "it is no plain file"
+NO_TEXT = "it is no text in UTF-8"
+TOO_LARGE = f"it has more than {MAX_FILE_BYTES:,} bytes"
+TOO_MUCH = f"{{}} shares more than {MAX_PERSON_BYTES:,} bytes"
+TOO_MANY = f"{{}} shares more than {MAX_FILES:,} files"
+TOO_OFTEN = "who wrote the files of {} cannot be looked up: their history is too long"
+BELOW_A_FILE = "another file has the name of its folder"
+NOBODY = f"{TEAM_FILE} names nobody called {{}}"
+NO_PERSON = "nobody may be called {}, which means something else in citations"
+FOREIGN_LINES = "{} of its lines were not written by {}"
+FOREIGN_NOTE = "somebody else than {} wrote into it"
+LATER = "who wrote it is looked up with the next files"
+_ALL = frozenset({0})
 """Stands for every line."""
 
 

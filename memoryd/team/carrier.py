@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
-from typing import Final
 
 import structlog
 from msgspec.structs import replace
@@ -25,14 +24,14 @@ from memoryd.team.view import TeamView, counted
 
 log = structlog.get_logger(__name__)
 
-TRIES: Final = 4
+TRIES = 4
 """Pushes that may come too late one after the other, before it is left to the next exchange."""
-WHY_MERGED: Final = "share what waited"
-NO_TEAM: Final = "the repository holds no team"
-JOIN_HINT: Final = "memoryctl team init makes one, memoryctl team join joins it"
-NOT_IN: Final = "{} is not in the team by the address {}, by which git knows you"
-NOT_IN_HINT: Final = "use the address that team.json has for you: git config user.email; or memoryctl team join"
-UNMERGED: Final = "what waits cannot be put upon what was fetched: {}"
+WHY_MERGED = "share what waited"
+NO_TEAM = "the repository holds no team"
+JOIN_HINT = "memoryctl team init makes one, memoryctl team join joins it"
+NOT_IN = "{} is not in the team by the address {}, by which git knows you"
+NOT_IN_HINT = "use the address that team.json has for you: git config user.email; or memoryctl team join"
+UNMERGED = "what waits cannot be put upon what was fetched: {}"
 
 
 class GitCarrier:

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,18 +20,18 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
-FLOOR: Final = (2, 30)
-LOCAL_SECONDS: Final = 30.0
+FLOOR = (2, 30)
+LOCAL_SECONDS = 30.0
 """What git may take without a network."""
-STDOUT_BYTES: Final = 64 * 1024 * 1024
+STDOUT_BYTES = 64 * 1024 * 1024
 """A git that prints more is killed."""
-GRACE: Final = timedelta(seconds=2)
-MAX_REASON: Final = 300
+GRACE = timedelta(seconds=2)
+MAX_REASON = 300
 """Signs of what git said that are told."""
-INSTALL: Final = "install git 2.30 or later, such as by `apt install git`"
-IDENTITY: Final = "say who you are: git config --global user.name NAME; git config --global user.email ADDRESS"
-_VERSION: Final = expression(r"git version (?P<major>\d+)\.(?P<minor>\d+)")
-_SETTINGS: Final = (
+INSTALL = "install git 2.30 or later, such as by `apt install git`"
+IDENTITY = "say who you are: git config --global user.name NAME; git config --global user.email ADDRESS"
+_VERSION = expression(r"git version (?P<major>\d+)\.(?P<minor>\d+)")
+_SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.symlinks=false",
@@ -55,8 +54,8 @@ _SETTINGS: Final = (
     "credential.interactive=false",
     "user.useConfigOnly=true",
 )
-_ALSO_SEEN: Final = ("XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
-_FIXED: Final = {
+_ALSO_SEEN = ("XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+_FIXED = {
     "GIT_ALLOW_PROTOCOL": "file:https:ssh",
     "GIT_ASKPASS": "",
     "GIT_ATTR_NOSYSTEM": "1",
@@ -70,9 +69,9 @@ _FIXED: Final = {
     "SSH_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
 }
-_SAYS_LITTLE: Final = ("Could not read from remote repository", "failed to push some refs", "(unpacker error)")
-_REMEDY: Final = "git config --global --add safe.directory "
-RECEIVE_PACK: Final = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack"
+_SAYS_LITTLE = ("Could not read from remote repository", "failed to push some refs", "(unpacker error)")
+_REMEDY = "git config --global --add safe.directory "
+RECEIVE_PACK = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true receive-pack"
 """What takes a push into a repository on a disk of ours: it would run the hooks of that repository."""
 
 

@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Final
 
 import psycopg
 from psycopg import sql
@@ -12,9 +11,9 @@ from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team.postgres import connection_options, sentence
 from memoryd.team.schema import FUNCTIONS, SCHEMA, TABLES, VERSION
 
-NO_LOGIN: Final = "the server knows no login {}, and you may not make one"
-NEWER: Final = "the server has the tables of a newer memoryd (version {})"
-NO_RIGHT: Final = "your login may not do that: {}"
+NO_LOGIN = "the server knows no login {}, and you may not make one"
+NEWER = "the server has the tables of a newer memoryd (version {})"
+NO_RIGHT = "your login may not do that: {}"
 
 ServerConnection = psycopg.Connection[tuple[str, ...]]
 

@@ -8,7 +8,6 @@ the transaction whether it took it. Else what another machine took back meanwhil
 import contextlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +17,7 @@ from memoryd.domain.memories.sharing import merged_log, shared_file
 from memoryd.errors import SidecarError
 from memoryd.files.writing import replace_file, sync_folder
 
-UNMERGED: Final = "what waits cannot be put upon what the server has: {}"
+UNMERGED = "what waits cannot be put upon what the server has: {}"
 
 
 class BegunExchange(Struct, frozen=True):

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 from msgspec.structs import replace
@@ -39,36 +39,36 @@ from memoryd.team.own_files import BegunExchange, OwnFiles, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.view import TeamView, counted
 
-CONNECT_SECONDS: Final = 1
-STATEMENT_SECONDS: Final = 30
-EXCHANGE_SECONDS: Final = 60
-ASK_SECONDS: Final = 3
+CONNECT_SECONDS = 1
+STATEMENT_SECONDS = 30
+EXCHANGE_SECONDS = 60
+ASK_SECONDS = 3
 """For what somebody waits for, and is known from before."""
-TRIES: Final = 4
+TRIES = 4
 """Of an exchange in which another machine of the same person was faster."""
-BATCH: Final = 20
+BATCH = 20
 """Files whose bytes are asked for at once."""
-_PLACES: Final = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
-_LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
-JOIN_HINT: Final = "ask who owns the team: memoryctl team members add"
-PERSON_BYTES: Final = 16 * 1024 * 1024
-PERSON_FILES: Final = 5_000
+_PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
+_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+JOIN_HINT = "ask who owns the team: memoryctl team members add"
+PERSON_BYTES = 16 * 1024 * 1024
+PERSON_FILES = 5_000
 """Of one member: nobody keeps the others from being shown."""
-TEAM_FILES: Final = 100_000
-TOO_MUCH: Final = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
-NO_TEAM: Final = "you are not in the team {} on that server, or there is none"
-READS_ONLY: Final = "you may read what the team shares, and not share"
-FASTER: Final = "another machine of yours writes all the time; it is tried again"
-UNFINISHED: Final = "what was sent is not finished there; it is tried again"
-FOREIGN: Final = "the server calls you {}: share as the person of that name"
+TEAM_FILES = 100_000
+TOO_MUCH = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
+NO_TEAM = "you are not in the team {} on that server, or there is none"
+READS_ONLY = "you may read what the team shares, and not share"
+FASTER = "another machine of yours writes all the time; it is tried again"
+UNFINISHED = "what was sent is not finished there; it is tried again"
+FOREIGN = "the server calls you {}: share as the person of that name"
 
-_STANDING: Final = "SELECT channel, generation, role FROM memoryd.standing(%s)"
-_PEOPLE: Final = "SELECT person FROM memoryd.people(%s)"
-_LISTED: Final = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s)"
-_BODIES: Final = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
-_PUT: Final = "SELECT memoryd.put(%s, %s, %s, %s)"
-_TRANSACTION: Final = "SELECT pg_current_xact_id()::text"
-_STATUS: Final = "SELECT pg_xact_status(%s::text::xid8)"
+_STANDING = "SELECT channel, generation, role FROM memoryd.standing(%s)"
+_PEOPLE = "SELECT person FROM memoryd.people(%s)"
+_LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s)"
+_BODIES = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
+_PUT = "SELECT memoryd.put(%s, %s, %s, %s)"
+_TRANSACTION = "SELECT pg_current_xact_id()::text"
+_STATUS = "SELECT pg_xact_status(%s::text::xid8)"
 
 FileKey = tuple[str, str]
 """Person and path."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
 from pathlib import Path
 from secrets import token_hex
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -20,22 +20,22 @@ from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.files.writing import replace_file
 from memoryd.team.git import IDENTITY, RECEIVE_PACK, Git, OutputTooLargeError, check_git, is_on_disk
 
-BRANCH: Final = "refs/heads/main"
-LOCAL: Final = "refs/memoryd/local"
-BASE: Final = "refs/memoryd/base"
-REMOTE: Final = "refs/memoryd/remote"
+BRANCH = "refs/heads/main"
+LOCAL = "refs/memoryd/local"
+BASE = "refs/memoryd/base"
+REMOTE = "refs/memoryd/remote"
 Value = TypeVar("Value")
-NETWORK_SECONDS: Final = 60.0
+NETWORK_SECONDS = 60.0
 """What git may take to fetch, or to push."""
-REGULAR: Final = "100644"
-_AT_ONCE: Final = 200
+REGULAR = "100644"
+_AT_ONCE = 200
 """Paths of one command line."""
-NOTES: Final = "notes/"
-_FOLDER: Final = "40000"
-_ROW_BYTES: Final = 320
+NOTES = "notes/"
+_FOLDER = "40000"
+_ROW_BYTES = 320
 """Of a listed file, of its path and of what is before it."""
-_REJECTED: Final = ("non-fast-forward", "fetch first", "[rejected]", "incorrect old", "but expected", "File exists")
-_REFUSED: Final = ("[remote rejected]", "hook declined", "protected branch", "denied to", "permission to", "read only")
+_REJECTED = ("non-fast-forward", "fetch first", "[rejected]", "incorrect old", "but expected", "File exists")
+_REFUSED = ("[remote rejected]", "hook declined", "protected branch", "denied to", "permission to", "read only")
 
 
 class TreeFile(Struct, frozen=True):

@@ -6,12 +6,10 @@ would tell. It needs no extension, and every key begins with the team. On which 
 to its members alone.
 """
 
-from typing import Final
+SCHEMA = "memoryd"
+VERSION = 1
 
-SCHEMA: Final = "memoryd"
-VERSION: Final = 1
-
-TABLES: Final = """
+TABLES = """
 CREATE SCHEMA IF NOT EXISTS memoryd;
 CREATE TABLE IF NOT EXISTS memoryd.meta (version int PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS memoryd.teams (
@@ -41,8 +39,8 @@ ALTER TABLE memoryd.files ENABLE ROW LEVEL SECURITY;
 REVOKE ALL ON ALL TABLES IN SCHEMA memoryd FROM PUBLIC;
 """
 """One statement after the other; each may be run again. Without a policy nobody but their owner reads a row."""
-_BODY: Final = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = memoryd, pg_temp"
-FUNCTIONS: Final = f"""
+_BODY = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = memoryd, pg_temp"
+FUNCTIONS = f"""
 CREATE OR REPLACE FUNCTION memoryd.tell() RETURNS trigger {_BODY} AS $$
 DECLARE told text;
 BEGIN

@@ -10,7 +10,6 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from datetime import date
 from pathlib import Path
-from typing import Final
 
 import structlog
 from msgspec import Struct
@@ -33,22 +32,22 @@ from memoryd.errors import ConfigError, InvalidRequest, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
-log: Final = structlog.get_logger(__name__)
-SOON_SECONDS: Final = 2.0
+log = structlog.get_logger(__name__)
+SOON_SECONDS = 2.0
 """After the start, before the other side is asked first."""
-SEND_SECONDS: Final = 20.0
+SEND_SECONDS = 20.0
 """How long somebody who shares or takes back waits for it to be sent; it is sent later else."""
-LISTEN_SECONDS: Final = 15.0
+LISTEN_SECONDS = 15.0
 """Between two tries to be told of news."""
-NEWS_SECONDS: Final = 0.1
+NEWS_SECONDS = 0.1
 """In which more than one change is told as one."""
-PROMOTE: Final = "promote a memory"
-REVOKE: Final = "revoke a memory"
-SHARE: Final = "share notes"
-NO_DRIVER: Final = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
-NOT_ASKED: Final = "the other side was not asked since the start"
-TAKEN_OUT: Final = "you are not in the team: it has nobody called {}"
-UNSHAREABLE: Final = "{}: it matches team.share, and is not shared: {}"
+PROMOTE = "promote a memory"
+REVOKE = "revoke a memory"
+SHARE = "share notes"
+NO_DRIVER = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
+NOT_ASKED = "the other side was not asked since the start"
+TAKEN_OUT = "you are not in the team: it has nobody called {}"
+UNSHAREABLE = "{}: it matches team.share, and is not shared: {}"
 
 
 def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda: None) -> Carrier:

@@ -9,14 +9,13 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from memoryd.errors import SidecarError
 from memoryd.files.writing import remove_drafts, replace_file
 from memoryd.team.attribution import ShownFiles
 
-UNWRITTEN: Final = "{!r}: it cannot be written here: {}"
-_OF_THE_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
+UNWRITTEN = "{!r}: it cannot be written here: {}"
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 """No fault of the one file that could not be written."""
 
 

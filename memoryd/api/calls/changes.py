@@ -4,7 +4,7 @@ The core is the small file that every session sees.
 """
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -270,7 +270,7 @@ def _editable_core(admitted: Admitted, memories: Memories) -> AgentCore:
     return core
 
 
-CALLS: Final = (
+CALLS = (
     call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
     call("POST", "/lines/replace", Who.OWNER, replace_lines),
     call("GET", "/conflicts", Who.OWNER, conflicts),

@@ -5,7 +5,7 @@ A session begins; its conversation is listed, read, forgotten, or not remembered
 
 import time
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -111,7 +111,7 @@ class QaMarkRequest(Request):
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
 Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
 Word = Annotated[str, Field(max_length=512, description="only turns in which this stands")]
-_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_NEVER = datetime.min.replace(tzinfo=UTC)
 Behind = Annotated[str, Field(max_length=2048, description="only those behind this place, `next` of the reply before")]
 Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="how many at most")]
 
@@ -385,7 +385,7 @@ def _check_may(caller: Caller, *, remember: bool) -> None:
         raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
 
 
-CALLS: Final = (
+CALLS = (
     call("POST", "/qa/turns", Who.SESSION, add),
     call("GET", "/qa/sessions", Who.SESSION, sessions),
     call("GET", "/qa/sessions/{session}", Who.SESSION, session),

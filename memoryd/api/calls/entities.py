@@ -1,6 +1,6 @@
 """`/v1/entities`: what memories are about, under which names, and who is who."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -84,7 +84,7 @@ async def split(request: EntitySplitRequest, caller: Asking, memories: Memories)
     return await room.split(request.alias, is_dry=request.dry_run)
 
 
-CALLS: Final = (
+CALLS = (
     call("GET", "/entities", Who.SESSION, listing),
     # before that of an entity, whose name may have slashes
     call("GET", "/entities/{entity}/links", Who.SESSION, links),

@@ -7,7 +7,7 @@ import asyncio
 import json
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 from starlette.responses import Response
@@ -166,10 +166,10 @@ async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -
     return await memories.reindex(agent, force=request.force, embeddings=request.embeddings)
 
 
-RELOADING: Final = timedelta(minutes=14)
+RELOADING = timedelta(minutes=14)
 """A reload waits for calls in flight, also for a run of reflect."""
 
-CALLS: Final = (
+CALLS = (
     call("GET", "/files/{path}", Who.SESSION, get_file),
     call("GET", "/events", Who.SESSION, events, at_reload=AtReload.STREAMS),
     call("POST", "/sync", Who.AGENT, sync, deadline=LONGEST_WAIT, at_reload=AtReload.AGAIN),

@@ -1,6 +1,6 @@
 """`/v1/memories`: memories one by one, by their ids; and `/v1/disagreements`: which of them contradict each other."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
@@ -304,7 +304,7 @@ async def settle(disagreement: PairName, request: SettleRequest, caller: Asking,
     return await memories.retained(admitted).replacing.settle(disagreement, request.keep, admitted)
 
 
-CALLS: Final = (
+CALLS = (
     call("GET", "/memories", Who.SESSION, listing),
     call("POST", "/memories", Who.SESSION, add),
     call("POST", "/memories/search", Who.SESSION, search),

@@ -1,6 +1,6 @@
 """`/v1/opinions`: what is thought, how firmly, and why."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -43,7 +43,7 @@ async def replay(request: OpinionReplayRequest, caller: Asking, memories: Memori
     return await memories.retained(admitted).opinions.replay(admitted)
 
 
-CALLS: Final = (
+CALLS = (
     call("GET", "/opinions", Who.SESSION, listing),
     call("GET", "/opinions/{opinion}", Who.SESSION, why),
     call("POST", "/opinions/replay", Who.SESSION, replay),

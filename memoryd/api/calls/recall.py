@@ -6,7 +6,7 @@ All three share one shape. `/v1/turns` is the one call that an agent makes for e
 import time
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -61,7 +61,7 @@ from memoryd.replies.recall import (
 from memoryd.wire import ANSWER_CHARS_MAX, RESULTS_MAX, TOLD_MAX
 
 MAX_RECALLED = 12
-TOLD_NUMBER_MAX: Final = 2**53
+TOLD_NUMBER_MAX = 2**53
 Budget = Annotated[Whole, Field(ge=0, le=100_000)] | None
 Etag = Annotated[str, Field(max_length=200)] | None
 Day = Annotated[str, Field(max_length=64)]
@@ -107,7 +107,7 @@ class RecallRequest(Request):
     """The session that asks, such as `agent:main:main`; null: no session."""
 
 
-FILTERS: Final = {"k", "since", "until", "as_of", "known_by", "entity", "kind", "scope"}
+FILTERS = {"k", "since", "until", "as_of", "known_by", "entity", "kind", "scope"}
 """Fields of a request that are options of a recall by the same names."""
 
 
@@ -418,7 +418,7 @@ async def judge(request: ToldJudgement, admitted: AdmittedByBody, memories: Memo
     return await memories.told(admitted).judge(request.number, request.name, request.judgement)
 
 
-CALLS: Final = (
+CALLS = (
     call("POST", "/recall", Who.SESSION, recall),
     call("POST", "/turns", Who.SESSION, take),
     call("GET", "/told", Who.OWNER, told),

@@ -1,7 +1,7 @@
 """`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
 
 from datetime import timedelta, tzinfo
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -114,10 +114,10 @@ def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProp
     return DecidedProposalReply(**proposal, change=decided.change, note=decided.note)
 
 
-REFLECTING: Final = timedelta(minutes=10, seconds=10)
+REFLECTING = timedelta(minutes=10, seconds=10)
 """Thousands of pages may be written, and a model may be asked about some of them."""
 
-CALLS: Final = (
+CALLS = (
     call("POST", "/reflect", Who.OWNER, reflect, deadline=REFLECTING),
     call("GET", "/proposals", Who.OWNER, proposals),
     call("GET", "/proposals/{proposal}", Who.OWNER, proposal),

@@ -1,6 +1,6 @@
 """`POST /v1/retain` and `/v1/capture`: state a memory for today's log; what of a message becomes a memory."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from msgspec.structs import replace
 from pydantic import Field
@@ -137,7 +137,7 @@ def kind_of(name: str | None) -> Kind | None:
     return kind
 
 
-CALLS: Final = (
+CALLS = (
     call("POST", "/capture", Who.OWNER, capture),
     call("POST", "/retain", Who.SESSION, retain),
 )

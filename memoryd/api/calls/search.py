@@ -1,6 +1,6 @@
 """`POST /v1/search`: a question to cited hits, and how they came about."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -216,4 +216,4 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
-CALLS: Final = (call("POST", "/search", Who.SESSION, search),)
+CALLS = (call("POST", "/search", Who.SESSION, search),)

@@ -1,7 +1,6 @@
 """`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
 
 from datetime import UTC, datetime
-from typing import Final
 
 from memoryd.agents.status.figures import skipped_replies
 from memoryd.agents.status.status import AgentState, MemoryStatus
@@ -303,7 +302,7 @@ def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
     return None if found is None else MassRemovalReply(at=rfc3339(found.at), files=found.files, left=found.left)
 
 
-CALLS: Final = (
+CALLS = (
     call("GET", "/health", Who.ANYONE, get_health, at_reload=AtReload.FREE),
     call("GET", "/status", Who.AGENT, get_status),
 )

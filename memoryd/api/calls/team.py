@@ -1,7 +1,7 @@
 """`/v1/team`: memories that are shared with a team, taken back, and the exchange with the others."""
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from memoryd.api.models import AgentId, Request
 from memoryd.domain.access import Who
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
-EXCHANGE: Final = timedelta(minutes=4)
+EXCHANGE = timedelta(minutes=4)
 """Of an exchange: a fetch and a push of a minute each, some of them again."""
 
 
@@ -50,7 +50,7 @@ async def exchange(request: TeamSyncRequest, admitted: AdmittedByBody, memories:
     return await memories.team(admitted).sync()
 
 
-CALLS: Final = (
+CALLS = (
     call("POST", "/team/promote", Who.OWNER, promote, deadline=EXCHANGE, served=Served.SOCKET),
     call("POST", "/team/revoke", Who.OWNER, revoke, deadline=EXCHANGE, served=Served.SOCKET),
     call("POST", "/team/sync", Who.OWNER, exchange, deadline=EXCHANGE),

@@ -5,7 +5,7 @@ rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are
 
 import asyncio
 from datetime import date, timedelta
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, TypedDict
 
 import msgspec
 from pydantic import Field
@@ -40,14 +40,14 @@ from memoryd.replies.memories import (
 )
 from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, RESULTS_MAX
 
-TEXT_MAX: Final = 16_384
-NOTE_MAX: Final = 262_144
-DAYS_MAX: Final = 3_660
-IMPORTING: Final = timedelta(minutes=2)
+TEXT_MAX = 16_384
+NOTE_MAX = 262_144
+DAYS_MAX = 3_660
+IMPORTING = timedelta(minutes=2)
 """A memory of so many days has so many logs written."""
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-RUN: Final = expression(r"^[0-9a-f]{32}$")
+RUN = expression(r"^[0-9a-f]{32}$")
 After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
 PageLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 OfScope = Annotated[str, Field(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
@@ -292,7 +292,7 @@ def _edit_reply(edited: MemoryEditReply) -> DocEditReply:
     return DocEditReply(doc=edited["memory"], changed=edited["changed"])
 
 
-CALLS: Final = (
+CALLS = (
     call("GET", "/memories/export", Who.OWNER, export),
     call("POST", "/memories/import", Who.OWNER, take, deadline=IMPORTING),
     # as rsclaw has them, for programs that were written for it

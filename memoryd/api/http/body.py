@@ -6,7 +6,7 @@ The value is put into the ASGI scope, from where the routes hand it to their han
 import asyncio
 import math
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pydantic_core import from_json
@@ -14,13 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
 
-METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
+METHODS = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose body counts; that of any other is read and ignored."""
-DECODED: Final = "memoryd.body"
+DECODED = "memoryd.body"
 """The key of the ASGI scope for the decoded body."""
-FIELDS_MAX: Final = 500
+FIELDS_MAX = 500
 """Of a form."""
-INTEGER_MAX: Final = 2**63 - 1
+INTEGER_MAX = 2**63 - 1
 
 
 class Body:

@@ -6,19 +6,19 @@ It costs a request some microseconds. No text of a client is kept: a path that n
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.domain.counters import Durations
 
-EXCHANGE: Final = "memoryd.exchange"
+EXCHANGE = "memoryd.exchange"
 """The key of the ASGI scope for a dictionary that all layers share, into which the route writes its pattern."""
-_ROUTE: Final = "route"
-UNMATCHED: Final = "unmatched"
-ABANDONED: Final = "abandoned"
+_ROUTE = "route"
+UNMATCHED = "unmatched"
+ABANDONED = "abandoned"
 """The code of a request whose client left before an answer began."""
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class RequestCounts:

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final
 
 from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,10 +18,10 @@ from memoryd.api.problems import Problem, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, NotNow, Overloaded, RequestError, ShuttingDown
 from memoryd.wire import API
 
-ALWAYS: Final = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
-STREAMS: Final = frozenset({f"{API}/events", "/web/events"})
+ALWAYS = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
+STREAMS = frozenset({f"{API}/events", "/web/events"})
 """Streams wait for events without end, and are bounded as connections."""
-DRAINED: Final = 8
+DRAINED = 8
 """A refused body is read up to so many times the limit, for clients that send all before they read."""
 
 

@@ -12,7 +12,6 @@ import secrets
 import socket
 from collections import Counter
 from datetime import timedelta
-from typing import Final
 
 import structlog
 from msgspec import Struct, field
@@ -28,11 +27,11 @@ from memoryd.files.token_file import TokenFile
 
 log = structlog.get_logger(__name__)
 
-NO_PROCESS: Final = -1
+NO_PROCESS = -1
 """The pid of a client of the port: the kernel does not say."""
-HOLD_SECONDS: Final = 0.5
+HOLD_SECONDS = 0.5
 """How long a token that is one wrong one too many waits for its answer."""
-_TOKEN_HINT: Final = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
+_TOKEN_HINT = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
 
 
 class LoopbackListener(Struct, eq=False):
@@ -209,7 +208,7 @@ class LoopbackPort:
         self._trouble = trouble
 
 
-_REASONS: Final = {
+_REASONS = {
     errno.EADDRINUSE: "another program listens there; end it, or set http.port to another one",
     errno.EADDRNOTAVAIL: 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"',
     errno.EACCES: "ports below 1024 are not for everybody; set http.port to another one",

@@ -5,7 +5,6 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping
 from datetime import timedelta
-from typing import Final
 
 from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,10 +14,10 @@ from memoryd.api.http.body import replay
 from memoryd.api.http.counting import UNMATCHED, route_of
 from memoryd.errors import NotNow, ShuttingDown
 
-WAITED: Final = "memoryd.waited"
+WAITED = "memoryd.waited"
 """The key of the ASGI scope of a call that is made again for how long it has waited so far, as a timedelta."""
-TRIES: Final = 10
-SHOWN: Final = 3
+TRIES = 10
+SHOWN = 3
 """How many late calls a failed closing names."""
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from memoryd.cli.checks.finding import Examination, Finding, check, chmod, with_part
 from memoryd.cli.terminal import count, duration, size
@@ -18,9 +17,9 @@ from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.team.git import Git, address_of, check_git
 from memoryd.team.repository import TeamRepository
 
-MASKED: Final = expression(r"MEMORYD_MASKED_\d+")
+MASKED = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
-_STARTING_SECONDS: Final = 1.0
+_STARTING_SECONDS = 1.0
 """Between reading the file and what counts as the start."""
 
 
@@ -122,7 +121,7 @@ def loaded(examination: Examination) -> Iterator[Finding]:
         yield Finding("look", message, "memoryctl service restart, or stop and start memoryd")
 
 
-MAX_BYTES: Final = 21 * 10**6
+MAX_BYTES = 21 * 10**6
 """What memoryd keeps there, and a line that may come before the next one is rotated."""
 
 

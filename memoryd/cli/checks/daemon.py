@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from memoryd import __version__
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, with_part
@@ -110,7 +109,7 @@ def _closed_port(examination: Examination, where: str) -> Finding | None:
     return Finding("wrong", f"{where}: {opened['reason']}") if opened["reason"] else None
 
 
-PAUSE_SECONDS: Final = 3.0
+PAUSE_SECONDS = 3.0
 """Between the two looks: short, since a queue may be slow without a fault."""
 
 
@@ -163,7 +162,7 @@ def _pending(agent: AgentStatus) -> str:
     return ", ".join(count(number, noun) for number, noun in pending if number)
 
 
-_PROBE_SECONDS: Final = 2.0
+_PROBE_SECONDS = 2.0
 
 
 @check(
@@ -304,9 +303,9 @@ def _remove(path: Path, examination: Examination) -> str:
     return f"removed {path}"
 
 
-LATE: Final = 4
+LATE = 4
 """So many times its interval, and half a minute, a scan may take to come: a large workspace takes long."""
-_GRACE_SECONDS: Final = 30.0
+_GRACE_SECONDS = 30.0
 
 
 @check(

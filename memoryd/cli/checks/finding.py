@@ -6,7 +6,7 @@ The lock of the state folder is looked at from outside, and never tried.
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -149,7 +149,7 @@ class DoctorCheck(Struct, frozen=True):
         return self.id.partition(".")[0]
 
 
-REGISTERED: Final[list[DoctorCheck]] = []
+REGISTERED: list[DoctorCheck] = []
 """The checks of all modules that were imported; those of a section in their order."""
 
 

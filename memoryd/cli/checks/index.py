@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
@@ -44,9 +43,9 @@ from memoryd.files.scanner import scan
 from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
 
-SAMPLED: Final = 50
-MAX_SHOWN: Final = 5
-SYNC_SECONDS: Final = 15.0
+SAMPLED = 50
+MAX_SHOWN = 5
+SYNC_SECONDS = 15.0
 
 
 class Differences(Struct, frozen=True):
@@ -400,12 +399,12 @@ def _below(workspace: Path) -> Iterator[str]:
         yield from (str(at / name) for name in files)
 
 
-MAX_PATHS: Final = 20_000
-MOST_NOTES: Final = 10
+MAX_PATHS = 20_000
+MOST_NOTES = 10
 """Of one agent: who mends these asks again."""
-_HINT: Final = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
+_HINT = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
 
-_STRAY_HINT: Final = "move it behind the kind; docs/how-to/memories.md says how a memory is written"
+_STRAY_HINT = "move it behind the kind; docs/how-to/memories.md says how a memory is written"
 
 
 @check(

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from memoryd.cli.checks.finding import Examination, Finding, FindingState, check, chmod, with_part
 from memoryd.cli.terminal import count, size
@@ -25,11 +24,11 @@ from memoryd.store.index.schema import APPLICATION_ID
 from memoryd.store.ledger.file import LEDGER
 from memoryd.store.opening import read_header
 
-EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
+EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
 """Before this version was made: a clock without a battery begins in 1970, or when its system was built."""
-AHEAD_SECONDS: Final = 120.0
+AHEAD_SECONDS = 120.0
 """A file of another machine may be a little ahead."""
-_ZONES: Final = Path("/usr/share/zoneinfo")
+_ZONES = Path("/usr/share/zoneinfo")
 
 
 @check(
@@ -67,11 +66,11 @@ def zone_finding(named: str, now: datetime) -> Finding:
     return Finding("ok", f"{local:%Y-%m-%d %H:%M} {local.tzname()}")
 
 
-FULL_BYTES: Final = 16 * 2**20
+FULL_BYTES = 16 * 2**20
 """Less than this, and an index cannot be brought up to date."""
-TIGHT_BYTES: Final = 512 * 2**20
-TIGHT_FILES: Final = 1000
-_HINT: Final = "make room there; memoryctl models list shows models that can be fetched again"
+TIGHT_BYTES = 512 * 2**20
+TIGHT_FILES = 1000
+_HINT = "make room there; memoryctl models list shows models that can be fetched again"
 
 
 @check(
@@ -114,9 +113,9 @@ def space_finding(where: str, found: os.statvfs_result) -> Finding:
     return Finding("ok", f"{size(free)} free on the disk of the {where}")
 
 
-_WATCHES: Final = "max_user_watches"
-_INSTANCES: Final = "max_user_instances"
-ROOM: Final = 0.8
+_WATCHES = "max_user_watches"
+_INSTANCES = "max_user_instances"
+ROOM = 0.8
 """Other programs of the user share the limit: an editor may take thousands."""
 
 
@@ -194,8 +193,8 @@ def _events_finding(state: FindingState, found: str, name: str, value: int) -> F
     return Finding(state, found, "" if state == "ok" else hint)
 
 
-MAX_UNREAD: Final = 5
-_OTHERS: Final = 0o077
+MAX_UNREAD = 5
+_OTHERS = 0o077
 
 
 @check(

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
@@ -42,10 +41,10 @@ from memoryd.models.store import ModelStore
 from memoryd.qmd.program import QmdHome, QmdInstallation
 from memoryd.qmd.query import first_error
 
-QUESTIONS: Final = ("where is the key?", "who was at the meeting?", "what does the cat eat?")
-FETCH_AGAIN: Final = "fetch it again: memoryctl models remove, then memoryctl models pull"
-BAD_SENSE: Final = "check memorySearch.model and the instructions, or choose another"
-SLOW_MS: Final = 1500.0
+QUESTIONS = ("where is the key?", "who was at the meeting?", "what does the cat eat?")
+FETCH_AGAIN = "fetch it again: memoryctl models remove, then memoryctl models pull"
+BAD_SENSE = "check memorySearch.model and the instructions, or choose another"
+SLOW_MS = 1500.0
 """Half of the time that a question's vector has."""
 
 

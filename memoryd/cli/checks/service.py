@@ -11,7 +11,6 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
 from memoryd.cli.terminal import count
@@ -26,8 +25,8 @@ from memoryd.service.managers import ServiceManager, manager_here
 from memoryd.service.steps import ServiceState, ServiceStep, carry_out
 from memoryd.service.systemd import DROP_IN, MASKED
 
-_INSTALL: Final = "memoryctl service install"
-_EXEC: Final = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
+_INSTALL = "memoryctl service install"
+_EXEC = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILINE)
 
 
 @check(
@@ -111,14 +110,14 @@ def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) 
     return Remedy("write the files of the service anew (memoryctl service install)", act)
 
 
-CLIENTS: Final = (
+CLIENTS = (
     "~/.codeium/windsurf/mcp_config.json",
     "~/.config/Claude/claude_desktop_config.json",
     "~/Library/Application Support/Claude/claude_desktop_config.json",
 )
 """Where clients of the Model Context Protocol that run no hooks keep which servers they start."""
-_KEYS: Final = ("mcpServers", "mcp_servers", "mcp")
-_OURS: Final = ("memoryctl", "memoryd")
+_KEYS = ("mcpServers", "mcp_servers", "mcp")
+_OURS = ("memoryctl", "memoryd")
 
 
 @check(

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct, field
 
@@ -13,8 +12,8 @@ from memoryd.cli.importing.members import opened_members
 from memoryd.domain.expressions import expression
 from memoryd.files.ignore import is_private
 
-_OF_PROJECTS: Final = expression(r"(?:^|/)projects(?:/[^/]*|[^/]*)\.json$")
-_NO_NAME: Final = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
+_OF_PROJECTS = expression(r"(?:^|/)projects(?:/[^/]*|[^/]*)\.json$")
+_NO_NAME = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
 
 
 def pages(path: Path) -> Iterator[ImportLine]:

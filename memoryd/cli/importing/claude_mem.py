@@ -4,16 +4,16 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from memoryd.cli.importing.json_files import Object, first_of, json_entries, list_of
 from memoryd.cli.importing.lines import ImportLine, memory_line
 from memoryd.cli.importing.members import opened_members
 from memoryd.store.foreign import rows_of_tables
 
-_KINDS: Final = {"decision": "fact", "discovery": "fact", "bugfix": "lesson"}
+_KINDS = {"decision": "fact", "discovery": "fact", "bugfix": "lesson"}
 """The kinds of its observations; what was done else is an experience."""
-_SUMMED_UP: Final = ("request", "learned", "completed", "next_steps")
+_SUMMED_UP = ("request", "learned", "completed", "next_steps")
 
 
 def observations(path: Path) -> Iterator[ImportLine]:

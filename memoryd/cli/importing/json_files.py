@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -10,12 +10,12 @@ from memoryd.cli.importing.lines import ImportLine
 from memoryd.cli.importing.members import ExportedFile, UnreadableExportError
 from memoryd.domain.expressions import expression
 
-FILE_BYTES_MAX: Final = 512 * 2**20
-ENTRIES_MAX: Final = 200_000
-_BOM: Final = b"\xef\xbb\xbf"
-_DAMAGED: Final = (ValueError, RecursionError)
-_SHOWN: Final = expression(r"[^ \t\r\n]")
-_SKIMMED: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+FILE_BYTES_MAX = 512 * 2**20
+ENTRIES_MAX = 200_000
+_BOM = b"\xef\xbb\xbf"
+_DAMAGED = (ValueError, RecursionError)
+_SHOWN = expression(r"[^ \t\r\n]")
+_SKIMMED = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Finds where a value ends."""
 Shape = TypeVar("Shape")
 Object = dict[str, Any]

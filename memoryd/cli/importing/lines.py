@@ -6,22 +6,22 @@ Lines of JSON, as an export has them, are read here; every other source makes th
 import json
 from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import date, datetime, timedelta
-from typing import IO, Any, Final
+from typing import IO, Any
 
 from msgspec import Struct
 
 from memoryd.domain.documents import IMPORTED
 from memoryd.wire import LISTED_MAX
 
-LINE_BYTES_MAX: Final = 256 * 1024
-BATCH: Final = LISTED_MAX
+LINE_BYTES_MAX = 256 * 1024
+BATCH = LISTED_MAX
 """As many as one request may have: each has the logs of its days read as a whole."""
-BATCH_DAYS: Final = 100
+BATCH_DAYS = 100
 """Each is a log that is written, so that a request has its answer soon."""
-BATCH_BYTES: Final = 400_000
+BATCH_BYTES = 400_000
 """So that a request stays within its limit, however its letters are written."""
-TOO_LONG: Final = f"it is longer than {LINE_BYTES_MAX // 1024} kB"
-_SECONDS_MAX: Final = 100_000_000_000
+TOO_LONG = f"it is longer than {LINE_BYTES_MAX // 1024} kB"
+_SECONDS_MAX = 100_000_000_000
 """A greater number of seconds is one of milliseconds."""
 
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from msgspec import Struct
 
 from memoryd.errors import InvalidRequest
 
-TOTAL_BYTES_MAX: Final = 4 * 2**30
+TOTAL_BYTES_MAX = 4 * 2**30
 """What is unpacked of one archive: exports of years have less, and a bomb ends here."""
-MEMBERS_MAX: Final = 200_000
-DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+MEMBERS_MAX = 200_000
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 """What `zipfile` raises for damaged and encrypted members, and methods that it does not know."""
 
 

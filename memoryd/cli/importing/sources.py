@@ -8,7 +8,7 @@ https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,10 +21,10 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
 from memoryd.errors import InvalidRequest
 
-_LISTED: Final = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
+_LISTED = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
 """How ChatGPT shows a memory to its model."""
 
-_IGNORE_FILE: Final = ".memoryignore"
+_IGNORE_FILE = ".memoryignore"
 
 
 class ImportSource(Struct, frozen=True):
@@ -193,8 +193,8 @@ def _ignore_rule(members: Sequence[ExportedFile]) -> Callable[[str], bool]:
     )
 
 
-_LINKS: Final = "hidden files, pictures and other files; links stay as they are written"
-SOURCES: Final = {
+_LINKS = "hidden files, pictures and other files; links stay as they are written"
+SOURCES = {
     "mem0": ImportSource("a JSON file of what get_all or an export of mem0 gave", "memories", "its vectors", _mem0),
     "claude-mem": ImportSource(
         "~/.claude-mem, its claude-mem.db, or the JSON file of its export",
@@ -231,4 +231,4 @@ SOURCES: Final = {
     ),
 }
 """By the name of --from; without one, lines of JSON are read, as `memoryctl export` writes them."""
-JSONL: Final = "jsonl"
+JSONL = "jsonl"

@@ -12,7 +12,7 @@ from functools import partial
 from importlib import import_module
 from itertools import groupby
 from threading import Thread
-from typing import Final, TypedDict
+from typing import TypedDict
 
 import click
 from msgspec.structs import replace
@@ -24,9 +24,9 @@ from memoryd.cli.terminal import count, harmless_line, is_terminal, styled
 from memoryd.errors import MemorydError
 from memoryd.wire import Exit
 
-DEEP_SECONDS: Final = 600.0
+DEEP_SECONDS = 600.0
 """What a check may take that looks at everything."""
-SECTIONS: Final[Mapping[str, str]] = {
+SECTIONS: Mapping[str, str] = {
     "config": "config",
     "socket": "daemon",
     "daemon": "daemon",
@@ -53,14 +53,14 @@ SECTIONS: Final[Mapping[str, str]] = {
     "hooks": "service",
 }
 """The module of each section, in the order in which they are shown."""
-COLOURS: Final[Mapping[FindingState, str]] = {
+COLOURS: Mapping[FindingState, str] = {
     "ok": "green",
     "off": "white",
     "open": "yellow",
     "look": "yellow",
     "wrong": "red",
 }
-_WOULD: Final = "would "
+_WOULD = "would "
 
 
 class Fix(TypedDict):

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -25,13 +25,13 @@ from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.hooks.hosts import HOSTS, Host
 
-_MAX_BYTES: Final = 64 * 1024 * 1024
-_BACKUP: Final = ".before-memoryd"
-_OURS: Final = expression(r" -P (?:-c .*)?-m memoryd\.hooks \w|\bmemoryctl['\"]? hooks run\b")
-_PLUGIN_COMMAND: Final = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
-_MARK: Final = "memoryctl hooks"
+_MAX_BYTES = 64 * 1024 * 1024
+_BACKUP = ".before-memoryd"
+_OURS = expression(r" -P (?:-c .*)?-m memoryd\.hooks \w|\bmemoryctl['\"]? hooks run\b")
+_PLUGIN_COMMAND = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
+_MARK = "memoryctl hooks"
 """Stands in each file that is ours as a whole."""
-_SERVER: Final = "memoryd"
+_SERVER = "memoryd"
 
 Part = Literal["hooks", "server", "skill", "instructions"]
 """What of ours a file holds: an own file of the skill, or a block in the instructions of a project."""

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
@@ -62,12 +62,12 @@ class ModelChoice(click.Choice[str]):
         return value if ":" in value else str(Path(value).expanduser().absolute())
 
 
-HEAD: Final = """\
+HEAD = """\
 // memoryd's configuration, made by `memoryctl init`. What holds: memoryctl config show --all
 // After a change: memoryctl config check, then memoryctl reload.
 """
-ID_LENGTH: Final = 40
-WHOLE: Final = 'extraPaths: ["."], // every Markdown file of the folder'
+ID_LENGTH = 40
+WHOLE = 'extraPaths: ["."], // every Markdown file of the folder'
 
 
 class InitOptions(Struct, frozen=True):

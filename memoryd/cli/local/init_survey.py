@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -31,11 +31,11 @@ from memoryd.models.packaged import find
 from memoryd.models.source import PackageSource, parse
 from memoryd.models.store import OFFLINE, ModelStore
 
-CLAUDE_MEMORIES: Final = "projects/*/memory"
-OPENCLAW_FILES: Final = ("openclaw.json5", "openclaw.json")
-SAMPLES: Final = 300
+CLAUDE_MEMORIES = "projects/*/memory"
+OPENCLAW_FILES = ("openclaw.json5", "openclaw.json")
+SAMPLES = 300
 """Notes of a folder whose language is looked at: a tenth of a second."""
-SAMPLE_BYTES: Final = 2048
+SAMPLE_BYTES = 2048
 
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
 

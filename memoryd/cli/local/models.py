@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 from msgspec import Struct
@@ -287,7 +287,7 @@ def chosen_agent(agent_id: str | None) -> Agent:
     return found
 
 
-MODEL: Final = ("memorySearch", "local", "modelPath")
+MODEL = ("memorySearch", "local", "modelPath")
 
 
 class ModelSwitch(Struct, frozen=True):

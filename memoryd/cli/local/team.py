@@ -7,7 +7,7 @@ import asyncio
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, TypedDict
 
 import click
 
@@ -28,18 +28,18 @@ from memoryd.team.protocol import Carrier, TeamPlace
 from memoryd.team.sharing import carrier_of
 from memoryd.wire import Exit
 
-TAKEN: Final = "{} is in the team already, by another address than {}, by which git knows you"
-TAKEN_HINT: Final = "join by another name; or, if that is you, give git the same address here"
-NO_CREDENTIALS: Final = "the address holds a password or a token, which would be written into the configuration"
-CREDENTIALS_HINT: Final = "name it without, and have git keep that: git help credentials"
-THERE_IS_ONE: Final = "{} holds team {} already"
-UNSENT: Final = "{} wait to be sent: {}"
-STAYS: Final = (
+TAKEN = "{} is in the team already, by another address than {}, by which git knows you"
+TAKEN_HINT = "join by another name; or, if that is you, give git the same address here"
+NO_CREDENTIALS = "the address holds a password or a token, which would be written into the configuration"
+CREDENTIALS_HINT = "name it without, and have git keep that: git help credentials"
+THERE_IS_ONE = "{} holds team {} already"
+UNSENT = "{} wait to be sent: {}"
+STAYS = (
     "what you shared stays with the team: memoryctl team revoke takes a memory back, before you leave",
     "your name stays in team.json of the repository",
 )
-_SECTION: Final = "team"
-_MEMBERS: Final = "members"
+_SECTION = "team"
+_MEMBERS = "members"
 
 
 class JoinedReply(TypedDict):

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import Iterator, Sequence
-from typing import Final, TypedDict
+from typing import TypedDict
 
 import click
 from pydantic import ValidationError
@@ -24,9 +24,9 @@ try:
 except ImportError as exc:
     raise ConfigError([NO_DRIVER]) from exc
 
-NO_SERVER: Final = "name the server, such as postgresql://postgres@host/memory"
-STAYS: Final = "what they read before stays where it was copied to"
-KEEPS: Final = "what they shared stays in the team; --with-files removes it"
+NO_SERVER = "name the server, such as postgresql://postgres@host/memory"
+STAYS = "what they read before stays where it was copied to"
+KEEPS = "what they shared stays in the team; --with-files removes it"
 server_option = click.option(
     "--server", metavar="URL", help="The server, and as whom; unset: that of the team that you are in."
 )

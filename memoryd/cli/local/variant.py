@@ -19,7 +19,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Final
 
 import json5
 from msgspec import Struct
@@ -75,14 +74,14 @@ from memoryd.replies.memories import MemoryDocumentReply
 from memoryd.replies.status import AgentStatus
 from memoryd.store.examining import copy_index
 
-START_SECONDS: Final = 60.0
-STOP_SECONDS: Final = 10.0
-INDEX_SECONDS: Final = 24 * 3600.0
+START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+INDEX_SECONDS = 24 * 3600.0
 """It may embed all notes; who waits sees a bar and may leave."""
-SECTION: Final = "memorySearch."
+SECTION = "memorySearch."
 VariantKey = tuple[str, ...]
 """Of a configuration, below a section."""
-ALONE: Final[Mapping[VariantKey, object]] = {
+ALONE: Mapping[VariantKey, object] = {
     ("memory", "readOnly"): True,
     ("memory", "backend"): "builtin",
     ("memory", "qa"): {"enabled": False},
@@ -92,7 +91,7 @@ ALONE: Final[Mapping[VariantKey, object]] = {
     ("log",): {"level": "ERROR"},
 }
 """What a variant does not do: write, keep conversations, ask a text model, open a port, or tell what it does."""
-OF_ITS_OWN: Final = ("MEMORYD_CONFIG", "MEMORYD_WORKSPACE", "MEMORYD_SUPERVISOR", "NOTIFY_SOCKET", "LISTEN_FDS")
+OF_ITS_OWN = ("MEMORYD_CONFIG", "MEMORYD_WORKSPACE", "MEMORYD_SUPERVISOR", "NOTIFY_SOCKET", "LISTEN_FDS")
 """Variables that are about the daemon beside which the variant runs."""
 
 
@@ -313,15 +312,15 @@ def _wait_for_answer(process: "subprocess.Popen[bytes]", asking: Invocation, err
         time.sleep(0.1)
 
 
-SESSIONS: Final = 20
+SESSIONS = 20
 """The newest, whose questions are looked through."""
-MEMORIES: Final = 200
-ASKED_CHARS: Final = 200
+MEMORIES = 200
+ASKED_CHARS = 200
 """What is longer is a task rather than a question."""
-TERMS: Final = 4
+TERMS = 4
 """Words of a memory that its question is made of."""
-_HEADING: Final = expression(r"#{1,6}\s+(?P<text>.+)")
-_CITED: Final = expression(r"[^\s`'\"()\[\]]+\.md#L[0-9]+(?:-L?[0-9]+)?")
+_HEADING = expression(r"#{1,6}\s+(?P<text>.+)")
+_CITED = expression(r"[^\s`'\"()\[\]]+\.md#L[0-9]+(?:-L?[0-9]+)?")
 
 
 def suggestions(invocation: Invocation, agent: AgentStatus, known: Iterable[str], most: int) -> list[GoldenQuestion]:

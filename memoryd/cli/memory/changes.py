@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Final, TypeVar, Unpack
+from typing import TypeVar, Unpack
 
 import click
 
@@ -262,7 +262,7 @@ def _verify_lines(reply: VerifyReply) -> Iterator[str]:
         yield Note(reply["note"])
 
 
-VERSIONS: Final = ("original", "copy", "both")
+VERSIONS = ("original", "copy", "both")
 
 
 @click.group("conflicts", invoke_without_command=True)

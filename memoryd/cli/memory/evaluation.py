@@ -5,7 +5,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
 
 import click
 import msgspec
@@ -43,11 +42,11 @@ from memoryd.errors import InvalidRequest
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import LISTED_MAX, Exit
 
-RUN_SUFFIX: Final = "-eval.json"
+RUN_SUFFIX = "-eval.json"
 """Behind the name of the index, the file of the last run."""
-SUGGESTED: Final = 20
-SHOWN_QUESTION: Final = 70
-NO_QUESTIONS: Final = (
+SUGGESTED = 20
+SHOWN_QUESTION = 70
+NO_QUESTIONS = (
     "there are no golden questions yet: memoryctl eval suggest proposes some, or write a line into "
     f'{GOLDEN_FILE}: {{"question": "…", "expect": ["memory/house.md#L7"]}}'
 )

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 import click
 
@@ -24,7 +24,7 @@ from memoryd.replies.memories import TransferredMemoryReply
 from memoryd.wire import Exit
 
 PAGE = 1_000
-TITLE_CHARS: Final = 80
+TITLE_CHARS = 80
 Pages = Iterator[list[TransferredMemoryReply]]
 
 
@@ -99,7 +99,7 @@ def _concept(one: TransferredMemoryReply) -> str:
     return f"---\n{''.join(lines)}---\n\n{about}{one['text']}\n"
 
 
-FORMATS: Final[dict[str, Callable[[Pages, IO[bytes]], None]]] = {
+FORMATS: dict[str, Callable[[Pages, IO[bytes]], None]] = {
     "jsonl": _write_jsonl,
     "markdown": _write_markdown,
     "okf": _write_okf,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 from uuid import uuid4
 
 import click
@@ -22,10 +22,10 @@ from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
 from memoryd.errors import InvalidRequest, RequestError
 from memoryd.wire import ErrorCode, Exit
 
-_TOLD: Final = 1_000
+_TOLD = 1_000
 """Lines that are named one by one; the others are counted."""
-_SAMPLES: Final = 8
-_SAMPLE_CHARS: Final = 120
+_SAMPLES = 8
+_SAMPLE_CHARS = 120
 
 
 @click.command("import")

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import IntEnum
-from typing import Final
 
 import click
 from msgspec import Struct
@@ -30,7 +29,7 @@ from memoryd.wire import Exit
 REFRESH_SECONDS = 1.0
 SILENCE_SECONDS = 15.0
 """How long it may take to tell how it does, which takes a fraction of a second."""
-NEXT: Final = {
+NEXT = {
     "workspace": "make the folder, or name another one in the configuration",
     "folder": "make the folder, or name another one in the configuration",
     "embedder": "memoryctl doctor looks at the model; words answer meanwhile",
@@ -39,11 +38,11 @@ NEXT: Final = {
     "privacy": "mend .memoryignore; nothing new is indexed meanwhile",
 }
 """By part; of any other the doctor knows more."""
-DOCTOR: Final = "memoryctl doctor"
-NAME_WIDTH: Final = 16
-ON_THE_WAY: Final = frozenset({"warming", "downloading"})
+DOCTOR = "memoryctl doctor"
+NAME_WIDTH = 16
+ON_THE_WAY = frozenset({"warming", "downloading"})
 """States of a model that pass by themselves."""
-NAMED_PARTS: Final = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
+NAMED_PARTS = frozenset({"embedder", "reranker", "text model", "qmd", "watcher"})
 """Parts with a line of their own, which tells what is wrong with them, too."""
 
 

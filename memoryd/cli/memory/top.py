@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 import click
 from msgspec import Struct
@@ -25,9 +25,9 @@ from memoryd.domain.counters import BOUNDS, quantile
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
 from memoryd.wire import Exit
 
-LABELS: Final = ("process", "agent", "method", "route", "arm", "code", "cache", "on", "part", "le")
+LABELS = ("process", "agent", "method", "route", "arm", "code", "cache", "on", "part", "le")
 """Those that are read, in the order in which values are kept by them."""
-WAITING: Final = ("files", "embeddings", "captures")
+WAITING = ("files", "embeddings", "captures")
 LEAVES = frozenset("qQ\x1b\x03\x04")
 """Keys that end it: q, Escape, Ctrl-C and Ctrl-D."""
 ROUTES_SHOWN = 12
@@ -35,8 +35,8 @@ ROUTES_SHOWN = 12
 
 Figures = dict[str, Any]
 """One line of `memoryctl top --json`, or a row of a table in it; null is what is not known, or of what was not done."""
-TIMED: Final = {"perSecond": "/s", "p50Ms": "p50", "p95Ms": "p95"}
-TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+TIMED = {"perSecond": "/s", "p50Ms": "p50", "p95Ms": "p95"}
+TABLES: Mapping[str, Mapping[str, str]] = {
     "routes": {"name": "requests", **TIMED},
     "arms": {"name": "arms", **TIMED},
     "queues": {

@@ -14,7 +14,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from hashlib import scrypt, sha256
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, ValidationError, json
 from msgspec.structs import replace
@@ -22,18 +22,18 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.reflect.opinions import Label, Step, chained
 
-MACHINES: Final = ".memory/machines"
+MACHINES = ".memory/machines"
 """The folder of the journals in a workspace."""
-MIN_SECRET: Final = 16
-_SIGN_BYTES: Final = 16
-_MARK: Final = b',"sign":"'
-_JOURNAL: Final = expression(r"[^/]+\.jsonl\Z")
+MIN_SECRET = 16
+_SIGN_BYTES = 16
+_MARK = b',"sign":"'
+_JOURNAL = expression(r"[^/]+\.jsonl\Z")
 MachineVerb = Literal["used", "forgotten", "remembered", "step"]
 
 
-_LAST_SECOND: Final = 7_258_118_400.0
+_LAST_SECOND = 7_258_118_400.0
 """The year 2200: a later word could never be answered by another one."""
-_HEX: Final = "^(?:[0-9a-f]{2})*$"
+_HEX = "^(?:[0-9a-f]{2})*$"
 
 
 class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -71,7 +71,7 @@ class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
 
 Merged = Mapping[tuple[object, ...], MachineEntry]
-_DECODER: Final = json.Decoder(MachineEntry)
+_DECODER = json.Decoder(MachineEntry)
 
 
 def machine_key(secret: str) -> bytes:

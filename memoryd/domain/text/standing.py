@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from datetime import date, datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -25,20 +24,20 @@ class NoteStanding(Struct, frozen=True):
     weight: float
 
 
-STANDINGS: Final[Mapping[Flag, NoteStanding]] = {
+STANDINGS: Mapping[Flag, NoteStanding] = {
     Flag.DEPRECATED: NoteStanding("its front matter says that it is deprecated, so it counts half", 0.5),
     Flag.SUPERSEDED: NoteStanding("its front matter says that it is superseded, so it counts half", 0.5),
     Flag.STALE: NoteStanding("it is past the day of its stale_after, so it counts half", 0.5),
     Flag.DRAFT: NoteStanding("its front matter says that it is a draft, so it counts three quarters", 0.75),
 }
 """One row for each flag: every output and every ranking has it from here."""
-_STATUSES: Final = {str(flag): flag for flag in STANDINGS if flag is not Flag.STALE}
-_STALE_AFTER: Final = "stale after "
-_NO_DAY: Final = "stale_after is no date"
-_NO_WORD: Final = "status is no word"
-_STATED: Final = expression(r"^(status|stale_after)[ \t]*:[ \t]*\S", re.MULTILINE)
-_SEPARATOR: Final = ", "
-_KEYS: Final = (b"status", b"stale_after")
+_STATUSES = {str(flag): flag for flag in STANDINGS if flag is not Flag.STALE}
+_STALE_AFTER = "stale after "
+_NO_DAY = "stale_after is no date"
+_NO_WORD = "status is no word"
+_STATED = expression(r"^(status|stale_after)[ \t]*:[ \t]*\S", re.MULTILINE)
+_SEPARATOR = ", "
+_KEYS = (b"status", b"stale_after")
 
 
 def standing_marks(data: bytes) -> str:
