@@ -133,7 +133,7 @@ def test_all_is_well_and_folded(indexed: Path, capsys: Captured) -> None:
     run(["doctor"])
     lines = capsys.readouterr().out.splitlines()
     assert "ok     index: 2 things looked at, all well" in lines
-    assert "off    not in use: replaced, embedder, reranker, llm, qmd, team, http, log, hooks" in lines
+    assert "off    not in use: replaced, machines, embedder, reranker, llm, qmd, team, http, log, hooks" in lines
     assert lines[-1].startswith("1 to look at, ")
     run(["doctor", "--verbose", "--section", "index"])
     assert "is sound" in capsys.readouterr().out

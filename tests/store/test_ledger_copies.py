@@ -11,7 +11,7 @@ from memoryd.store.ledger.file import LEDGER, carry_marks, copy_ledger, figures,
 from memoryd.store.ledger.ledger import count_history, history_reply
 from memoryd.store.migrations import History, new_database
 
-STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL, 1)"
+STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL, 1, 0)"
 
 
 def made(path: Path, *workspaces: str) -> Path:

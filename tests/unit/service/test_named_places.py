@@ -40,7 +40,7 @@ WRITTEN = {
 READ = (
     *("extraPaths", "paths.path", "extraCollections.path", "folders.path", "embedder.local.model_dir"),
     *("local.modelPath", "rerank.modelPath", "llm.model", "vector.extensionPath", "qmd.command"),
-    *("apiKey", "headers"),
+    *("apiKey", "headers", "machines.secret"),
 )
 PATTERNS = ("memorySearch.exclude", "team.share")
 PLAIN = (
