@@ -119,6 +119,8 @@ WITHOUT_PARAMETERS = CALLS[:3]
 OPINION = RetainedLine(Kind.OPINION, "is well tested", ("Fuzzed",))
 TOLD: dict[str, str | int] = {}
 """What is judged: a part of what was told."""
+SHARED: dict[str, str] = {}
+"""What is shared with the team, or taken back."""
 CONFLICT: dict[str, str] = {}
 """What is settled: the copy of a note, which is there once."""
 KNOWN: dict[str, str | int] = {
@@ -246,9 +248,11 @@ def be_undoable(daemon: RunningDaemon) -> None:
 
 
 def be_shared(daemon: RunningDaemon) -> None:
-    """Have a memory to be named that is shared with the team, whatever another test took back."""
+    """Have a memory to be named that is shared with the team, whatever another test took back or replaced."""
     with daemon.client() as client:
-        client.promote_memory(OPINION.id)
+        stated = client.retain(f"W @Fuzzed: Pear number {time.monotonic_ns()} is for the team.")
+        SHARED["target"] = stated["memories"][0]["id"]
+        client.promote_memory(SHARED["target"])
 
 
 def be_told(daemon: RunningDaemon) -> None:
@@ -352,14 +356,14 @@ def prepare(daemon: RunningDaemon, path: str) -> None:
         be_undoable(daemon)
     if path == "/v1/told":
         be_told(daemon)
-    if path == "/v1/team/revoke":
+    if path.startswith("/v1/team/"):
         be_shared(daemon)
 
 
 FITTING: dict[str, dict[str, Any]] = {
     "/v1/conflicts/settle": CONFLICT,
-    "/v1/team/promote": {"target": OPINION.id},
-    "/v1/team/revoke": {"target": OPINION.id},
+    "/v1/team/promote": SHARED,
+    "/v1/team/revoke": SHARED,
     # a time has a form that no schema tells, and something must be said
     "/v1/turns": {"at": None, "text": "Where does the weir key hang?"},
     # no other call takes the citation of a note
