@@ -88,3 +88,4 @@ def test_commands_it_shows_do_what_it_says(tmp_path: Path) -> None:
         running.client().retain("W @harbour: closes at nine")
         refused = carried_out(verb, option, "harbour closes", "W @harbour: closes at ten", code=Exit.ERROR)
         assert "what its owner said or pinned stands" in refused
+        carried_out("retain", option, "--team", "W @harbour: closes at ten", code=Exit.USAGE)

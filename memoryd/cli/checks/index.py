@@ -366,11 +366,11 @@ def conflicts(examination: Examination) -> Iterator[Finding]:
         paths = {*scan(roots, rules).files, *names}
         copies = sorted(filter(is_conflict_copy, paths))
         pairs = {path: original for path in sorted(paths) if (original := possible_original_of(path, paths))}
-        marked, lines = [], dict[str, frozenset[bytes]]()
+        compared, marked, lines = {*pairs, *pairs.values()}, [], dict[str, frozenset[bytes]]()
         for path, data in _documents(agent, examination.config, lambda path: not is_outside(path)):
             if any(marked_conflicts(data)):
                 marked.append(path)
-            if path in pairs or path in pairs.values():
+            if path in compared:
                 lines[path] = frozenset(filter(None, map(bytes.strip, data.split(b"\n"))))
         found = [f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies]
         found += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]

@@ -70,6 +70,8 @@ def retain_command(
 
     From standard input every bullet is a memory of its own, and all are written at once.
     """
+    if by_agent and is_shared:
+        raise click.UsageError("--by-agent and --team: what a model says is shared by you, with `team promote`")
     each = text == "-" and replaces is None
     reply = invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, by_agent=by_agent, **statement)
     if is_shared:
