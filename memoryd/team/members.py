@@ -1,16 +1,21 @@
-"""Begins a team on a PostgreSQL server, and says who is in it: what its owner does, seldom and by hand."""
+"""A PostgreSQL server of teams: how it is reached, how its owner begins a team there and says who is in it."""
 
 import contextlib
+import getpass
+import os
 from collections.abc import Iterator
 from enum import StrEnum
 
 import psycopg
-from psycopg import sql
+from psycopg import conninfo, sql
 
 from memoryd.errors import InvalidRequest, SidecarError
-from memoryd.team.postgres import connection_options, sentence
 from memoryd.team.schema import FUNCTIONS, SCHEMA, TABLES, VERSION
 
+CONNECT_SECONDS = 1
+_PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
+_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+OLDER = "the server has the tables of an older memoryd: who rules them types memoryctl team init again"
 NO_LOGIN = "the server knows no login {}, and you may not make one"
 NEWER = "the server has the tables of a newer memoryd (version {})"
 NO_RIGHT = "your login may not do that: {}"
@@ -25,6 +30,34 @@ class MemberRole(StrEnum):
     WRITE = "write"
     OWNER = "owner"
     """Take others in and out, too."""
+
+
+def connection_options(remote: str) -> dict[str, str]:
+    """Return how a server is reached; raise SidecarError for an address that names a password, or is none.
+
+    Away from this machine its certificate is verified, whatever the address says. Of several hosts that is asked which
+    can be written: a standby that was promoted takes over.
+    """
+    try:
+        found = conninfo.conninfo_to_dict(remote)
+    except psycopg.ProgrammingError as exc:
+        raise SidecarError(f"{remote.split('@')[-1]} is no address of a PostgreSQL server") from exc
+    if found.get("password"):
+        raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
+    places = (found.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())
+    hosts = [host for place in places for host in str(place).split(",")]
+    # what a service names is not known here; a socket needs no certificate whatever is asked
+    is_known = not found.get("service") and not os.environ.get("PGSERVICE")
+    is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
+    secure = {} if is_local else {"sslmode": "verify-full"}
+    options = {key: str(value) for key, value in found.items() if value is not None}
+    options = {"target_session_attrs": "read-write", **options}
+    return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
+
+
+def login_of(remote: str) -> str:
+    """Return as whom a server is reached; raise as `connection_options` does."""
+    return connection_options(remote).get("user", "") or os.environ.get("PGUSER", "") or getpass.getuser()
 
 
 def begin(remote: str, team: str) -> None:
@@ -69,8 +102,15 @@ def roles(remote: str, team: str) -> dict[str, MemberRole]:
     """Return who is in a team, and as what; raises SidecarError, InvalidRequest."""
     with connected(remote) as server:
         _check_team(server, team)
-        rows = server.execute("SELECT * FROM memoryd.people(%s)", (team,))
+        rows = server.execute("SELECT person, role FROM memoryd.people(%s)", (team,))
         return {person: MemberRole(role) for person, role in rows}
+
+
+def sentence(exc: psycopg.Error) -> str:
+    """Return what the server or the driver says, on one line and without what is not shown."""
+    if isinstance(exc, psycopg.errors.UndefinedFunction | psycopg.errors.UndefinedColumn):
+        return OLDER
+    return " ".join(str(exc).split())[:300] or type(exc).__name__
 
 
 @contextlib.contextmanager

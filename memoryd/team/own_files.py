@@ -17,6 +17,8 @@ from memoryd.domain.memories.sharing import merged_log, shared_file
 from memoryd.errors import SidecarError
 from memoryd.files.writing import replace_file, sync_folder
 
+PART_BYTES = 1024 * 1024
+"""What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
 UNMERGED = "what waits cannot be put upon what the server has: {}"
 
 
@@ -79,11 +81,24 @@ class OwnFiles:
         return None
 
     def planned(self, theirs: Mapping[str, bytes]) -> tuple[dict[str, bytes], BegunExchange]:
-        """Return what both sides are to have, by what the server has, and the exchange for it; raises SidecarError."""
+        """Return what both sides are to have, by what the server has, and the exchange for it; raises SidecarError.
+
+        Of what is much it is the next part.
+        """
         before, ours = self.sent(), self.own()
         wanted = merged(before, ours, theirs)
-        files = {path: (ours.get(path), wanted.get(path)) for path in before.keys() | ours.keys() | wanted.keys()}
-        return wanted, BegunExchange({path: pair for path, pair in files.items() if len({before.get(path), *pair}) > 1})
+        files, size = dict[str, tuple[bytes | None, bytes | None]](), 0
+        for path in sorted(before.keys() | ours.keys() | wanted.keys()):
+            here, made = ours.get(path), wanted.get(path)
+            if len({before.get(path), here, made}) == 1:
+                continue
+            size += len(made or b"")
+            if files and size > PART_BYTES:
+                break
+            files[path] = here, made
+        others = {path: data for path, data in theirs.items() if path not in files}
+        part = {path: data for path, (_, data) in files.items() if data is not None}
+        return others | part, BegunExchange(files)
 
     def end(self, begun: BegunExchange, *, is_done: bool) -> None:
         """Have the files as an exchange made them, or forget that it began; raises OSError, SidecarError.

@@ -11,8 +11,6 @@ others: each is looked at before anything of it is written to the disk.
 
 import asyncio
 import contextlib
-import getpass
-import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -20,10 +18,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+from uuid import UUID
 
 import psycopg
 from msgspec.structs import replace
-from psycopg import conninfo, sql
+from psycopg import sql
 
 from memoryd.domain.memories.sharing import (
     CONFLICT,
@@ -35,11 +34,11 @@ from memoryd.domain.memories.sharing import (
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
 from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
+from memoryd.team.members import connection_options, sentence
 from memoryd.team.own_files import BegunExchange, OwnFiles, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.view import TeamView, counted
 
-CONNECT_SECONDS = 1
 STATEMENT_SECONDS = 30
 EXCHANGE_SECONDS = 60
 ASK_SECONDS = 3
@@ -48,8 +47,6 @@ TRIES = 4
 """Of an exchange in which another machine of the same person was faster."""
 BATCH = 20
 """Files whose bytes are asked for at once."""
-_PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
-_LOCAL = ("", "localhost", "127.0.0.1", "::1")
 JOIN_HINT = "ask who owns the team: memoryctl team members add"
 PERSON_BYTES = 16 * 1024 * 1024
 PERSON_FILES = 5_000
@@ -63,8 +60,8 @@ UNFINISHED = "what was sent is not finished there; it is tried again"
 FOREIGN = "the server calls you {}: share as the person of that name"
 
 _STANDING = "SELECT channel, generation, role FROM memoryd.standing(%s)"
-_PEOPLE = "SELECT person FROM memoryd.people(%s)"
-_LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s)"
+_PEOPLE = "SELECT person, changed FROM memoryd.people(%s)"
+_LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s, %s)"
 _BODIES = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
 _PUT = "SELECT memoryd.put(%s, %s, %s, %s)"
 _TRANSACTION = "SELECT pg_current_xact_id()::text"
@@ -72,34 +69,6 @@ _STATUS = "SELECT pg_xact_status(%s::text::xid8)"
 
 FileKey = tuple[str, str]
 """Person and path."""
-
-
-def connection_options(remote: str) -> dict[str, str]:
-    """Return how a server is reached; raise SidecarError for an address that names a password, or is none.
-
-    Away from this machine its certificate is verified, whatever the address says. Of several hosts that is asked which
-    can be written: a standby that was promoted takes over.
-    """
-    try:
-        found = conninfo.conninfo_to_dict(remote)
-    except psycopg.ProgrammingError as exc:
-        raise SidecarError(f"{remote.split('@')[-1]} is no address of a PostgreSQL server") from exc
-    if found.get("password"):
-        raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
-    places = (found.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())
-    hosts = [host for place in places for host in str(place).split(",")]
-    # what a service names is not known here; a socket needs no certificate whatever is asked
-    is_known = not found.get("service") and not os.environ.get("PGSERVICE")
-    is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
-    secure = {} if is_local else {"sslmode": "verify-full"}
-    options = {key: str(value) for key, value in found.items() if value is not None}
-    options = {"target_session_attrs": "read-write", **options}
-    return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
-
-
-def login_of(remote: str) -> str:
-    """Return as whom a server is reached; raise as `connection_options` does."""
-    return connection_options(remote).get("user", "") or os.environ.get("PGUSER", "") or getpass.getuser()
 
 
 class PostgresCarrier:
@@ -116,7 +85,9 @@ class PostgresCarrier:
         """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
         self._refusal = ""
         self._is_reader = False
-        self._withheld: Mapping[str, str] = {}
+        self._changed: Mapping[str, UUID] = {}
+        """By which change the files of each person are as they are held."""
+        self._withheld: Mapping[FileKey, str] = {}
         self._judged: dict[str, tuple[bytes, str]] = {}
         """Of each file its bytes, and why they are not shown."""
         self._compared = -1
@@ -155,7 +126,7 @@ class PostgresCarrier:
         """Return who may read what the team shares; as of the last exchange where the server is away."""
         with contextlib.suppress(SidecarError, TimeoutError, psycopg.Error):
             async with asyncio.timeout(ASK_SECONDS), self._connected() as server:
-                self._members = await self._read_members(server)
+                self._members = await self._read_people(server)
         return self._members
 
     async def apply(self, changes: SharedChanges) -> None:
@@ -227,15 +198,17 @@ class PostgresCarrier:
             await server.execute(f"SET statement_timeout = {0 if is_listening else STATEMENT_SECONDS * 1000}")
             yield server
 
-    async def _read_members(self, server: psycopg.AsyncConnection) -> list[str]:
-        return [person for (person,) in await (await server.execute(_PEOPLE, (self.team,))).fetchall()]
+    async def _read_people(self, server: psycopg.AsyncConnection) -> dict[str, UUID]:
+        """Return who is in the team, each with the last change of their files."""
+        return dict(await (await server.execute(_PEOPLE, (self.team,))).fetchall())
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
         """Bring one's own files to the server, and here what another machine of theirs did; say what it refuses."""
         state = await self._state(server)
         if state is None:
             # who was taken out of the team is shown nothing of it any more
-            self._held, self._withheld, self._members, self._refusal = {}, {}, (), NO_TEAM.format(self.team)
+            self._held, self._withheld, self._changed, self._members = {}, {}, {}, ()
+            self._refusal = NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal, self._is_reader = "", state.role == "read"
@@ -248,24 +221,30 @@ class PostgresCarrier:
             await self._end(begun, is_done=not begun.transaction or await self._took(server, begun.transaction))
         if state.generation == self._compared and not self._health.pending:
             return ""
-        for _ in range(TRIES):
-            theirs = await self._theirs(server)
+        return await self._bring(server, state.generation)
+
+    async def _bring(self, server: psycopg.AsyncConnection, generation: int) -> str:
+        """Make one's own files the same on both sides, part by part; say what the server refuses."""
+        theirs, tries = await self._theirs(server), TRIES
+        while True:
             async with self._turn:
                 wanted, step = await asyncio.to_thread(self._files.planned, theirs)
-            if not step.files and wanted == theirs:
-                self._compared = state.generation
+            if not step.files:
+                self._compared = generation
                 return ""
             try:
                 step = await self._write(server, theirs, wanted, step)
             except psycopg.errors.InsufficientPrivilege:
                 return READS_ONLY
             except _OtherWasFasterError:
+                if not (tries := tries - 1):
+                    return FASTER
+                theirs = await self._theirs(server)
                 continue
             await self._end(step)
             if wanted != theirs:
                 self._health = replace(self._health, pushed_at=datetime.now(UTC))
-            return ""
-        return FASTER
+            theirs = wanted
 
     async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
         """Tell whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
@@ -296,7 +275,7 @@ class PostgresCarrier:
         async with self._turn:
             before = await asyncio.to_thread(self._files.sent)
         known = {sha256(data).digest(): data for data in before.values()}
-        listed = await (await server.execute(_LISTED, (self.team, 0))).fetchall()
+        listed = await (await server.execute(_LISTED, (self.team, 0, []))).fetchall()
         # a server may lie: nothing leads out of the folder of one's own files
         rows = [(path, bytes(digest)) for _, path, digest, _ in listed if self._is_mine(path)]
         found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
@@ -356,25 +335,35 @@ class PostgresCarrier:
             await self._show()
             self._health = replace(self._health, fetched_at=datetime.now(UTC))
             return
-        self._members = await self._read_members(server)
-        rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1))).fetchall()
-        withheld, seen = dict[str, str](), dict[FileKey, bytes]()
-        held, count = Counter[str](), Counter[str]()
-        for number, (person, path, digest, size) in enumerate(rows):
+        people = await self._read_people(server)
+        same = [
+            one for one, changed in people.items() if self._changed.get(one) == changed and one != self.place.person
+        ]
+        rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1, same))).fetchall()
+        before = await self._held_files()
+        held = {key: file for key, file in before.items() if key[0] in same}
+        withheld = {key: why for key, why in self._withheld.items() if key[0] in same}
+        seen, size_of, count = dict[FileKey, bytes](), Counter[str](), Counter[str]()
+        for person, path, digest, size in rows:
             place = shared_file(path)
             if person == self.place.person:
                 continue
             if place is None or place.person != person:
-                withheld[path] = NO_PLACE
+                withheld[person, path] = NO_PLACE
             elif size > MAX_FILE_BYTES:
-                withheld[path] = TOO_LARGE
-            elif number >= TEAM_FILES or held[person] + size > PERSON_BYTES or count[person] >= PERSON_FILES:
-                withheld[path] = TOO_MUCH.format(person)
+                withheld[person, path] = TOO_LARGE
+            elif (
+                len(held) + len(seen) >= TEAM_FILES
+                or size_of[person] + size > PERSON_BYTES
+                or count[person] >= PERSON_FILES
+            ):
+                withheld[person, path] = TOO_MUCH.format(person)
             else:
                 seen[person, path] = bytes(digest)
-                held[person] += size
+                size_of[person] += size
                 count[person] += 1
-        self._held, self._withheld = await self._brought(server, seen), withheld
+        self._held, self._withheld = held | await self._brought(server, seen), withheld
+        self._members, self._changed = people, people
         await self._show()
         if state is not None:
             await asyncio.to_thread(self._files.note_generation, state.generation)
@@ -398,7 +387,8 @@ class PostgresCarrier:
 
     async def _show(self) -> None:
         others, own = await self._held_files(), await asyncio.to_thread(self._files.own)
-        reasons, shown, before = dict(self._withheld), dict[str, ShownFile](), self._judged
+        reasons, shown, before = dict[str, str](), dict[str, ShownFile](), self._judged
+        reasons.update((path, why) for (_, path), why in self._withheld.items())
         self._judged = {}
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
             why = known[1] if (known := before.get(path)) and known[0] is data else _why_not_shown(data)
@@ -453,8 +443,3 @@ def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]
         if name != person and (place := file_shown_as(name, shown)) is not None:
             found[name, place] = (sha256(data).digest(), data)
     return found
-
-
-def sentence(exc: psycopg.Error) -> str:
-    """Return what the server or the driver says, on one line and without what is not shown."""
-    return " ".join(str(exc).split())[:300] or type(exc).__name__

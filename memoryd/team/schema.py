@@ -7,7 +7,7 @@ to its members alone.
 """
 
 SCHEMA = "memoryd"
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE SCHEMA IF NOT EXISTS memoryd;
@@ -32,26 +32,33 @@ CREATE TABLE IF NOT EXISTS memoryd.files (
     PRIMARY KEY (team, person, path),
     CHECK (digest = sha256(body))
 );
+ALTER TABLE memoryd.members ADD COLUMN IF NOT EXISTS changed uuid NOT NULL DEFAULT gen_random_uuid();
 ALTER TABLE memoryd.meta ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoryd.teams ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoryd.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoryd.files ENABLE ROW LEVEL SECURITY;
 REVOKE ALL ON ALL TABLES IN SCHEMA memoryd FROM PUBLIC;
 """
-"""One statement after the other; each may be run again. Without a policy nobody but their owner reads a row."""
+"""One statement after the other; each may be run again, also on the tables of version 1, which had no `changed`: it is
+another one whenever a file of that member is. Without a policy nobody but their owner reads a row."""
 _BODY = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = memoryd, pg_temp"
 FUNCTIONS = f"""
 CREATE OR REPLACE FUNCTION memoryd.tell() RETURNS trigger {_BODY} AS $$
 DECLARE told text;
 BEGIN
     UPDATE teams SET generation = generation + 1 WHERE name = coalesce(NEW.team, OLD.team) RETURNING channel INTO told;
+    IF TG_TABLE_NAME = 'files' THEN
+        UPDATE members SET changed = gen_random_uuid()
+            WHERE team = coalesce(NEW.team, OLD.team) AND person = coalesce(NEW.person, OLD.person);
+    END IF;
     IF told IS NOT NULL THEN PERFORM pg_notify(told, ''); END IF;
     RETURN NULL;
 END $$;
 DROP TRIGGER IF EXISTS tell ON memoryd.files;
 CREATE TRIGGER tell AFTER INSERT OR UPDATE OR DELETE ON memoryd.files FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
 DROP TRIGGER IF EXISTS tell ON memoryd.members;
-CREATE TRIGGER tell AFTER INSERT OR UPDATE OR DELETE ON memoryd.members FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
+CREATE TRIGGER tell AFTER INSERT OR UPDATE OF role OR DELETE ON memoryd.members
+    FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
 
 CREATE OR REPLACE FUNCTION memoryd.standing(asked text)
 RETURNS TABLE (channel text, generation bigint, role text) {_BODY} STABLE AS $$
@@ -66,15 +73,18 @@ BEGIN
     RETURN EXISTS (SELECT FROM members m WHERE m.team = asked AND m.person = session_user AND m.role = ANY (roles));
 END $$;
 
-CREATE OR REPLACE FUNCTION memoryd.people(asked text) RETURNS TABLE (person text, role text) {_BODY} STABLE AS $$
+DROP FUNCTION IF EXISTS memoryd.people;
+CREATE FUNCTION memoryd.people(asked text)
+RETURNS TABLE (person text, role text, changed uuid) {_BODY} STABLE AS $$
 #variable_conflict use_column
 BEGIN
     IF may(asked, 'read', 'write', 'owner') OR rules() THEN
-        RETURN QUERY SELECT m.person, m.role FROM members m WHERE m.team = asked ORDER BY m.person;
+        RETURN QUERY SELECT m.person, m.role, m.changed FROM members m WHERE m.team = asked ORDER BY m.person;
     END IF;
 END $$;
 
-CREATE OR REPLACE FUNCTION memoryd.listed(asked text, each_most int)
+DROP FUNCTION IF EXISTS memoryd.listed;
+CREATE FUNCTION memoryd.listed(asked text, each_most int, known text[] DEFAULT '{{}}')
 RETURNS TABLE (person text, path text, digest bytea, size int) {_BODY} STABLE AS $$
 #variable_conflict use_column
 BEGIN
@@ -82,7 +92,7 @@ BEGIN
         RETURN QUERY SELECT n.person, n.path, n.digest, n.size FROM (
             SELECT f.person, f.path, f.digest, octet_length(f.body) AS size,
                 row_number() OVER (PARTITION BY f.person ORDER BY f.path) AS place
-            FROM files f WHERE f.team = asked
+            FROM files f WHERE f.team = asked AND f.person <> ALL (known)
         ) AS n WHERE n.place <= each_most OR n.person = session_user ORDER BY n.person, n.path;
     END IF;
 END $$;

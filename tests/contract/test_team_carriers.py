@@ -9,7 +9,8 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest
-from memoryd.team import postgres
+from memoryd.team import own_files, postgres
+from memoryd.team.members import begin
 from memoryd.team.own_files import OwnFiles
 from memoryd.team.postgres import BATCH
 from memoryd.team.protocol import Carrier, SharedChanges
@@ -24,6 +25,18 @@ from tests.waiting import eventually, eventually_async
 ANAS_LOG = log_path("ana", DAY)
 
 pytestmark = pytest.mark.usefixtures("short_leash")
+
+VERSION_1 = """
+DROP FUNCTION memoryd.people, memoryd.listed;
+CREATE FUNCTION memoryd.people(asked text) RETURNS TABLE (person text, role text) LANGUAGE sql AS $$
+    SELECT person, role FROM memoryd.members WHERE team = asked $$;
+CREATE FUNCTION memoryd.listed(asked text, each_most int)
+RETURNS TABLE (person text, path text, digest bytea, size int) LANGUAGE sql AS $$
+    SELECT person, path, digest, octet_length(body) FROM memoryd.files WHERE team = asked $$;
+ALTER TABLE memoryd.members DROP COLUMN changed;
+UPDATE memoryd.meta SET version = 1;
+"""
+"""Makes of the tables what the first version had."""
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +249,68 @@ async def test_exchange_without_news_lists_no_file_of_a_server(server: Postgres,
             await one.exchange()
         assert admin.execute(asked).fetchone() != (None,)
     assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+
+
+async def test_news_of_one_asks_for_the_files_of_that_one_alone(server: Postgres, tmp_path: Path) -> None:
+    ana, ben, carl = await server_team(server, tmp_path, "ana", "ben", "carl")
+    await ben.promote("- W: one")
+    for one in (ben, ana):
+        await one.exchange()
+    with server.connect() as admin:
+        # nobody is told of it, so that it is seen by whoever asks for all
+        admin.execute("ALTER TABLE memoryd.files DISABLE TRIGGER tell")
+        admin.execute("DELETE FROM memoryd.files WHERE team = %s AND person = 'ben'", (ben.name,))
+        admin.execute("ALTER TABLE memoryd.files ENABLE TRIGGER tell")
+    await carl.promote("- W: two")
+    for one in (carl, ana):
+        await one.exchange()
+    assert ana.all_seen() == {"ben/memory/2026-11-02.md", "carl/memory/2026-11-02.md"}
+    again = await ana.again()
+    await again.exchange()
+    assert again.all_seen() == {"carl/memory/2026-11-02.md"}
+
+
+async def test_what_a_slow_line_cuts_off_is_sent_in_parts(
+    server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    ana.shared = SharedNotes({f"memory/{number}.md": f"# {number}\n" for number in range(6)}, {})
+    slow = """
+    ALTER FUNCTION memoryd.put RENAME TO quick_put;
+    CREATE FUNCTION memoryd.put(asked text, place text, was bytea, now bytea) RETURNS boolean LANGUAGE sql AS $$
+        SELECT pg_sleep(1); SELECT memoryd.quick_put(asked, place, was, now) $$;
+    """
+    monkeypatch.setattr(own_files, "PART_BYTES", 1)
+    monkeypatch.setattr(postgres, "EXCHANGE_SECONDS", 4)
+    with server.connect() as admin:
+        admin.execute(slow)
+        try:
+            await ana.sharing.sync()
+            assert ana.carrier.health().offline
+            assert 0 < ana.carrier.health().pending < 6
+            await ana.carrier.exchange()
+        finally:
+            admin.execute("DROP FUNCTION memoryd.put; ALTER FUNCTION memoryd.quick_put RENAME TO put")
+    await ana.exchange()
+    await ben.exchange()
+    assert len(ben.all_seen()) == 6
+
+
+async def test_tables_of_an_older_version_are_named_and_brought_up_to_date(tmp_path: Path) -> None:
+    server = Postgres()
+    try:
+        [ana] = await server_team(server, tmp_path, "ana")
+        with server.connect() as admin:
+            admin.execute(VERSION_1)
+        await ana.promote("- W: one")
+        await ana.carrier.exchange()
+        assert "team init again" in ana.carrier.health().refused
+        begin(server.remote(), ana.name)
+        await ana.exchange()
+        with server.connect() as admin:
+            assert admin.execute("SELECT max(version) FROM memoryd.meta").fetchone() == (2,)
+    finally:
+        server.stop()
 
 
 async def test_what_takes_more_than_one_exchange_comes_in_all_the_same(

@@ -18,8 +18,8 @@ from memoryd.team.sharing import NO_DRIVER
 from memoryd.wire import Exit
 
 try:
-    from memoryd.team.members import MemberRole, begin, remove, roles, set_role
-    from memoryd.team.postgres import PostgresCarrier, login_of
+    from memoryd.team.members import MemberRole, begin, login_of, remove, roles, set_role
+    from memoryd.team.postgres import PostgresCarrier
     from memoryd.team.protocol import TeamPlace
 except ImportError as exc:
     raise ConfigError([NO_DRIVER]) from exc
