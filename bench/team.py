@@ -28,6 +28,8 @@ ASKED, QUICK_ASKED = 300, 40
 UP_AIM, DOWN_AIM = Aim(30), Aim(2)
 """Milliseconds that a team adds to the 95th percentile of a question."""
 ASKER = "ana"
+LISTENS_SECONDS = 0.2
+"""Until who waits for news has asked for it."""
 WRITERS, ROUNDS = 4, 20
 """Who share at once, and how often each."""
 
@@ -90,11 +92,27 @@ async def _at_once(name: str, writers: Sequence[Member]) -> list[Row]:
 
     for number in range(ROUNDS):
         await asyncio.gather(*(share(one, number) for one in writers))
+    reader, writer = writers[0], writers[-1]
+    heard = list[float]()
+    for number in range(ROUNDS if name == "server" else 0):
+        await reader.exchange()
+        news = asyncio.create_task(reader.carrier.news())
+        await asyncio.sleep(LISTENS_SECONDS)
+        with timed() as watch:
+            await writer.promote(f"- W: news {number}")
+            await writer.exchange()
+            await news
+            await reader.exchange()
+        heard.append(watch.seconds * 1000)
     for reader in writers:
         await reader.exchange()
         assert len(reader.all_seen()) == len(writers), reader.all_seen()
     note = f"{len(took)} memories by {len(writers)} at once"
-    return [Row(f"{name}: shared and sent at once, p{at}", percentile(took, at), "ms", note=note) for at in (50, 95)]
+    seen = [Row(f"{name}: until a colleague has it, p95", percentile(heard, 95), "ms", Aim(2000))] if heard else []
+    return [
+        *(Row(f"{name}: shared and sent at once, p{at}", percentile(took, at), "ms", note=note) for at in (50, 95)),
+        *seen,
+    ]
 
 
 def _asked(bench: Bench, server: Postgres, shared: Sequence[str], count: int) -> Iterator[Row]:

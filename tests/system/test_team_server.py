@@ -110,6 +110,22 @@ def test_forgetting_takes_back_what_was_shared(acme: Acme) -> None:
         assert all(b"shed nine" not in bytes(body) for (body,) in bodies)
 
 
+def test_every_key_begins_with_the_team(acme: Acme) -> None:
+    keys = """
+    SELECT c.conrelid::regclass::text, a.attname::text FROM pg_constraint c
+        JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+        WHERE c.connamespace = 'memoryd'::regnamespace AND c.contype IN ('p', 'u', 'f')
+    UNION ALL
+    SELECT i.indrelid::regclass::text, a.attname::text FROM pg_index i
+        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+        JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = 'memoryd'::regnamespace
+    """
+    with acme.server.connect() as server:
+        first = set(server.execute(keys).fetchall()) - {("memoryd.meta", "version")}
+        assert server.execute("SELECT 1 FROM pg_policies WHERE schemaname = 'memoryd'").fetchall() == []
+    assert first == {("memoryd.teams", "name"), ("memoryd.members", "team"), ("memoryd.files", "team")}
+
+
 @pytest.fixture
 def shared(acme: Acme) -> Iterator[Acme]:
     acme.ana.typed("team", "promote", acme.ana.id_of("castle"), "--yes")
