@@ -54,6 +54,8 @@ REACH = (
     _LAST,
 )
 WOULD_GO = "it is shared with team {}, and is taken back there"
+NOTE_GOES = "{} is shared with team {}: what goes from it is taken back there {}"
+SOON, BY_HAND = "within half a minute", "by the next memoryctl team sync"
 MAY_STAY = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
 _FOLLOW_SECONDS = 10.0
 
@@ -117,11 +119,22 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             revoked=list(map(_cited, gone)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
         )
 
-    async def forget(self, lines: Sequence[RetainedLine], *, is_dry_run: bool) -> list[str]:
+    async def forget(self, lines: Sequence[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
         """Take back what was shared of memories that are forgotten; return what is to be said of it in sentences.
 
-        Where that cannot be done now, they are forgotten here all the same, and taken back as soon as it can.
+        Of notes that something is taken out of, the next exchange takes it back; it is soon. Where that cannot be done
+        now, memories are forgotten here all the same, and taken back as soon as it can.
         """
+        notes = await self.sharing.of_notes(paths)
+        if notes and not is_dry_run:
+            self.sharing.exchange_soon()
+        when = SOON if self.section.interval_minutes else BY_HAND
+        said = [NOTE_GOES.format(path, self.section.name, when) for path in notes]
+        if lines:
+            return [*said, *await self._take_back(lines, is_dry_run=is_dry_run)]
+        return [*said, *(self._reach() if said else ())]
+
+    async def _take_back(self, lines: Sequence[RetainedLine], *, is_dry_run: bool) -> list[str]:
         ids = {promoted(line).id for line in lines}
         try:
             if is_dry_run:
@@ -172,6 +185,9 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         await self.index.follow(_FOLLOW_SECONDS)
         book = await self.documents.now()
         known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
+        # by the id that it has, or would have, with the team
+        if named := [one for one in known.values() if name in (one.id, promoted(one.line).id)]:
+            return book, named[0]
         try:
             return book, replaced(known, {}, name, is_exact=True).named
         except ValueError as exc:

@@ -28,7 +28,8 @@ ROOT_FOLDERS = ("memory", "bank")
 SUFFIX = ".md"
 IMPORTED = "memory/imported/"
 """Below it lie notes of other programs, in a folder of the name of each; they are text, and state no memories."""
-PERSON = r"[a-z0-9][a-z0-9_-]{0,31}"
+PERSON_CHARS = 32
+PERSON = rf"[a-z0-9][a-z0-9_-]{{0,{PERSON_CHARS - 1}}}"
 """What members of a team are called, and teams."""
 RESERVED = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
 """No names of people: citations begin with these."""

@@ -17,7 +17,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -27,6 +26,7 @@ from psycopg import sql
 from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,
+    SharedPath,
     file_shown_as,
     is_unmerged,
     shared_file,
@@ -37,12 +37,26 @@ from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, Sh
 from memoryd.team.members import connection_options, sentence
 from memoryd.team.own_files import BegunExchange, OwnFiles, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
+from memoryd.team.schema import (
+    BODIES,
+    LISTED,
+    PEOPLE,
+    PUT,
+    STANDING,
+    STATUS,
+    TRANSACTION,
+    ListedFile,
+    TeamState,
+    asked,
+)
 from memoryd.team.view import TeamView, counted
 
 STATEMENT_SECONDS = 30
 EXCHANGE_SECONDS = 60
 ASK_SECONDS = 3
 """For what somebody waits for, and is known from before."""
+PULSE_SECONDS = 15
+"""How often a server that tells no news is asked whether it is there."""
 TRIES = 4
 """Of an exchange in which another machine of the same person was faster."""
 BATCH = 20
@@ -54,18 +68,11 @@ PERSON_FILES = 5_000
 TEAM_FILES = 100_000
 TOO_MUCH = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
 NO_TEAM = "you are not in the team {} on that server, or there is none"
+SILENT = "the server does not answer"
 READS_ONLY = "you may read what the team shares, and not share"
 FASTER = "another machine of yours writes all the time; it is tried again"
 UNFINISHED = "what was sent is not finished there; it is tried again"
 FOREIGN = "the server calls you {}: share as the person of that name"
-
-_STANDING = "SELECT channel, generation, role FROM memoryd.standing(%s)"
-_PEOPLE = "SELECT person, changed FROM memoryd.people(%s)"
-_LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s, %s)"
-_BODIES = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
-_PUT = "SELECT memoryd.put(%s, %s, %s, %s)"
-_TRANSACTION = "SELECT pg_current_xact_id()::text"
-_STATUS = "SELECT pg_xact_status(%s::text::xid8)"
 
 FileKey = tuple[str, str]
 """Person and path."""
@@ -88,8 +95,8 @@ class PostgresCarrier:
         self._changed: Mapping[str, UUID] = {}
         """By which change the files of each person are as they are held."""
         self._withheld: Mapping[FileKey, str] = {}
-        self._judged: dict[str, tuple[bytes, str]] = {}
-        """Of each file its bytes, and why they are not shown."""
+        self._judged: dict[str, tuple[bytes, str, SharedPath | None]] = {}
+        """Of each file its bytes, why they are not shown, and what it is."""
         self._compared = -1
         """Of how many changes one's own files on the server were compared with those here."""
         self._told = 0
@@ -158,7 +165,7 @@ class PostgresCarrier:
             except _AwayError as exc:
                 offline = str(exc)
             except TimeoutError:
-                offline = "the server does not answer"
+                offline = SILENT
             except (MemorydError, OSError) as exc:
                 broken = str(exc)
             except psycopg.Error as exc:
@@ -175,12 +182,18 @@ class PostgresCarrier:
                     raise _AwayError(NO_TEAM.format(self.team))
                 await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(state.channel)))
                 # what was shared until now, and after the last exchange, is told by nobody; it is told once
-                now = (await self._state(server) or state).generation
-                if now not in (self._files.generation(), self._told):
+                state = await self._state(server) or state
+                if (now := state.generation) not in (self._files.generation(), self._told):
                     self._told = now
                     return
-                async for _ in server.notifies(stop_after=1):
-                    return
+                # a connection that nobody serves any more tells nothing, not even that
+                while state is not None and state.generation == now:
+                    async for _ in server.notifies(timeout=PULSE_SECONDS, stop_after=1):
+                        return
+                    async with asyncio.timeout(ASK_SECONDS):
+                        state = await self._state(server)
+        except TimeoutError as exc:
+            raise _AwayError(SILENT) from exc
         except psycopg.Error as exc:
             raise _AwayError(sentence(exc)) from exc
 
@@ -200,7 +213,7 @@ class PostgresCarrier:
 
     async def _read_people(self, server: psycopg.AsyncConnection) -> dict[str, UUID]:
         """Return who is in the team, each with the last change of their files."""
-        return dict(await (await server.execute(_PEOPLE, (self.team,))).fetchall())
+        return dict(await asked(server, PEOPLE, (self.team,), tuple[str, UUID]))
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
         """Bring one's own files to the server, and here what another machine of theirs did; say what it refuses."""
@@ -249,7 +262,7 @@ class PostgresCarrier:
     async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
         """Tell whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
         try:
-            row = await (await server.execute(_STATUS, (transaction,))).fetchone()
+            row = await (await server.execute(STATUS, (transaction,))).fetchone()
         except psycopg.errors.InvalidParameterValue:
             # it is from an older copy, which has seen no such transaction
             return False
@@ -261,23 +274,22 @@ class PostgresCarrier:
         async with self._turn:
             await asyncio.to_thread(self._files.end, step, is_done=is_done)
 
-    async def _state(self, server: psycopg.AsyncConnection) -> "_TeamState | None":
+    async def _state(self, server: psycopg.AsyncConnection) -> "TeamState | None":
         """Return how the team stands on the server; None for who is not in it."""
         try:
-            found = await server.execute(_STANDING, (self.team,))
+            rows = await asked(server, STANDING, (self.team,), TeamState)
         except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName):
             return None
-        row = await found.fetchone()
-        return None if row is None else _TeamState(*row)
+        return rows[0] if rows else None
 
     async def _theirs(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
         """Return one's own files as the server has them; those that it had before are not asked for again."""
         async with self._turn:
             before = await asyncio.to_thread(self._files.sent)
         known = {sha256(data).digest(): data for data in before.values()}
-        listed = await (await server.execute(_LISTED, (self.team, 0, []))).fetchall()
+        listed = await asked(server, LISTED, (self.team, 0, []), ListedFile)
         # a server may lie: nothing leads out of the folder of one's own files
-        rows = [(path, bytes(digest)) for _, path, digest, _ in listed if self._is_mine(path)]
+        rows = [(one.path, one.digest) for one in listed if self._is_mine(one.path)]
         found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
         unknown = [(self.place.person, path) for path, _ in rows if path not in found]
         return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
@@ -291,11 +303,11 @@ class PostgresCarrier:
     ) -> AsyncIterator[tuple[FileKey, bytes]]:
         for at in range(0, len(keys), BATCH):
             part = keys[at : at + BATCH]
-            asked = self.team, [person for person, _ in part], [path for _, path in part]
-            for person, path, body in await (await server.execute(_BODIES, asked)).fetchall():
+            wanted = self.team, [person for person, _ in part], [path for _, path in part]
+            for person, path, body in await asked(server, BODIES, wanted, tuple[str, str, bytes]):
                 # what was not asked for is no answer
                 if (person, path) in part:
-                    yield (person, path), bytes(body)[: MAX_FILE_BYTES + 1]
+                    yield (person, path), body[: MAX_FILE_BYTES + 1]
 
     async def _write(
         self,
@@ -318,12 +330,12 @@ class PostgresCarrier:
         ]
         async with server.transaction(), server.cursor() as cursor:
             # together: each by itself would wait for the network
-            await cursor.executemany(_PUT, rows, returning=True)
+            await cursor.executemany(PUT, rows, returning=True)
             for _ in rows:
                 if await cursor.fetchone() != (True,):
                     raise _OtherWasFasterError
                 cursor.nextset()
-            row = await (await server.execute(_TRANSACTION)).fetchone()
+            row = await (await server.execute(TRANSACTION)).fetchone()
             step = replace(step, transaction=str(row[0]) if row else "")
             await asyncio.to_thread(self._files.begin, step)
         return step
@@ -339,15 +351,13 @@ class PostgresCarrier:
         same = [
             one for one, changed in people.items() if self._changed.get(one) == changed and one != self.place.person
         ]
-        rows = await (await server.execute(_LISTED, (self.team, PERSON_FILES + 1, same))).fetchall()
+        rows = await asked(server, LISTED, (self.team, PERSON_FILES + 1, same), ListedFile)
         before = await self._held_files()
         held = {key: file for key, file in before.items() if key[0] in same}
         withheld = {key: why for key, why in self._withheld.items() if key[0] in same}
         seen, size_of, count = dict[FileKey, bytes](), Counter[str](), Counter[str]()
         for person, path, digest, size in rows:
             place = shared_file(path)
-            if person == self.place.person:
-                continue
             if place is None or place.person != person:
                 withheld[person, path] = NO_PLACE
             elif size > MAX_FILE_BYTES:
@@ -357,11 +367,13 @@ class PostgresCarrier:
                 or size_of[person] + size > PERSON_BYTES
                 or count[person] >= PERSON_FILES
             ):
+                # of one's own: the others do not see it
                 withheld[person, path] = TOO_MUCH.format(person)
             else:
-                seen[person, path] = bytes(digest)
                 size_of[person] += size
                 count[person] += 1
+                if person != self.place.person:
+                    seen[person, path] = digest
         self._held, self._withheld = held | await self._brought(server, seen), withheld
         self._members, self._changed = people, people
         await self._show()
@@ -387,16 +399,17 @@ class PostgresCarrier:
 
     async def _show(self) -> None:
         others, own = await self._held_files(), await asyncio.to_thread(self._files.own)
-        reasons, shown, before = dict[str, str](), dict[str, ShownFile](), self._judged
-        reasons.update((path, why) for (_, path), why in self._withheld.items())
+        reasons = {path: why for (_, path), why in self._withheld.items()}
+        shown, before = dict[str, ShownFile](), self._judged
         self._judged = {}
         for path, data in (*((path, data) for (_, path), (_, data) in others.items()), *own.items()):
-            why = known[1] if (known := before.get(path)) and known[0] is data else _why_not_shown(data)
-            self._judged[path] = data, why
-            if why:
-                reasons[path] = why
-            elif (place := shared_file(path)) is not None:
-                shown[path] = ShownFile(place, data)
+            if (known := before.get(path)) is None or known[0] is not data:
+                known = data, _why_not_shown(data), shared_file(path)
+            self._judged[path] = known
+            if known[1]:
+                reasons[path] = known[1]
+            elif known[2] is not None:
+                shown[path] = ShownFile(known[2], data)
         files = ShownFiles(shown, told(reasons))
         async with self._viewing:
             is_other = await asyncio.to_thread(self._view.write, files)
@@ -410,14 +423,6 @@ class PostgresCarrier:
         pending = sum(own.get(path) != sent.get(path) for path in own.keys() | sent.keys())
         self._waits_since = None if not pending else self._waits_since or time.time()
         self._health = replace(self._health, pending=pending)
-
-
-class _TeamState(NamedTuple):
-    """How a team stands: on which channel it is told of news, and how many changes there were."""
-
-    channel: str
-    generation: int
-    role: str
 
 
 class _AwayError(SidecarError):

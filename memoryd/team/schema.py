@@ -6,6 +6,14 @@ would tell. It needs no extension, and every key begins with the team. On which 
 to its members alone.
 """
 
+import contextlib
+from typing import NamedTuple, TypeVar
+
+import msgspec
+import psycopg
+
+T = TypeVar("T")
+
 SCHEMA = "memoryd"
 VERSION = 2
 
@@ -155,3 +163,36 @@ END $$;
 
 GRANT USAGE ON SCHEMA memoryd TO PUBLIC;
 """
+STANDING = "SELECT channel, generation, role FROM memoryd.standing(%s)"
+PEOPLE = "SELECT person, changed FROM memoryd.people(%s)"
+LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s, %s)"
+BODIES = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
+PUT = "SELECT memoryd.put(%s, %s, %s, %s)"
+TRANSACTION = "SELECT pg_current_xact_id()::text"
+STATUS = "SELECT pg_xact_status(%s::text::xid8)"
+
+
+class TeamState(NamedTuple):
+    """How a team stands: on which channel it is told of news, and how many changes there were."""
+
+    channel: str
+    generation: int
+    role: str
+
+
+class ListedFile(NamedTuple):
+    """A file as a server lists it; `path` is that in a repository, `size` its bytes."""
+
+    person: str
+    path: str
+    digest: bytes
+    size: int
+
+
+async def asked(server: psycopg.AsyncConnection, query: str, values: tuple[object, ...], kind: type[T]) -> list[T]:
+    """Return what a server answers; a row of another shape than this, from one that lies, is left out."""
+    found = list[T]()
+    for row in await (await server.execute(query, values)).fetchall():
+        with contextlib.suppress(msgspec.ValidationError):
+            found.append(msgspec.convert(row, kind))
+    return found

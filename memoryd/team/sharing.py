@@ -187,6 +187,15 @@ class TeamSharing:
         shared = {one.line.id for _, lines in self._logs.values() for one in lines}
         return not self._has_read or not shared.isdisjoint(ids)
 
+    async def of_notes(self, paths: Collection[str]) -> list[str]:
+        """Return which of these notes are shared by their path."""
+        published = await asyncio.to_thread(_read_names, self._published)
+        return [path for path in sorted(set(paths)) if note_path(self.person, path) in published]
+
+    def exchange_soon(self) -> None:
+        """Have the notes compared and sent a few seconds from now; not where it is done by hand alone."""
+        self._wanted.set()
+
     async def _note(self, change: Callable[[Set[str]], Set[str]]) -> None:
         """Change what is noted as shared from here; what is told of it when nothing was is dropped by itself."""
         published = await asyncio.to_thread(_read_names, self._published)

@@ -4,6 +4,7 @@ It can be deleted at any time and is made again. It is written file by file, so 
 it is.
 """
 
+import contextlib
 import errno
 import os
 from collections import Counter
@@ -11,12 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memoryd.errors import SidecarError
-from memoryd.files.writing import remove_drafts, replace_file
+from memoryd.files.writing import replace_file
 from memoryd.team.attribution import ShownFiles
 
 UNWRITTEN = "{!r}: it cannot be written here: {}"
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 """No fault of the one file that could not be written."""
+
+FileMark = tuple[int, int, int, int]
+"""Inode, size, and the nanoseconds of both times; nobody sets the last one back."""
 
 
 class TeamView:
@@ -26,6 +30,8 @@ class TeamView:
         self.folder = folder
         self.unwritten: tuple[str, ...] = ()
         """What the disk did not take the last time, such as a name that is too long, and why."""
+        self._known: dict[str, tuple[bytes, FileMark]] = {}
+        """Of each file its bytes, and by what it is known that they are still those."""
 
     def write(self, shown: ShownFiles) -> bool:
         """Write what is other than before, remove what is shown no more, and return whether anything was.
@@ -35,11 +41,17 @@ class TeamView:
         wanted = {f"{one.place.person}/{one.place.shown}": one.data for one in shown.files.values()}
         try:
             self._make(self.folder)
-            is_other = self._remove_others(wanted)
-            unwritten = list[str]()
+            marks, is_other = self._remove_others(wanted)
+            unwritten, known = list[str](), self._known
+            self._known = {}
             for path, data in wanted.items():
+                mark = marks.get(path)
+                if mark is not None and known.get(path) == (data, mark):
+                    self._known[path] = data, mark
+                    continue
                 try:
                     is_other |= self._write_one(self.folder / path, data)
+                    self._known[path] = data, _mark(os.lstat(self.folder / path))
                 except (OSError, ValueError) as exc:
                     if getattr(exc, "errno", 0) in _OF_THE_DISK:
                         raise
@@ -63,20 +75,32 @@ class TeamView:
     def _make(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def _remove_others(self, wanted: Mapping[str, bytes]) -> bool:
-        """Remove files that are not wanted, what stands in the place of a wanted folder, and empty folders."""
-        is_other = False
-        for folder, folders, files in os.walk(self.folder, topdown=False):
-            here = Path(folder)
-            remove_drafts(here)
-            for name in [*files, *(one for one in folders if (here / one).is_symlink())]:
-                path = here / name
-                if str(path.relative_to(self.folder)) not in wanted or path.is_symlink():
-                    path.unlink(missing_ok=True)
-                    is_other = True
-            if here != self.folder and not any(here.iterdir()):
-                here.rmdir()
-        return is_other
+    def _remove_others(self, wanted: Mapping[str, bytes]) -> tuple[dict[str, FileMark], bool]:
+        """Remove files that are not wanted, what stands in the place of a wanted folder, and empty folders.
+
+        Return what is left, and whether anything was removed.
+        """
+        marks, folders, is_other = dict[str, FileMark](), [""], False
+        for prefix in folders:
+            with os.scandir(self.folder / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{path}/")
+                    elif path in wanted and not entry.is_symlink():
+                        marks[path] = _mark(entry.stat(follow_symlinks=False))
+                    else:
+                        Path(entry.path).unlink(missing_ok=True)
+                        is_other = True
+        for prefix in reversed(folders[1:]):
+            # one that holds something stays
+            with contextlib.suppress(OSError):
+                (self.folder / prefix).rmdir()
+        return marks, is_other
+
+
+def _mark(stat: os.stat_result) -> FileMark:
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def counted(shown: ShownFiles) -> Mapping[str, int]:

@@ -1,6 +1,7 @@
 """What every carrier of the memory of a team does, whatever it is made of."""
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
-from memoryd.errors import InvalidRequest
+from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import own_files, postgres
 from memoryd.team.members import begin
 from memoryd.team.own_files import OwnFiles
@@ -218,6 +219,13 @@ async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None
     assert ana.all_seen() == {"ana/memory/2026-11-02.md"}
     assert (ana.notes / "ana" / "memory" / "2026-11-02.md").stat().st_mode & 0o777 == 0o600
     assert ana.notes.stat().st_mode & 0o777 == 0o700
+    # what somebody writes into it does not stay, though size and time tell of nothing
+    shown = ana.notes / "ana" / "memory" / "2026-11-02.md"
+    before, text = shown.stat(), shown.read_text()
+    shown.write_text(text.replace("one", "two"))
+    os.utime(shown, ns=(before.st_atime_ns, before.st_mtime_ns))
+    await ana.exchange()
+    assert shown.read_text() == text
 
 
 async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequence[Member]) -> None:
@@ -294,6 +302,59 @@ async def test_what_a_slow_line_cuts_off_is_sent_in_parts(
     await ana.exchange()
     await ben.exchange()
     assert len(ben.all_seen()) == 6
+
+
+async def test_rows_of_no_shape_cost_themselves_alone(server: Postgres, tmp_path: Path) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    await ben.promote("- W: one")
+    await ben.exchange()
+    lie = """
+    ALTER FUNCTION memoryd.listed RENAME TO true_listed;
+    CREATE FUNCTION memoryd.listed(asked text, each_most int, known text[])
+    RETURNS TABLE (person text, path text, digest bytea, size int) LANGUAGE sql AS $$
+        SELECT NULL::text, NULL::text, NULL::bytea, NULL::int
+        UNION ALL SELECT 'ben', 'notes/ben/memory/x.md', 'x'::bytea, NULL
+        UNION ALL SELECT * FROM memoryd.true_listed(asked, each_most, known) $$;
+    """
+    with server.connect() as admin:
+        admin.execute(lie)
+        try:
+            await ana.exchange()
+        finally:
+            admin.execute("DROP FUNCTION memoryd.listed; ALTER FUNCTION memoryd.true_listed RENAME TO listed")
+    assert ana.all_seen() == {"ben/memory/2026-11-02.md"}
+
+
+async def test_server_that_falls_silent_while_it_is_listened_to_is_away(
+    server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [ana] = await server_team(server, tmp_path, "ana")
+    await ana.exchange()
+    monkeypatch.setattr(postgres, "PULSE_SECONDS", 0.2)
+    news = asyncio.create_task(ana.carrier.news())
+    await asyncio.sleep(1)
+    assert not news.done()
+    server.pause()
+    try:
+        with pytest.raises(SidecarError, match="does not answer"):
+            await news
+    finally:
+        server.go_on()
+
+
+async def test_who_shares_more_than_the_others_are_shown_is_told(
+    server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    monkeypatch.setattr(postgres, "PERSON_FILES", 3)
+    ana.shared = SharedNotes({f"memory/{number}.md": f"# {number}\n" for number in range(5)}, {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert len(ben.all_seen()) == 3
+    for one in (ana, ben):
+        told = [trouble for trouble in one.sharing.troubles() if "ana shares more than" in trouble]
+        # of others as many are listed as tell that there are too many
+        assert len(told) == (2 if one is ana else 1)
 
 
 async def test_tables_of_an_older_version_are_named_and_brought_up_to_date(tmp_path: Path) -> None:

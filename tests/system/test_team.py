@@ -24,6 +24,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import driven
 from tests.sweeps import some
 from tests.teams import git, objects_of, team
+from tests.waiting import eventually
 from tests.warm.programs import ran
 
 MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
@@ -223,6 +224,36 @@ def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
     assert git(pair.bare, "ls-tree", "-r", "--name-only", "main").split() == ["team.json"]
     # of what was never shared the receipt says nothing of a team
     assert not any("team acme" in one for one in ana.daemon.client().forget(f"{LOG}#L7")["stays"])
+
+
+def test_what_goes_from_a_shared_note_goes_from_the_team_soon(pair: Pair) -> None:
+    ana = pair.ana
+    note = "memory/projects/gateway.md"
+    (ana.workspace / note).write_text("# Gateway\n\nIt stands in rack seven.\n\nIts colour is blue.\n")
+    ana.configure(share=["memory/projects/**"])
+    ana.daemon.client().sync()
+    pair.both()
+    assert "rack seven" in (pair.ben.notes / "ana" / note).read_text()
+    receipt = ana.daemon.client().forget(f"{note}#L3")
+    assert [one for one in receipt["stays"] if note in one and "within half a minute" in one]
+    assert [one for one in receipt["stays"] if "the history of team acme" in one]
+    eventually(lambda: "rack seven" not in git(pair.bare, "show", f"main:notes/ana/{note}"))
+    pair.ben.sync()
+    assert "blue" in (pair.ben.notes / "ana" / note).read_text()
+
+
+def test_what_was_shown_is_shared_though_another_line_stands_at_its_place(pair: Pair) -> None:
+    client, log = pair.ana.daemon.client(), pair.ana.workspace / LOG
+    log.write_text(log.read_text() + "- W(scope=agent:main) @Wine: The wine cellar is under the stairs.\n")
+    for line, said in ((9, "under the stairs"), (4, "green door")):
+        shown = client.promote_memory(f"{LOG}#L{line}", dry_run=True)
+        before = log.read_text()
+        log.write_text(before.replace("## Retain\n", "## Retain\n- W @Diary: I am looking for another job.\n"))
+        client.sync()
+        assert said in client.promote_memory(shown["id"])["line"]
+        log.write_text(before)
+        client.sync()
+    assert b"another job" not in objects_of(pair.bare)
 
 
 def test_what_is_corrected_at_home_does_not_stay_with_the_team(pair: Pair) -> None:

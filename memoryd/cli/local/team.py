@@ -297,7 +297,8 @@ def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) ->
     return done_if_sure(
         invocation,
         lambda: invocation.memory.promote_memory(target, dry_run=True),
-        lambda _plan: invocation.memory.promote_memory(target),
+        # what was shown: meanwhile another line may stand at that place
+        lambda plan: invocation.memory.promote_memory(plan["id"]),
         _promoted_lines,
         what="share",
         is_dry=is_dry,

@@ -15,7 +15,7 @@ from datetime import date
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import PERSON, RelativePath, person_of
+from memoryd.domain.documents import PERSON, PERSON_CHARS, RelativePath, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.edits import NoPlaceError, retained_in, with_lines
@@ -46,7 +46,7 @@ A_SECRET = "it holds what looks like a secret"
 REPLACED = "it was replaced: promote what holds now"
 A_LOG = "a daily log is not shared by its path: promote its memories one by one"
 SCOPED_LINES = "it states memories that are for somebody else than the whole workspace"
-NO_NAME = "only notes below memory/ with plain names are shared"
+NO_NAME = "only notes below memory/ with plain and short names are shared"
 TOO_LARGE = "it is larger than a shared note may be"
 CONFLICT = "it holds the marks of a merge that was not finished"
 
@@ -160,7 +160,8 @@ def why_not_shared(path: str, text: str) -> str:
     """Return why a note must not be shared by its path; empty if it may."""
     if is_daily_log(path):
         return A_LOG
-    if shared_file(note_path("a", path)) is None:
+    # whoever shares it: a name has at most so many signs
+    if shared_file(note_path("a" * PERSON_CHARS, path)) is None:
         return NO_NAME
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FILE_BYTES:
         return TOO_LARGE

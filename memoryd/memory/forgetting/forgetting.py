@@ -9,7 +9,7 @@ What was made of a note that became private goes by the same ways.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from functools import partial
 from typing import Protocol
 
@@ -181,10 +181,12 @@ def _without_private(path: RelativePath, private: Set[RelativePath], text: str) 
 
 
 class RevokeShared(Protocol):
-    """Takes memories back from a team."""
+    """Takes memories back from a team, and what goes from notes."""
 
-    async def __call__(self, lines: Sequence[RetainedLine], *, is_dry_run: bool) -> Sequence[str]:
-        """Take back what is shared of them, or look only; return what is to be said of it in sentences."""
+    async def __call__(
+        self, lines: Sequence[RetainedLine], paths: Collection[str], *, is_dry_run: bool
+    ) -> Sequence[str]:
+        """Take back what is shared of these lines and notes, or look only; return what is to be said of it."""
         ...
 
 
@@ -311,7 +313,8 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _revoke(self, plan: MemoryForgettingPlan, *, is_dry_run: bool) -> Sequence[str]:
         """Take back what a team has of it, while the notes still say what was meant; return what is to be said."""
         lines = [source.line for memory in plan.memories for source in memory.sources]
-        return await self.revoke(lines, is_dry_run=is_dry_run) if self.revoke is not None and lines else ()
+        paths = {one.path for one in plan.citations}
+        return () if self.revoke is None else await self.revoke(lines, paths, is_dry_run=is_dry_run)
 
     async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Take it out of turns, of the ledger, of pages and, last, of the notes."""

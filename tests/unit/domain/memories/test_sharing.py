@@ -126,6 +126,9 @@ def test_what_must_not_be_shared_says_why(text: str, path: str, reason: str) -> 
         ("memory/2026-11-02.md", "## Retain\n", A_LOG),
         ("memory/2026-11-02-evening.md", "", A_LOG),
         ("memory/a:b.md", "", NO_NAME),
+        # too long under the longest name of a person
+        (f"memory/{'x' * 191}.md", "", ""),
+        (f"memory/{'x' * 192}.md", "", NO_NAME),
         ("memory/x.md", f"token {TOKEN}\n", A_SECRET),
         ("memory/x.md", "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> other\n", CONFLICT),
         ("memory/x.md", "- W(scope=agent:main) @Peter: mine alone\n", SCOPED_LINES),
