@@ -70,6 +70,8 @@ class ShownFiles(Struct, frozen=True):
 
     files: Mapping[str, ShownFile] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()
+    is_whole: bool = True
+    """Whether nothing is left that waits until it is known who wrote it."""
 
 
 class Attribution:
@@ -108,7 +110,7 @@ class Attribution:
                 withheld[path] = why
             if text:
                 files[path] = ShownFile(place, text.encode("utf-8", "replace"))
-        return ShownFiles(files, told(withheld))
+        return ShownFiles(files, told(withheld), LATER not in withheld.values())
 
     async def _follow(self, commit: str, people: TeamPeople) -> None:
         """Learn who touched what up to a commit; raises SidecarError."""

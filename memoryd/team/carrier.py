@@ -277,6 +277,7 @@ class GitCarrier:
             self._on_shown()
         self._note(
             withheld=(*shown.withheld, *self._view.unwritten),
+            is_whole=shown.is_whole,
             people={**dict.fromkeys(people.people, 0), **counted(shown)},
         )
 

@@ -6,6 +6,7 @@ the transaction whether it took it. Else what another machine took back meanwhil
 """
 
 import contextlib
+import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from memoryd.files.writing import replace_file, sync_folder
 
 PART_BYTES = 1024 * 1024
 """What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
+MAX_CHANGES = 200
+"""Of which it is known that they were seen."""
 UNMERGED = "what waits cannot be put upon what the server has: {}"
 
 
@@ -31,6 +34,14 @@ class BegunExchange(Struct, frozen=True):
     """The one by which the server takes it; empty where nothing is sent."""
 
 
+class SeenServer(Struct, frozen=True):
+    """What a server was seen with: its team, by a name that no other team has, and one's own last changes there."""
+
+    team: str = ""
+    changes: tuple[str, ...] = ()
+    """The newest last."""
+
+
 class OwnFiles:
     """One's own files on this machine, and as the server had them at the last exchange; all of it blocks.
 
@@ -39,7 +50,7 @@ class OwnFiles:
 
     def __init__(self, folder: Path) -> None:
         self._own, self._sent, self._counted = folder / "own", folder / "sent", folder / "generation"
-        self._step = folder / "step"
+        self._step, self._server = folder / "step", folder / "server"
         self._generation: int | None = None
         self._read: dict[Path, dict[str, bytes]] = {}
 
@@ -56,6 +67,33 @@ class OwnFiles:
             self._counted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_file(self._counted, str(generation).encode())
             self._generation = generation
+
+    def see(self, team: str, change: str) -> None:
+        """Note with what the server is seen; raises OSError.
+
+        A team of another name that nobody else has is another team, however it is called: nothing of one's own goes
+        from one to the other. A change that was seen before the last one is of a server from an older copy: what that
+        lacks was not taken back.
+        """
+        seen = SeenServer()
+        with contextlib.suppress(FileNotFoundError, msgspec.DecodeError):
+            seen = msgspec.json.decode(self._server.read_bytes(), type=SeenServer)
+        if seen.team not in ("", team):
+            self._start_over()
+            seen = SeenServer()
+        if change in seen.changes[:-1]:
+            self.note({})
+        now = SeenServer(team, (*(one for one in seen.changes if one != change), change)[-MAX_CHANGES:])
+        if now != seen:
+            self._server.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(self._server, msgspec.json.encode(now))
+
+    def _start_over(self) -> None:
+        for folder in (self._own, self._sent):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self._step, self._counted):
+            file.unlink(missing_ok=True)
+        self._read, self._generation = {}, None
 
     def own(self) -> Mapping[str, bytes]:
         """Return the files as they are to be, by their paths."""

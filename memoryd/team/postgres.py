@@ -225,6 +225,7 @@ class PostgresCarrier:
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal, self._is_reader = "", state.role == "read"
+        await self._see(server, state)
         if state.generation < self._files.generation():
             # it was restored from an older copy: what it lacks was not taken back
             async with self._turn:
@@ -234,7 +235,14 @@ class PostgresCarrier:
             await self._end(begun, is_done=not begun.transaction or await self._took(server, begun.transaction))
         if state.generation == self._compared and not self._health.pending:
             return ""
-        return await self._bring(server, state.generation)
+        refused = await self._bring(server, state.generation)
+        await self._see(server, state)
+        return refused
+
+    async def _see(self, server: psycopg.AsyncConnection, state: TeamState) -> None:
+        change = (await self._read_people(server)).get(self.place.person, "")
+        async with self._turn:
+            await asyncio.to_thread(self._files.see, state.channel, str(change))
 
     async def _bring(self, server: psycopg.AsyncConnection, generation: int) -> str:
         """Make one's own files the same on both sides, part by part; say what the server refuses."""

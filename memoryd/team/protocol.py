@@ -46,6 +46,8 @@ class CarrierHealth(Struct, frozen=True, kw_only=True):
     """Why it does not take what is sent; empty if it does."""
     withheld: tuple[str, ...] = ()
     """What of the others is not shown, and why."""
+    is_whole: bool = True
+    """Whether nothing of what was brought in waits for being shown."""
     broken: str = ""
     """What else keeps it from working."""
 

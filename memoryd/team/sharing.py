@@ -45,6 +45,7 @@ PROMOTE = "promote a memory"
 REVOKE = "revoke a memory"
 SHARE = "share notes"
 NO_DRIVER = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
+NOT_WHOLE = "of some of it is not known yet who wrote it"
 NOT_ASKED = "the other side was not asked since the start"
 TAKEN_OUT = "you are not in the team: it has nobody called {}"
 UNSHAREABLE = "{}: it matches team.share, and is not shared: {}"
@@ -244,6 +245,8 @@ class TeamSharing:
                 with contextlib.suppress(MemorydError, OSError):
                     await self.sync()
             self._wanted.clear()
+            if not self.carrier.health().is_whole:
+                self._wanted.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):
                     await self._wanted.wait()
@@ -280,7 +283,7 @@ class TeamSharing:
         """Say why what the others share may be older here than it is there; empty if it is not, or asked by hand."""
         health = self.carrier.health()
         unasked = NOT_ASKED if self._minutes and health.fetched_at is None else ""
-        return health.broken or health.offline or unasked
+        return health.broken or health.offline or unasked or NOT_WHOLE * (not health.is_whole)
 
     def broken(self) -> str:
         """Say what else than the way to the other side keeps an exchange from being one; empty if nothing does."""

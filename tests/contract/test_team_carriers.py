@@ -357,6 +357,46 @@ async def test_who_shares_more_than_the_others_are_shown_is_told(
         assert len(told) == (2 if one is ana else 1)
 
 
+async def test_a_server_from_an_older_copy_lacks_nothing_though_others_go_on(server: Postgres, tmp_path: Path) -> None:
+    ana, ben = await server_team(server, tmp_path, "ana", "ben")
+    with server.connect() as admin:
+        [(change,)] = admin.execute(
+            "SELECT changed FROM memoryd.members WHERE team = %s AND person = 'ana'", (ana.name,)
+        ).fetchall()
+    await ana.promote("- W: one")
+    for one in (ana, ben):
+        await one.exchange()
+    with server.connect() as admin:
+        admin.execute("ALTER TABLE memoryd.files DISABLE TRIGGER tell")
+        admin.execute("DELETE FROM memoryd.files WHERE team = %s", (ana.name,))
+        admin.execute("ALTER TABLE memoryd.files ENABLE TRIGGER tell")
+        admin.execute("UPDATE memoryd.members SET changed = %s WHERE team = %s AND person = 'ana'", (change, ana.name))
+    for number in range(3):
+        await ben.promote(f"- W: two {number}")
+        await ben.exchange()
+    for one in (ana, ben):
+        await one.exchange()
+    assert ben.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+
+
+async def test_another_team_of_the_same_name_gets_nothing_of_what_was_shared_with_the_first(
+    server: Postgres, tmp_path: Path
+) -> None:
+    ana, _ = await server_team(server, tmp_path, "ana", "ben")
+    await ana.promote("- W: for the first")
+    await ana.exchange()
+    with server.connect() as admin:
+        admin.execute("DELETE FROM memoryd.teams WHERE name = %s", (ana.name,))
+    await server_team(server, tmp_path / "other", "ana", "ben", name=ana.name)
+    again = await ana.again()
+    await again.exchange()
+    with server.connect() as admin:
+        assert admin.execute("SELECT * FROM memoryd.files WHERE team = %s", (ana.name,)).fetchall() == []
+    await again.promote("- W: for the other")
+    await again.exchange()
+    assert "for the first" not in (again.seen("ana/memory/2026-11-02.md") or "")
+
+
 async def test_tables_of_an_older_version_are_named_and_brought_up_to_date(tmp_path: Path) -> None:
     server = Postgres()
     try:

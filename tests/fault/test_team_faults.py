@@ -13,6 +13,7 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path
 from memoryd.errors import InvalidRequest, SidecarError
+from memoryd.team import attribution
 from memoryd.team import carrier as carriers
 from memoryd.team import repository as repositories
 from memoryd.team.git import Git, GitResult, git_environment
@@ -330,6 +331,26 @@ async def test_log_that_takes_git_long_to_blame_is_withheld(members: list[Member
     await ben.exchange()
     assert ben.all_seen() == {SHOWN}
     assert any("2026-11-04" in one for one in ben.carrier.health().withheld)
+
+
+async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
+    members: list[Member], mallory: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, ben = members
+    log = mallory.folder / "memory/2026-11-04-ana.md"
+    log.write_text("## Retain\n- W: one\n")
+    mallory.who = "ana"
+    mallory.push()
+    mallory.who = "mallory"
+    log.write_text(log.read_text() + "- W: one more\n")
+    mallory.push()
+    with monkeypatch.context() as hasty:
+        hasty.setattr(attribution, "ALL_BLAME_SECONDS", 0)
+        await ben.carrier.exchange()
+    assert ben.all_seen() == {SHOWN}
+    assert "who wrote it" in ben.sharing.behind()
+    await ben.carrier.exchange()
+    assert (ben.seen("ana/memory/2026-11-04.md"), ben.sharing.behind()) == ("## Retain\n- W: one\n\n", "")
 
 
 async def test_names_that_mean_something_else_are_nobodys(members: list[Member], mallory: Clone) -> None:

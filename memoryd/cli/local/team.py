@@ -125,7 +125,9 @@ def join(invocation: Invocation, server: str | None, remote: str | None, name: s
             raise click.UsageError("--name says which team of the server")
         from memoryd.cli.local.team_server import check_server
 
-        return _write_joined(invocation, server, name, check_server(server, name), [])
+        who = check_server(server, name)
+        _empty(_planned(invocation, server, name, who)[2])
+        return _write_joined(invocation, server, name, who, [])
     remote, person = _git_place(remote, person)
     section = _planned(invocation, remote, "team-to-join", person)[2]
     return _enter(invocation, remote, person, lambda carrier: _joined(carrier, section))
@@ -142,11 +144,16 @@ def _enter(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     section = _planned(invocation, remote, people.name, person)[2]
-    if not load().config.team.is_joined:
-        shutil.rmtree(section.folder, ignore_errors=True)
+    _empty(section)
     # so that a daemon has all that there is now, also where the network goes in between
     asyncio.run(_carrier(remote, person, section.folder).exchange())
     return _write_joined(invocation, remote, people.name, person, sorted(people.people))
+
+
+def _empty(section: TeamSection) -> None:
+    """Remove what is left of a team of this name, unless one is in it: another one may have had it."""
+    if not load().config.team.is_joined:
+        shutil.rmtree(section.folder, ignore_errors=True)
 
 
 def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
