@@ -55,7 +55,8 @@ REACH = (
 )
 WOULD_GO = "it is shared with team {}, and is taken back there"
 NOTE_GOES = "{} is shared with team {}: what goes from it is taken back there {}"
-SOON, BY_HAND = "within half a minute", "by the next memoryctl team sync"
+SOON, LATER = "within half a minute", "as soon as it can be reached: {}"
+BY_HAND = "by the next memoryctl team sync"
 MAY_STAY = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
 _FOLLOW_SECONDS = 10.0
 
@@ -128,7 +129,9 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         notes = await self.sharing.of_notes(paths)
         if notes and not is_dry_run:
             self.sharing.exchange_soon()
-        when = SOON if self.section.interval_minutes else BY_HAND
+        offline = self.sharing.carrier.health().offline
+        soon = LATER.format(offline) if offline else SOON
+        when = soon if self.section.interval_minutes else BY_HAND
         said = [NOTE_GOES.format(path, self.section.name, when) for path in notes]
         if lines:
             return [*said, *await self._take_back(lines, is_dry_run=is_dry_run)]
@@ -185,8 +188,9 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         await self.index.follow(_FOLLOW_SECONDS)
         book = await self.documents.now()
         known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
-        # by the id that it has, or would have, with the team
-        if named := [one for one in known.values() if name in (one.id, promoted(one.line).id)]:
+        own = [one for one in known.values() if why_not_promoted(one, self.agent) != A_COLLEAGUES]
+        # by the id that it would have with the team
+        if name not in known and (named := [one for one in own if promoted(one.line).id == name]):
             return book, named[0]
         try:
             return book, replaced(known, {}, name, is_exact=True).named

@@ -111,6 +111,8 @@ class ChildSpec(Struct, frozen=True, kw_only=True):
     """Between TERM and KILL."""
     stdout_limit: int = 0
     """Bytes of stdout to keep; one more gets the child killed. 0: stdout goes to /dev/null."""
+    on_stderr: Callable[[], None] | None = None
+    """Told that something came there."""
     on_output: Callable[[bytes], None] | None = None
     """Told of stdout as it comes, instead of keeping it; the child then has a stdin, see `Child.write`."""
     on_exit: Callable[[], None] | None = None
@@ -248,6 +250,8 @@ class Child(asyncio.SubprocessProtocol):
         """Take output as it comes, so that the child never blocks on a full pipe."""
         if fd == 2:
             self._stderr.write(data)
+            if self._spec.on_stderr is not None:
+                self._spec.on_stderr()
             return
         if self._spec.on_output is not None:
             self._spec.on_output(data)

@@ -9,6 +9,7 @@ signing, credentials and addresses of remotes hold.
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
 FLOOR = (2, 30)
+PROGRESS = "--progress"
+MOST_SECONDS = 1800.0
+"""Of a command that makes progress all the time."""
 LOCAL_SECONDS = 30.0
 """What git may take without a network."""
 STDOUT_BYTES = 64 * 1024 * 1024
@@ -139,11 +143,20 @@ class Git(Struct, frozen=True):
     ) -> GitResult:
         """Run a command to its end; raises SidecarError if it cannot be run or takes too long, OutputTooLargeError.
 
-        At the deadline its whole process group is killed.
+        At the deadline its whole process group is killed. What tells of its progress has that long from each sign.
         """
-        child = Child(self._spec(arguments, stdout_limit=most_bytes))
+        clock = asyncio.get_running_loop().time
+        limit, last = asyncio.timeout(seconds), clock() + MOST_SECONDS
+
+        def progressed() -> None:
+            # what is left to be read after the end changes nothing
+            with suppress(RuntimeError):
+                limit.reschedule(min(clock() + seconds, last))
+
+        spec = self._spec(arguments, stdout_limit=most_bytes)
+        child = Child(replace(spec, on_stderr=progressed) if PROGRESS in arguments else spec)
         try:
-            async with asyncio.timeout(seconds):
+            async with limit:
                 await child.start()
                 code = await child.wait()
         except TimeoutError as exc:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from memoryd.domain.memories.sharing import MAX_FILES, MAX_PEOPLE, TEAM_FILE
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.files.writing import replace_file
-from memoryd.team.git import IDENTITY, RECEIVE_PACK, Git, OutputTooLargeError, check_git, is_on_disk
+from memoryd.team.git import IDENTITY, PROGRESS, RECEIVE_PACK, Git, OutputTooLargeError, check_git, is_on_disk
 
 BRANCH = "refs/heads/main"
 LOCAL = "refs/memoryd/local"
@@ -86,10 +86,11 @@ class TeamRepository:
         self.clear_locks()
 
     def clear_locks(self) -> None:
-        """Remove what a git that was killed left of its locks on what is ours."""
+        """Remove what a git that was killed left on what is ours: its locks, and what it had fetched of a pack."""
         folder = self._git.folder
         left = list((folder / "refs" / "memoryd").glob("*.lock"))
         left += [folder / name for name in ("packed-refs.lock", "HEAD.lock", "config.lock")] if self._is_own else []
+        left += (folder / "objects" / "pack").glob("tmp_*") if self._is_own else []
         for path in left:
             path.unlink(missing_ok=True)
 
@@ -233,7 +234,7 @@ class TeamRepository:
         """Fetch the branch of a remote, and return its commit, None if it has none; raises SidecarError."""
         result = await self._git.attempt(
             "fetch",
-            "--quiet",
+            PROGRESS,
             "--no-tags",
             "--no-recurse-submodules",
             "--no-write-fetch-head",
@@ -254,7 +255,7 @@ class TeamRepository:
         try:
             result = await self._git.attempt(
                 "push",
-                "--quiet",
+                PROGRESS,
                 "--no-follow-tags",
                 "--no-verify",
                 *receive,

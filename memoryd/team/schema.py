@@ -6,11 +6,12 @@ would tell. It needs no extension, and every key begins with the team. On which 
 to its members alone.
 """
 
-import contextlib
 from typing import NamedTuple, TypeVar
 
 import msgspec
 import psycopg
+
+from memoryd.errors import SidecarError
 
 T = TypeVar("T")
 
@@ -190,9 +191,9 @@ class ListedFile(NamedTuple):
 
 
 async def asked(server: psycopg.AsyncConnection, query: str, values: tuple[object, ...], kind: type[T]) -> list[T]:
-    """Return what a server answers; a row of another shape than this, from one that lies, is left out."""
-    found = list[T]()
-    for row in await (await server.execute(query, values)).fetchall():
-        with contextlib.suppress(msgspec.ValidationError):
-            found.append(msgspec.convert(row, kind))
-    return found
+    """Return what a server answers; raises SidecarError where a row has another shape, as of one that lies."""
+    rows = await (await server.execute(query, values)).fetchall()
+    try:
+        return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]  # mypy knows no such list
+    except msgspec.ValidationError as exc:
+        raise SidecarError(f"the server answers what nobody shares: {exc}") from exc

@@ -304,9 +304,13 @@ async def test_what_a_slow_line_cuts_off_is_sent_in_parts(
     assert len(ben.all_seen()) == 6
 
 
-async def test_rows_of_no_shape_cost_themselves_alone(server: Postgres, tmp_path: Path) -> None:
+async def test_rows_of_no_shape_are_named_and_take_nothing_away(server: Postgres, tmp_path: Path) -> None:
     ana, ben = await server_team(server, tmp_path, "ana", "ben")
     await ben.promote("- W: one")
+    await ana.promote("- W: two")
+    for one in (ben, ana):
+        await one.exchange()
+    await ben.promote("- W: three")
     await ben.exchange()
     lie = """
     ALTER FUNCTION memoryd.listed RENAME TO true_listed;
@@ -319,10 +323,15 @@ async def test_rows_of_no_shape_cost_themselves_alone(server: Postgres, tmp_path
     with server.connect() as admin:
         admin.execute(lie)
         try:
-            await ana.exchange()
+            await ana.carrier.exchange()
+            health = ana.carrier.health()
+            assert "what nobody shares" in health.refused + health.broken
+            assert ana.sharing.behind()
         finally:
             admin.execute("DROP FUNCTION memoryd.listed; ALTER FUNCTION memoryd.true_listed RENAME TO listed")
-    assert ana.all_seen() == {"ben/memory/2026-11-02.md"}
+    assert ana.all_seen() == {"ana/memory/2026-11-02.md", "ben/memory/2026-11-02.md"}
+    await ana.exchange()
+    assert "three" in (ana.seen("ben/memory/2026-11-02.md") or "")
 
 
 async def test_server_that_falls_silent_while_it_is_listened_to_is_away(

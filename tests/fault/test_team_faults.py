@@ -1,10 +1,12 @@
 """Hostile repositories, gits that hang or die, and remotes that refuse: what a team cannot do to its people."""
 
 import asyncio
+import base64
 import json
 import os
 import shutil
 import subprocess
+import sys
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -530,6 +532,36 @@ async def test_git_that_hangs_is_killed_at_its_deadline_and_nothing_is_left(
     # the other side of the house goes on meanwhile
     await ana.promote("- W: goes on")
     await ana.exchange()
+
+
+SLOW_SSH = """#!{python}
+import os, subprocess, sys, time
+sent, served = 0, subprocess.Popen(["sh", "-c", sys.argv[-1]], stdout=subprocess.PIPE)
+while data := os.read(served.stdout.fileno(), 65536):
+    os.write(1, data)
+    sent += len(data)
+    time.sleep(600 if sent > {most} else 0.5)
+"""
+
+
+@pytest.mark.parametrize("most", [10**9, 400_000])
+async def test_slow_line_brings_all_and_one_that_falls_silent_leaves_nothing(
+    members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    ana, _ = members
+    text = base64.b64encode(os.urandom(600_000)).decode()
+    ana.shared = SharedNotes({"memory/large.md": f"# Large\n\n{text}\n"}, {})
+    await ana.sharing.sync()
+    program = tmp_path / "ssh"
+    program.write_text(SLOW_SSH.format(python=sys.executable, most=most))
+    program.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(program))
+    monkeypatch.setattr(repositories, "NETWORK_SECONDS", 2.0)
+    far = await Member(tmp_path / "far", f"host:{tmp_path}/team.git", "ben").open()
+    await far.carrier.exchange()
+    assert bool(far.carrier.health().offline) == (most == 400_000)
+    assert (far.seen("ana/memory/large.md") is None) == (most == 400_000)
+    assert not list(far.checkout.rglob("tmp_*"))
 
 
 async def test_promoting_does_not_wait_for_an_exchange_that_hangs(

@@ -244,6 +244,11 @@ def test_what_goes_from_a_shared_note_goes_from_the_team_soon(pair: Pair) -> Non
 
 def test_what_was_shown_is_shared_though_another_line_stands_at_its_place(pair: Pair) -> None:
     client, log = pair.ana.daemon.client(), pair.ana.workspace / LOG
+    # the same of a colleague's is theirs
+    reply = pair.ben.daemon.client().retain("W @Printer: The printer is a Brother.")
+    assert pair.ben.daemon.client().promote_memory(reply["id"])["sent"]
+    pair.ana.sync()
+    assert client.promote_memory(client.promote_memory(f"{LOG}#L8", dry_run=True)["id"])["promoted"]
     log.write_text(log.read_text() + "- W(scope=agent:main) @Wine: The wine cellar is under the stairs.\n")
     for line, said in ((9, "under the stairs"), (4, "green door")):
         shown = client.promote_memory(f"{LOG}#L{line}", dry_run=True)
