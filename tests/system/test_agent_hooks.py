@@ -380,6 +380,12 @@ def settings(hooked: RunningDaemon) -> Iterator[Path]:
         left.unlink()
 
 
+def listed(daemon: RunningDaemon, program: str) -> str:
+    """Return what `hooks list` says of the hooks of a program."""
+    rows = json.loads(memoryctl(daemon, "list", "--json").stdout)["hosts"]
+    return next(str(row["hooks"]) for row in rows if row["name"] == program)
+
+
 def test_installed_hooks_run_and_go_as_they_came(hooked: RunningDaemon, settings: Path) -> None:
     settings.write_text(SETTINGS)
     settings.chmod(0o640)
@@ -389,19 +395,19 @@ def test_installed_hooks_run_and_go_as_they_came(hooked: RunningDaemon, settings
     assert json.loads(memoryctl(hooked, "install", "claude-code", "--json").stdout)["changed"] is False
     assert settings.read_text() == text
     assert (settings.stat().st_mode & 0o777, json.loads(text)["model"]) == (0o640, "opus")
-    status = json.loads(memoryctl(hooked, "status", "claude-code", "--json").stdout)
-    assert (status["installed"], status["commands"]) == ("installed", our_commands(text))
-    assert "-P" in shlex.split(status["commands"]["Stop"]), "nothing is imported from the folder the agent works in"
+    assert listed(hooked, "claude-code") == "installed"
+    commands = our_commands(text)
+    assert "-P" in shlex.split(commands["Stop"]), "nothing is imported from the folder the agent works in"
     shell = ran(
-        ["sh", "-c", f"{status['commands']['SessionStart']} --seconds 60"],
+        ["sh", "-c", f"{commands['SessionStart']} --seconds 60"],
         input=json.dumps(sent("SessionStart")), env=environment(hooked), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "alder" in context(shell, "SessionStart")
-    assert "agent main" in status["commands"]["Stop"].replace("--", "")
+    assert "agent main" in commands["Stop"].replace("--", "")
     assert memoryctl(hooked, "remove", "claude-code").returncode == Exit.DONE
     assert settings.read_text() == SETTINGS
     assert [one.name for one in settings.parent.glob("settings.json*")] == ["settings.json"]
-    assert memoryctl(hooked, "status", "claude-code").returncode == Exit.NOTHING_FOUND
+    assert listed(hooked, "claude-code") == "not installed"
 
 
 def test_settings_that_were_made_for_our_hooks_go_with_them(hooked: RunningDaemon, settings: Path) -> None:
@@ -418,7 +424,7 @@ def test_settings_that_were_made_for_our_hooks_go_with_them(hooked: RunningDaemo
 def test_settings_that_cannot_be_read_are_left_alone(hooked: RunningDaemon, settings: Path) -> None:
     for broken in (b'{"model": "opus",}', b"\xff\xfe{}", b'{"hooks": 7}'):
         settings.write_bytes(broken)
-        for action in ("install", "uninstall", "status"):
+        for action in ("install", "uninstall"):
             done = memoryctl(hooked, action, "claude-code")
             assert done.returncode == Exit.ERROR
             assert "is left as it is" in done.stderr

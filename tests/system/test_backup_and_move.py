@@ -184,6 +184,10 @@ def test_daemon_finishes_a_restore_that_was_cut_short_and_reads_its_configuratio
     assert "boat" in "".join(one.read_text() for one in (daemon.workspace / "memory").glob("*.md"))
 
 
+def rename_in_config(daemon: RunningDaemon, old: str, new: str) -> None:
+    daemon.config.write_text(daemon.config.read_text().replace(json.dumps(old), json.dumps(new)))
+
+
 def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> None:
     old, new = daemon.workspace, daemon.home / "elsewhere" / "notes of mine"
     daemon.client().retain("W @Bram: skates")
@@ -197,9 +201,11 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     looked = memoryctl(daemon, "workspace", "move", str(old), str(new), "--dry-run")
     assert looked["movedFolder"]
     assert old.is_dir()
-    done = memoryctl(daemon, "workspace", "move", str(old), str(new), "--write-config")
+    done = memoryctl(daemon, "workspace", "move", str(old), str(new))
     assert done["rows"] == looked["rows"] > 0
-    assert [one["key"] for one in done["config"]] == ["agents.defaults.workspace"]
+    (line,) = done["config"]
+    assert (line["key"], line["said"], line["instead"]) == ("agents.defaults.workspace", str(old), str(new))
+    rename_in_config(daemon, str(old), str(new))
     daemon.start()
     daemon.client().sync()
     assert daemon.client().status()["agents"][0]["workspace"] == str(new)
@@ -208,7 +214,8 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     daemon.stop()
     # somebody moves the folder by hand: what is kept follows
     new.rename(old)
-    memoryctl(daemon, "workspace", "move", str(new), str(old), "--write-config")
+    memoryctl(daemon, "workspace", "move", str(new), str(old))
+    rename_in_config(daemon, str(new), str(old))
     daemon.start()
     daemon.client().sync()
     assert [one["id"] for one in daemon.client().changes()["changes"]] == before

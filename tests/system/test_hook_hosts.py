@@ -301,6 +301,6 @@ def test_file_of_another_form_is_left_alone_and_said(
 def test_file_that_is_not_asked_for_hinders_nothing(remembering: RunningDaemon, home: Path) -> None:
     (home / ".claude.json").write_text("{ broken")
     before = settled(home)
-    for action in ("install", "status", "uninstall"):
+    for action in ("install", "uninstall"):
         assert memoryctl(remembering, action, "claude-code").returncode == Exit.DONE
     assert settled(home) == before

@@ -16,12 +16,10 @@ from memoryd.cli.bars import byte_progress
 from memoryd.cli.invocation import Invocation, argument, flag, unknown_agent, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size, styled
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.loading.masking import FolderNaming, namings, renamed
+from memoryd.config.loading.masking import FolderNaming, namings
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
-from memoryd.files.reading import file_stat
-from memoryd.files.writing import FileChangedError, replace_file
 from memoryd.moving.archive import BackupManifest, BackupPlaces, OpenBackup, open_backup
 from memoryd.moving.backup import Restored, backup_sources, contents_of, staged, write_backup
 from memoryd.moving.replacing import Replacement, without_daemon
@@ -264,9 +262,8 @@ def _command(*paths: Path) -> str:
 @argument("old", type=folder_type, help="The folder that it is, or was.")
 @argument("new", type=folder_type, help="The folder that it is to be, or is by now.")
 @flag("--dry-run", help="Only say what would be done.")
-@flag("--write-config", "writes_config", help="Also name the new folder in the configuration.")
 @verb
-def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_config: bool) -> Exit:
+def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
     """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.
 
     Pins, history, what is forgotten, how memories are used and the steps of opinions go along. Memoryd must be
@@ -287,7 +284,6 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
         source = loaded.source
         lines = namings(source.read_text("utf-8-sig"), source, plan.old, plan.new) if source is not None else []
         stays = not dry_run and carry_out(plan)
-        written = writes_config and not dry_run and _write_config(loaded, lines)
     reply = {
         "old": str(plan.old),
         "new": str(plan.new),
@@ -296,37 +292,21 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool, writes_con
         "rows": plan.rows,
         "state": str(plan.new_state),
         "oldStays": stays,
-        "configWritten": written,
         "config": to_builtins(lines),
     }
     moved = "would be moved" if dry_run else "moved"
     folder = "the folder and what is kept of it" if plan.moves_folder else "what is kept of it"
     line = f"{plan.old} → {plan.new}: {folder} {moved}, {count(plan.rows, 'row')} of history"
     ways_back = ["nothing was changed"] if dry_run else _ways_back(plan, stays=stays)
-    notes = [*_config_notes(loaded, plan, lines, written=written, is_dry=dry_run), *ways_back]
+    notes = [*_config_notes(loaded, plan, lines, is_dry=dry_run), *ways_back]
     return invocation.show(reply, [harmless_line(line)], notes)
 
 
-def _write_config(loaded: Loaded, lines: list[FolderNaming]) -> bool:
-    if loaded.source is None or not lines:
-        return False
-    path = Path(os.path.realpath(loaded.source))
-    before = file_stat(path.stat())
-    try:
-        replace_file(path, renamed(path.read_text("utf-8"), lines).encode(), expected=before, is_durable=True)
-    except (OSError, FileChangedError) as exc:
-        raise StoreUnavailable(f"{path} cannot be written: {exc}", hint="name the new folder in it yourself") from exc
-    return True
-
-
-def _config_notes(
-    loaded: Loaded, plan: MovePlan, lines: list[FolderNaming], *, written: bool, is_dry: bool
-) -> Iterator[str]:
+def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderNaming], *, is_dry: bool) -> Iterator[str]:
     for one in lines:
-        said = f"now says {one.instead}" if written else f"is to say {one.instead} instead of {one.said}"
-        yield f"{loaded.source}:{one.line}: {one.key} {said}"
-    if lines and not written and not is_dry:
-        yield "change that before memoryd starts; a move with --write-config does it by itself"
+        yield f"{loaded.source}:{one.line}: {one.key} is to say {one.instead} instead of {one.said}"
+    if lines and not is_dry:
+        yield "change that before memoryd starts"
     if not lines and any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents()):
         yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
     if os.environ.get("MEMORYD_WORKSPACE"):

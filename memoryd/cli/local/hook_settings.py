@@ -124,24 +124,14 @@ def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]
         return path, runs if words else {}
 
 
-def parts_in(host: Host, project: Path | None) -> dict[Part, str]:
-    """Return what of ours is there beside hooks, with its file; raises InvalidRequest."""
-    found: dict[Part, str] = {}
-    for part, paths in places(host, project).items():
-        file = read_settings(paths[0])
-        with _Refusal(file):
-            if part != "hooks" and _without(file.text, part, host, file.path) != file.text:
-                found[part] = str(file.path)
-    return found
-
-
 def others_server(host: Host, project: Path | None) -> str:
     """Return the file that declares an MCP server of our name that is not ours, empty if none does."""
     if host.mcp is None or not (paths := places(host, project).get("server")):
         return ""
     file = read_settings(paths[0])
-    is_there = _SERVER in _servers(file.text, file.path, host.mcp[2])
-    return str(file.path) if is_there and "server" not in parts_in(host, project) else ""
+    with _Refusal(file):
+        is_there = _SERVER in _servers(file.text, file.path, host.mcp[2])
+        return str(file.path) if is_there and _without(file.text, "server", host, file.path) == file.text else ""
 
 
 def write(change: SettingsChange, *, is_removal: bool = False) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, found, verb
+from memoryd.cli.invocation import Invocation, argument, verb
 from memoryd.cli.terminal import harmless
 from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
@@ -48,10 +48,15 @@ def hooks_command() -> None:
 @verb
 def list_hosts(invocation: Invocation) -> Exit:
     """List the agent programs that memoryd knows: is it here, are our hooks in its settings, what cannot it do."""
+    # here, since a hook that runs needs no room that touches files
+    from memoryd.cli.local.hook_settings import commands_in
+
     rows = []
     for host in HOSTS.values():
         try:
-            state = _state(host, None)[1]
+            events = commands_in(host, None)[1].keys()
+            is_whole = events == host.events.keys()
+            state = "installed" if is_whole else "installed in part" if events else "not installed"
         except MemorydError as exc:
             state = str(exc)
         rows.append({"name": host.name, "title": host.title, "here": is_here(host), "hooks": state})
@@ -120,24 +125,6 @@ _former.hidden = True
 hooks_command.add_command(_former, "remove")
 
 
-@hooks_command.command("status")
-@_program
-@_user
-@_project
-@verb
-def status(invocation: Invocation, program: str, is_users: bool, project: Path | None) -> Exit:
-    """Tell whether our hooks stand in the settings of PROGRAM, and what they run."""
-    from memoryd.cli.local.hook_settings import parts_in
-
-    host = _host(program, is_users, project)
-    path, state, commands = _state(host, project)
-    others = parts_in(host, project)
-    reply = {"path": str(path), "installed": state, "commands": commands, "others": others}
-    lines = [f"{state}  {path}", *(f"  {event}: {command}" for event, command in commands.items())]
-    lines += [f"  {part}: {file}" for part, file in others.items()]
-    return invocation.show(reply, map(harmless, lines), code=found(commands))
-
-
 @hooks_command.command("run")
 @argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
 @click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 1).")
@@ -152,16 +139,6 @@ def _host(program: str, is_users: bool, project: Path | None) -> Host:
     if is_users and project is not None:
         raise click.UsageError("--user and --project: one of them")
     return HOSTS[program]
-
-
-def _state(host: Host, project: Path | None) -> tuple[Path, str, dict[str, str]]:
-    """Return where the hooks of a host lie, whether they are there, and their commands by event."""
-    # here, since a hook that runs needs no room that touches files
-    from memoryd.cli.local.hook_settings import commands_in
-
-    path, commands = commands_in(host, project)
-    is_whole = commands.keys() == host.events.keys()
-    return path, "installed" if is_whole else "installed in part" if commands else "not installed", commands
 
 
 def _commands(invocation: Invocation, host: Host) -> dict[str, str]:

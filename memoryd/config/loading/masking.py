@@ -144,18 +144,6 @@ def namings(text: str, file: Path, old: Path, new: Path) -> list[FolderNaming]:
     return found
 
 
-def renamed(text: str, changes: list[FolderNaming]) -> str:
-    """Return the text with other folders in the stead of those; comments and all else stay."""
-    by_said = {one.said: one.instead for one in changes}
-
-    def changed(found: re.Match[str]) -> str:
-        token = found[0]
-        said = "" if token.startswith("/") else str(json5.loads(token))
-        return json.dumps(by_said[said], ensure_ascii=False) if said in by_said else token
-
-    return _TOKEN.sub(changed, text)
-
-
 def _instead(said: str, base: Path, old: Path, new: Path) -> str | None:
     if "/" not in said and said not in (".", "..") and not said.startswith("~"):
         return None

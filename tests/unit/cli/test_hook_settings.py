@@ -230,5 +230,5 @@ def test_file_comes_back_as_it_was_unless_others_changed_it(tmp_path: Path, befo
         assert (path.read_text() if path.exists() else None) == before
     else:
         assert added.rstrip(",\n") in path.read_text()
-        assert not hook_settings.parts_in(GEMINI, tmp_path)
+        assert not hook_settings.removed(GEMINI, tmp_path)
     assert [one.name for one in path.parent.iterdir()] in ([], [path.name])

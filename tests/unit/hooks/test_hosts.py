@@ -23,7 +23,7 @@ def choices(command: str, argument: str) -> tuple[str, ...]:
 
 
 def test_commands_know_every_host_and_no_other() -> None:
-    for command in ("install", "uninstall", "status"):
+    for command in ("install", "uninstall"):
         assert choices(command, "program") == tuple(HOSTS)
     assert choices("run", "event") == tuple(DEFAULT.events)
 
