@@ -133,7 +133,7 @@ def test_all_is_well_and_folded(indexed: Path, capsys: Captured) -> None:
     run(["doctor"])
     lines = capsys.readouterr().out.splitlines()
     assert "ok     index: 2 things looked at, all well" in lines
-    assert "off    not in use: replaced, machines, embedder, reranker, llm, qmd, team, http, log, hooks" in lines
+    assert "off    not in use: replaced, machines, embedder, reranker, llm, qmd, team, http, hooks" in lines
     assert lines[-1].startswith("1 to look at, ")
     run(["doctor", "--verbose", "--section", "index"])
     assert "is sound" in capsys.readouterr().out
@@ -369,18 +369,6 @@ def test_place_of_a_key_that_a_restore_left_out_is_told(notes: Path, capsys: Cap
     code, told = doctor(capsys, "--section", "config")
     assert code == Exit.ERROR
     assert f"{path}:2: MEMORYD_MASKED_1" in said(told, "config.masked")
-
-
-def test_log_that_is_larger_than_it_may_be_is_told(notes: Path, capsys: Captured) -> None:
-    folder = state_dir() / "log"
-    folder.mkdir(parents=True)
-    for number, content in enumerate((20_500_000, 2_000_000)):
-        _, told = doctor(capsys, "--section", "log")
-        assert states(told, "log.size") == ["ok"]
-        with (folder / f"memoryd.log.{number}").open("wb") as file:
-            file.truncate(content)
-    _, told = doctor(capsys, "--section", "log")
-    assert states(told, "log.size") == ["look"]
 
 
 def test_state_that_may_not_be_written_is_told(notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:

@@ -389,7 +389,7 @@ def test_command_tells_what_was_reloaded_and_what_is_wrong(stage: Stage) -> None
     assert "memory.citations" in json.loads(failed.stdout)["problems"][0]
 
 
-def test_dry_run_and_check_say_what_a_reload_would_change_and_change_nothing(stage: Stage) -> None:
+def test_dry_run_says_what_a_reload_would_change_and_changes_nothing(stage: Stage) -> None:
     client = stage.running.client()
     stage.write()
     client.reload()
@@ -400,8 +400,6 @@ def test_dry_run_and_check_say_what_a_reload_would_change_and_change_nothing(sta
         assert reply["needsRestart"] == ["http.port"]
     told = memoryctl(stage, "reload", "--dry-run")
     assert (told.returncode, "http.port, at the next start" in told.stdout) == (Exit.DONE, True)
-    checked = memoryctl(stage, "config", "check", "--json")
-    assert json.loads(checked.stdout)["reload"]["needsRestart"] == ["http.port"]
     stage.running.config.write_text("{ memory: { citations: 7 } }")
     assert memoryctl(stage, "reload", "--dry-run").returncode == Exit.CONFIG
     assert client.status()["config"]["problems"] == []

@@ -1,5 +1,5 @@
-"""What doctor checks of the configuration and whether the daemon has read it, of the size of the log, and of a team:
-the program git, who git says that you are, whether the repository answers, and what of the others is not shown."""
+"""What doctor checks of the configuration and whether the daemon has read it, and of a team: the program git, who git
+says that you are, whether the repository answers, and what of the others is not shown."""
 
 import asyncio
 import time
@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 from memoryd.cli.checks.finding import Examination, Finding, check, chmod, with_part
-from memoryd.cli.terminal import count, duration, size
+from memoryd.cli.terminal import count, duration
 from memoryd.config.loading.exposure import exposures
-from memoryd.config.paths import config_file, state_dir
+from memoryd.config.paths import config_file
 from memoryd.config.team import TeamSection
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, MemorydError
@@ -119,30 +119,6 @@ def loaded(examination: Examination) -> Iterator[Finding]:
     if keys := config.get("needsRestart"):
         message = f"changed, and in effect when memoryd is started again: {', '.join(keys)}"
         yield Finding("look", message, "memoryctl service restart, or stop and start memoryd")
-
-
-MAX_BYTES = 21 * 10**6
-"""What memoryd keeps there, and a line that may come before the next one is rotated."""
-
-
-@check(
-    "log.size",
-    "log",
-    advice="delete old files there; memoryd makes new ones",
-    needs_config=False,
-)
-def log_size(_examination: Examination) -> Iterator[Finding]:
-    """Look at how much the log below the state folder takes."""
-    folder = state_dir() / "log"
-    if not folder.is_dir():
-        yield Finding("off", f"there is no {folder}: the log goes to standard error, or to the journal")
-        return
-    taken = sum(one.lstat().st_size for one in folder.iterdir() if one.is_file())
-    found = f"{size(taken)} in {folder}"
-    if taken > MAX_BYTES:
-        yield Finding("look", found, "delete what memoryd did not put there, or all of it while it is stopped")
-    else:
-        yield Finding("ok", found)
 
 
 LATE_SECONDS = 24 * 3600

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from memoryd.cli.invocation import Invocation, argument, flag, verb
-from memoryd.cli.memory.index import prospect, prospective_reload
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.loading.effective import Origin, Setting, shown_settings
 from memoryd.config.loading.load import Checked, Remark, checked, load
@@ -36,8 +35,6 @@ def config_command() -> None:
 def check(invocation: Invocation, file: Path | None) -> Exit:
     """Tell everything that is wrong with a file, and what is worth knowing, before memoryd starts with it.
 
-    Of the usual file a running memoryd says what a reload would change.
-
     Exit code 0: memoryd would take it; 1: memoryd would refuse it.
     """
     found = checked(file)
@@ -47,10 +44,7 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
         "problems": [_remark_json(one) for one in found.problems],
         "notices": [_remark_json(one) for one in found.notices],
     }
-    prospective = prospective_reload(invocation, found.source) if file is None and found.loaded else None
-    lines = prospect(prospective) if prospective is not None else ()
-    reply |= {"reload": prospective and {key: prospective[key] for key in ("changed", "needsRestart", "problems")}}
-    invocation.show(reply, (*_check_lines(found), *lines))
+    invocation.show(reply, _check_lines(found))
     return Exit.DONE if found.loaded is not None else Exit.ERROR
 
 

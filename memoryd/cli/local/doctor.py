@@ -49,7 +49,6 @@ SECTIONS: Mapping[str, str] = {
     "http": "daemon",
     "clock": "machine",
     "service": "service",
-    "log": "config",
     "hooks": "service",
 }
 """The module of each section, in the order in which they are shown."""

@@ -172,9 +172,6 @@ def _refuse_regression(invocation: Invocation) -> None:
     refuse_regression(invocation, {})
 
 
-_PROBE_SECONDS = 5.0
-
-
 @click.command("reload")
 @flag("--dry-run", "is_dry", help="Say what a reload would change, and change nothing.")
 @flag("--force", help="Also where golden questions would be answered worse.")
@@ -190,22 +187,10 @@ def reload_command(invocation: Invocation, is_dry: bool, force: bool) -> Exit:
     reply = invocation.memory.reload(is_dry)
     is_well = is_dry and not reply["problems"]
     code = Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
-    return invocation.show(reply, prospect(reply) if is_well else _reload_lines(reply), reply["notices"], code=code)
+    return invocation.show(reply, _prospect(reply) if is_well else _reload_lines(reply), reply["notices"], code=code)
 
 
-def prospective_reload(invocation: Invocation, source: Path | None) -> ReloadReply | None:
-    """Ask the running daemon what a reload would do; None if there is none, or it cannot say, or has another file."""
-    try:
-        with invocation.client(_PROBE_SECONDS) as client:
-            if client.status()["config"]["source"] != (str(source) if source else None):
-                return None
-            reply = client.reload(is_dry=True)
-    except MemorydError:
-        return None
-    return None if reply["problems"] else reply
-
-
-def prospect(reply: ReloadReply) -> Iterator[str]:
+def _prospect(reply: ReloadReply) -> Iterator[str]:
     """Yield what a reload would change, as a daemon says that was asked for no more."""
     changed, pending_keys = reply["changed"], reply["needsRestart"]
     yield "A reload would change:" if changed else "A reload would change nothing."
