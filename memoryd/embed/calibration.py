@@ -26,115 +26,123 @@ from memoryd.errors import EmbeddingError
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import replace_file
 
-SPACED = (
-    "The quarterly tax return was sent on the 14th; the receipt number is in the blue folder.",
-    "Replaced the washers of both kitchen taps. The left one still drips when the boiler is on.",
-    "Prefers tabs over spaces and short commit messages; never push on Fridays.",
-    "Grandmother's plum cake: 300 g flour, 150 g butter, a pinch of cinnamon, forty minutes at 180 degrees.",
-    "Oskar starts swimming lessons in the autumn. He has to bring goggles and a towel with his name on it.",
-    "The flight to Porto leaves at 6:40 from terminal two, and the hotel keeps the room until midnight.",
-    "Decided against the message broker: one table with a status column is enough for forty jobs a day.",
-    "The vet says that the rabbit is too heavy. Less dry food, more hay, and weigh her every second Sunday.",
-    "Choir practice moved to the parish hall while the roof of the school is being mended.",
-    "Marta from accounting is on leave until March. Invoices go to Henrik in the meantime.",
-    "The rear brake squeaks again after the rain. Ordered new pads, size B01S, from the shop by the bridge.",
-    "Read two chapters of the book about the siege of Leningrad; the part on bread rations is hard to bear.",
-    "Production runs on three machines behind a load balancer. The certificates renew by themselves in the night.",
-    "Tomatoes and basil went out onto the balcony today, a week later than last year because of the frost.",
-    "Physiotherapy twice a week for the shoulder: ten slow lifts with the red band, then ice.",
-    "Retrospective: the release slipped since nobody had tested the import of old files. Next time a rehearsal first.",
-    "The landlord agreed to pay for the new windows but not for the paint in the hallway.",
-    "Sofia likes jazz, strong tea and being called before noon. Her birthday is at the end of May.",
-    "The printer in the corridor only takes jobs from the guest network. Restart it when the light blinks orange.",
-    "Paid 84 for the winter tyres, including the change. The summer ones lie in the cellar, marked with chalk.",
-    "Learned thirty new words of Portuguese. Mixed up the past tenses again when telling the story of the ferry.",
-    "The telescope needs a heavier tripod; with this one Saturn trembles whenever a lorry passes.",
-    "Insurance covers water damage but no theft from the bicycle shed. The policy ends on the last day of June.",
-    "Chess club: lost with the black pieces after a careless rook move, won the second game in thirty moves.",
+SPACED = tuple(
+    """\
+The quarterly tax return was sent on the 14th; the receipt number is in the blue folder.
+Replaced the washers of both kitchen taps. The left one still drips when the boiler is on.
+Prefers tabs over spaces and short commit messages; never push on Fridays.
+Grandmother's plum cake: 300 g flour, 150 g butter, a pinch of cinnamon, forty minutes at 180 degrees.
+Oskar starts swimming lessons in the autumn. He has to bring goggles and a towel with his name on it.
+The flight to Porto leaves at 6:40 from terminal two, and the hotel keeps the room until midnight.
+Decided against the message broker: one table with a status column is enough for forty jobs a day.
+The vet says that the rabbit is too heavy. Less dry food, more hay, and weigh her every second Sunday.
+Choir practice moved to the parish hall while the roof of the school is being mended.
+Marta from accounting is on leave until March. Invoices go to Henrik in the meantime.
+The rear brake squeaks again after the rain. Ordered new pads, size B01S, from the shop by the bridge.
+Read two chapters of the book about the siege of Leningrad; the part on bread rations is hard to bear.
+Production runs on three machines behind a load balancer. The certificates renew by themselves in the night.
+Tomatoes and basil went out onto the balcony today, a week later than last year because of the frost.
+Physiotherapy twice a week for the shoulder: ten slow lifts with the red band, then ice.
+Retrospective: the release slipped since nobody had tested the import of old files. Next time a rehearsal first.
+The landlord agreed to pay for the new windows but not for the paint in the hallway.
+Sofia likes jazz, strong tea and being called before noon. Her birthday is at the end of May.
+The printer in the corridor only takes jobs from the guest network. Restart it when the light blinks orange.
+Paid 84 for the winter tyres, including the change. The summer ones lie in the cellar, marked with chalk.
+Learned thirty new words of Portuguese. Mixed up the past tenses again when telling the story of the ferry.
+The telescope needs a heavier tripod; with this one Saturn trembles whenever a lorry passes.
+Insurance covers water damage but no theft from the bicycle shed. The policy ends on the last day of June.
+Chess club: lost with the black pieces after a careless rook move, won the second game in thirty moves.
+""".splitlines()
 )
 """In a script that puts spaces between words."""
 
-UNSPACED = (
-    "第二季度的增值税已经申报，回执放在蓝色文件夹里。",
-    "厨房两个水龙头的垫圈都换了，热水开着的时候左边那个还是滴水。",
-    "提交说明要写得短一些，周五下午不要上线。",
-    "外婆的红烧肉：五花肉一斤，冰糖一小把，小火炖一个半钟头。",
-    "小杰九月开始学游泳，要带泳镜和写了名字的毛巾。",
-    "去厦门的航班早上六点四十起飞，民宿的房间保留到半夜。",
-    "不用消息队列了，一张带状态字段的表就够，每天才四十个任务。",
-    "兽医说兔子太胖，少喂颗粒多给干草，每两个星期称一次体重。",
-    "合唱团排练改在社区活动室，学校的屋顶正在维修。",
-    "财务的李敏休产假到三月，发票先交给老周。",
-    "下雨以后后刹车又响了，在桥边的车行订了一副新的刹车片。",
-    "读了两章讲长征的书，写过草地的那一段看得心里难受。",
-    "线上一共三台机器，前面有负载均衡，证书夜里自动续期。",
-    "番茄和罗勒今天搬到阳台，因为倒春寒比去年晚了一个星期。",
-    "肩膀每周理疗两次，用红色弹力带慢慢抬十下，然后冰敷。",
-    "复盘：没有人测过旧文件的导入，所以发版推迟了，下次先演练一遍。",
-    "房东同意出钱换窗户，走廊的墙漆要我们自己付。",
-    "小雅喜欢爵士乐和浓茶，上午打电话给她最合适，生日在五月底。",
-    "走廊的打印机只认访客网络，橙色灯闪的时候重启一下就好。",
-    "换冬季轮胎花了八百四，夏天的那套放在地下室，用粉笔做了记号。",
-    "背了三十个法语单词，讲坐渡轮的故事时又把过去时弄混了。",
-    "天文望远镜要配一个更重的三脚架，有卡车经过的时候土星一直在抖。",
-    "家财险赔水管爆裂，不赔车棚里的失窃，保单六月最后一天到期。",
-    "象棋社：第一局走错一步车输了，第二局三十回合赢下来。",
+UNSPACED = tuple(
+    """\
+第二季度的增值税已经申报，回执放在蓝色文件夹里。
+厨房两个水龙头的垫圈都换了，热水开着的时候左边那个还是滴水。
+提交说明要写得短一些，周五下午不要上线。
+外婆的红烧肉：五花肉一斤，冰糖一小把，小火炖一个半钟头。
+小杰九月开始学游泳，要带泳镜和写了名字的毛巾。
+去厦门的航班早上六点四十起飞，民宿的房间保留到半夜。
+不用消息队列了，一张带状态字段的表就够，每天才四十个任务。
+兽医说兔子太胖，少喂颗粒多给干草，每两个星期称一次体重。
+合唱团排练改在社区活动室，学校的屋顶正在维修。
+财务的李敏休产假到三月，发票先交给老周。
+下雨以后后刹车又响了，在桥边的车行订了一副新的刹车片。
+读了两章讲长征的书，写过草地的那一段看得心里难受。
+线上一共三台机器，前面有负载均衡，证书夜里自动续期。
+番茄和罗勒今天搬到阳台，因为倒春寒比去年晚了一个星期。
+肩膀每周理疗两次，用红色弹力带慢慢抬十下，然后冰敷。
+复盘：没有人测过旧文件的导入，所以发版推迟了，下次先演练一遍。
+房东同意出钱换窗户，走廊的墙漆要我们自己付。
+小雅喜欢爵士乐和浓茶，上午打电话给她最合适，生日在五月底。
+走廊的打印机只认访客网络，橙色灯闪的时候重启一下就好。
+换冬季轮胎花了八百四，夏天的那套放在地下室，用粉笔做了记号。
+背了三十个法语单词，讲坐渡轮的故事时又把过去时弄混了。
+天文望远镜要配一个更重的三脚架，有卡车经过的时候土星一直在抖。
+家财险赔水管爆裂，不赔车棚里的失窃，保单六月最后一天到期。
+象棋社：第一局走错一步车输了，第二局三十回合赢下来。
+""".splitlines()
 )
 """In a script that does not."""
 
-ASKED_SPACED = (
-    "When did we hand in the papers for the revenue office?",
-    "What did we repair at the sinks?",
-    "How should changes to the code be described?",
-    "Which baking recipe do we have from the family?",
-    "What must the boy take along to the pool?",
-    "How early do I have to be at the airport?",
-    "Why is there no queue software in our design?",
-    "How is the pet supposed to get thinner?",
-    "Where do the singers rehearse now?",
-    "Who handles bills while she is away?",
-    "What is wrong with the bicycle?",
-    "What history reading made me sad?",
-    "How many servers carry the live system?",
-    "When were the plants moved outside?",
-    "Which exercises help my arm?",
-    "What made us deliver too late?",
-    "Who covers the cost of the glazing?",
-    "What music does my friend enjoy?",
-    "How do I get paper copies made in the hall?",
-    "How much was the garage bill for the car?",
-    "How is my language course going?",
-    "Why are the planets blurred when I look at them?",
-    "Is a stolen bike paid for?",
-    "How did my board games end?",
+ASKED_SPACED = tuple(
+    """\
+When did we hand in the papers for the revenue office?
+What did we repair at the sinks?
+How should changes to the code be described?
+Which baking recipe do we have from the family?
+What must the boy take along to the pool?
+How early do I have to be at the airport?
+Why is there no queue software in our design?
+How is the pet supposed to get thinner?
+Where do the singers rehearse now?
+Who handles bills while she is away?
+What is wrong with the bicycle?
+What history reading made me sad?
+How many servers carry the live system?
+When were the plants moved outside?
+Which exercises help my arm?
+What made us deliver too late?
+Who covers the cost of the glazing?
+What music does my friend enjoy?
+How do I get paper copies made in the hall?
+How much was the garage bill for the car?
+How is my language course going?
+Why are the planets blurred when I look at them?
+Is a stolen bike paid for?
+How did my board games end?
+""".splitlines()
 )
 """What each of SPACED answers, in other words."""
 
-ASKED_UNSPACED = (
-    "交税的凭证收在什么地方？",
-    "洗菜池那边修了什么？",
-    "写代码改动的描述有什么要求？",
-    "家里老人传下来的炖菜怎么做？",
-    "孩子去泳池要准备什么？",
-    "出发那天得多早赶到机场？",
-    "为什么设计里没有用排队的软件？",
-    "宠物怎么减肥？",
-    "唱歌的人现在在哪里练习？",
-    "她不在的时候账单给谁？",
-    "自行车哪里坏了？",
-    "哪一本历史读物让我伤心？",
-    "正式环境有几个服务器？",
-    "植物什么时候搬到外面的？",
-    "胳膊要做哪些康复动作？",
-    "我们为什么交付晚了？",
-    "门窗翻新的费用谁承担？",
-    "我的朋友爱听什么音乐？",
-    "怎么才能打出纸质文件？",
-    "给汽车换胎用了多少钱？",
-    "外语学得怎么样了？",
-    "为什么看行星总是模糊？",
-    "电动车被偷能不能报销？",
-    "下棋的结果如何？",
+ASKED_UNSPACED = tuple(
+    """\
+交税的凭证收在什么地方？
+洗菜池那边修了什么？
+写代码改动的描述有什么要求？
+家里老人传下来的炖菜怎么做？
+孩子去泳池要准备什么？
+出发那天得多早赶到机场？
+为什么设计里没有用排队的软件？
+宠物怎么减肥？
+唱歌的人现在在哪里练习？
+她不在的时候账单给谁？
+自行车哪里坏了？
+哪一本历史读物让我伤心？
+正式环境有几个服务器？
+植物什么时候搬到外面的？
+胳膊要做哪些康复动作？
+我们为什么交付晚了？
+门窗翻新的费用谁承担？
+我的朋友爱听什么音乐？
+怎么才能打出纸质文件？
+给汽车换胎用了多少钱？
+外语学得怎么样了？
+为什么看行星总是模糊？
+电动车被偷能不能报销？
+下棋的结果如何？
+""".splitlines()
 )
 """The same of UNSPACED."""
 
