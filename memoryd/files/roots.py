@@ -26,7 +26,7 @@ from memoryd.domain.documents import (
     is_utf8_name,
     person_of,
 )
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.media import MediaRules
 from memoryd.domain.patterns import is_glob, matches
 from memoryd.domain.syncplan import Known
@@ -142,13 +142,11 @@ def _extra_roots(workspace: Path, extra: str) -> list[ScanRoot]:
     return [ScanRoot(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]
 
 
-_REMOTE = frozenset(
-    (
-        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "drvfs", "glusterfs", "gpfs", "lustre", "ncpfs"),
-        *("nfs", "nfs4", "orangefs", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs"),
-    )
-)
-_LOCAL_FUSE = frozenset(("fuseblk", "fuse.bindfs", "fuse.gocryptfs", "fuse.encfs", "fuse.ecryptfs", "fuse.mergerfs"))
+_REMOTE = word_set("""
+9p afs beegfs ceph cifs coda davfs drvfs glusterfs gpfs lustre ncpfs nfs nfs4 orangefs prl_fs smb3 smbfs vboxsf virtiofs
+vmhgfs
+""")
+_LOCAL_FUSE = word_set("fuseblk fuse.bindfs fuse.gocryptfs fuse.encfs fuse.ecryptfs fuse.mergerfs")
 _ESCAPE = expression(r"\\([0-7]{3})")
 
 

@@ -14,27 +14,16 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import expression, word_set
 from memoryd.errors import ModelError
 from memoryd.models.gguf import EMBEDDING_KEY, RERANKING_KEY, WRITING_KEY, GgufHeader, Value, read_header
 
 POOLINGS = frozenset({"mean", "cls", "last"})
 DECODER_POOLING = "last"
-ENCODERS = frozenset(
-    {
-        "bert",
-        "eurobert",
-        "gemma-embedding",
-        "jina-bert-v2",
-        "jina-bert-v3",
-        "llama-embed",
-        "modern-bert",
-        "neo-bert",
-        "nomic-bert",
-        "nomic-bert-moe",
-        "t5encoder",
-    }
-)
+ENCODERS = word_set("""
+bert eurobert gemma-embedding jina-bert-v2 jina-bert-v3 llama-embed modern-bert neo-bert nomic-bert
+nomic-bert-moe t5encoder
+""")
 """Architectures of llama.cpp that are made for embedding; the others embed only if their header says how."""
 NO_TITLE = "none"
 PLAIN = "{text}"

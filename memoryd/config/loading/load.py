@@ -39,7 +39,7 @@ from memoryd.config.loading.raw import (
 )
 from memoryd.config.paths import config_file
 from memoryd.config.root import Config
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import expression, word_set
 from memoryd.errors import ConfigError
 
 
@@ -219,11 +219,7 @@ def _take_out(place: KeyPath, raw: Raw, number: int) -> KeyPath:
     return place
 
 
-def _keys(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-NEAREST = _keys("""
+NEAREST = word_set("""
     memory.qmd.update.debounceMs memory.qmd.update.startupDelayMs
     memorySearch.query.minScore memorySearch.query.maxResults
     memorySearch.query.hybrid.vectorWeight memorySearch.query.hybrid.textWeight
@@ -240,7 +236,7 @@ NEAREST = _keys("""
 
 `memorySearch` stands for the defaults and for every agent of the list.
 """
-USUAL_IF_LESS = _keys("""
+USUAL_IF_LESS = word_set("""
     memory.qmd.limits.maxResults memory.qmd.limits.maxSnippetChars
     memory.qmd.limits.maxInjectedChars memory.qmd.limits.timeoutMs
     memory.qmd.update.commandTimeoutMs memory.qmd.update.updateTimeoutMs

@@ -12,7 +12,7 @@ import yaml
 from msgspec import Struct
 
 from memoryd.domain.documents import SUFFIX, RelativePath, is_conflict_copy
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.book import Book, EntityPage, spelling
 from memoryd.domain.memories.entities import ENTITY_PAGES, EntitySlug, entity_page, slug_of
 from memoryd.domain.memories.generated import generated_in
@@ -26,7 +26,7 @@ KEY = "aliases"
 MAX_BRACKETS = 200
 """Deeply nested lists take YAML long to read."""
 _PLAIN = expression(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
-_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_WORDS = word_set("y n yes no on off true false null")
 """What YAML takes for no text."""
 _ITEM = expression(r" *-[ \t]+\Z")
 _BARE_KEY = expression(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")

@@ -283,9 +283,7 @@ program query question questions reason reasoning recommendation reference reply
 soup stomach suggestion tab take task terminal test tests text thought thoughts throat ticket time tracking
 train-of-thought treat turn understanding view week wish word words
 """)
-_BY_VALUE = frozenset(
-    {"phone", "flight", "train", "laptop", "wifi", "network", "office", "desk", "gym", "bank", "plan", "code"}
-)
+_BY_VALUE = word_set("phone flight train laptop wifi network office desk gym bank plan code")
 """What is told of these lasts where it is a name or a number."""
 _STATE = caseless(
     r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
