@@ -208,6 +208,17 @@ def test_what_must_not_leave_never_comes_into_the_repository(pair: Pair) -> None
     assert b"Mac called alder" in objects
     for canary in (TOKEN, "private canary", "hidden canary", "scoped canary", "garden key"):
         assert canary.encode() not in objects
+    # what is stated at once with that stays
+    lines = f"- W @Bridge: It was painted green.\n- W @Bridge: It opens with {TOKEN}.\n"
+    typed = [*MEMORYCTL, "retain", "-", "--team", "--json"]
+    done = ran(typed, input=lines, capture_output=True, text=True, env=ana.daemon.env, timeout=120)
+    notes = "\n".join(json.loads(done.stdout)["notes"])
+    assert (done.returncode, "shared with ana, ben" in notes) == (Exit.ERROR, True)
+    told = ana.typed("retain", lines.splitlines()[1], "--team", expected=Exit.ERROR)
+    assert "stands there already" in told
+    for one in (notes, told):
+        assert "retained, but not shared: memory/" in one
+        assert "it holds what looks like a secret" in one
 
 
 def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
@@ -419,7 +430,8 @@ def test_names_that_are_taken_and_repositories_that_are_none_are_refused(tmp_pat
     told = carl.typed("team", "join", "--git", str(empty), "--person", "carl", expected=Exit.ERROR)
     assert "holds no team" in told
     told = carl.typed("team", "join", "--git", str(tmp_path / "none"), "--person", "carl", expected=Exit.ERROR)
-    assert "cannot be fetched from" in told
+    assert ("cannot be fetched from" in told, "[info" in told) == (True, False)
+    assert "you are ben" in pair.ben.typed("team", "join", "--git", str(pair.bare), "--person", "Ben")
     (carl.daemon.home / "home" / ".gitconfig").unlink()
     told = carl.typed("team", "join", "--git", str(pair.bare), "--person", "carl", expected=Exit.ERROR)
     assert "git config --global user.email" in told
