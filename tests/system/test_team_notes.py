@@ -14,6 +14,7 @@ import pytest
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.mcp_program import driven, text_of
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -77,11 +78,22 @@ def test_what_somebody_shares_is_recalled_with_who_said_it(ben: Member) -> None:
     bundle = str(ben.daemon.client().recall("where does the castle key hang", format="bundle")["bundle"])
     assert "[ana] The castle key hangs behind the green door." in bundle
     assert 'source="ana:memory/2026-11-03.md#L7"' in bundle
-    assert "ana:memory/2026-11-03.md#L7" in ben.typed("recall", "castle key")
+    shown = ben.typed("recall", "castle key")
+    assert "ana:memory/2026-11-03.md#L7" in shown
+    assert "[ana] The castle key hangs" in shown
+    assert "[ana] " in ben.typed("search", "castle key")
+    with driven(ben.daemon) as client:
+        asked: tuple[tuple[str, dict[str, str]], ...]
+        asked = (("recall", {}), ("memory_search", {}), ("memory_search", {"corpus": "memories"}))
+        for tool, arguments in asked:
+            answer = client.call(tool, query="castle key", **arguments)
+            found = (answer.structured_content or {})["results"]
+            assert [one["person"] for one in found if one.get("person")] == ["ana"]
+            assert "  | [ana] " in text_of(answer)
     [hit] = [one for one in ben.daemon.client().search("castle key")["results"] if one.get("person")]
     assert hit["path"] == "ana:memory/2026-11-03.md"
-    shown = ben.daemon.client().get("ana:memory/2026-11-03.md", start=7, lines=1)
-    assert shown["text"] == "- W @Castle: The castle key hangs behind the green door.\n"
+    read = ben.daemon.client().get("ana:memory/2026-11-03.md", start=7, lines=1)
+    assert read["text"] == "- W @Castle: The castle key hangs behind the green door.\n"
     assert ben.daemon.client().verify("ana:memory/2026-11-03.md#L7")["state"] == "verified"
 
 
