@@ -248,3 +248,25 @@ def test_settling_writes_ones_own_line_alone(tmp_path: Path) -> None:
         assert "superseded=" in (member.daemon.workspace / "memory" / "2026-11-02.md").read_text()
     assert (member.notes / "ana" / "memory" / "2026-11-03.md").read_text() == ANA
     assert json.loads(member.daemon.config.read_text())["team"]["name"] == "acme"
+
+
+def test_two_people_who_disagree_on_one_day_are_told_by_their_names(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    member.share("ana", "memory/2026-11-03.md", "")
+    member.share(
+        "ana", "memory/2026-11-02.md", "## Retain\n- W(from=user) @Printer: The office printer is an HP M209.\n"
+    )
+    with member.daemon:
+        client = member.daemon.client()
+        client.sync()
+        [pair] = client.disagreements()["disagreements"]
+        said = {pair[age]["name"]: pair[age]["saidBy"] for age in ("newer", "older")}
+        assert (said, pair["doubt"]) == ({"ana": "team", "ben": None}, "people")
+        shown = member.typed("disagreements")
+        assert "ana: The office printer is an HP M209." in shown
+        assert "ben: The office printer is a Brother HL-2350." in shown
+        assert "what holds is" in member.typed("disagreements", "keep", pair["id"], "newer", expected=Exit.ERROR)
+        assert "what ana says holds" in member.typed("disagreements", "keep", pair["id"], "ana")
+        client.sync()
+        assert client.disagreements()["total"] == 0
+        assert member.items("which printer is in the office")[0]["person"] == "ana"
