@@ -499,6 +499,14 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
 
     ana.sync()
     assert found() == {"team.git git": "ok", "team.exchange team": "ok"}
+    doctor = ("doctor", "--section", "team")
+    (ana.workspace / "memory" / "projects" / "keys.md").write_text(f"the key is {TOKEN}\n")
+    ana.configure(share=["memory/projects/*"])
+    ana.sync()
+    ana.daemon.client().sync_team()
+    assert "name it no longer in team.share" in ana.typed(*doctor)
+    ana.configure(share=[])
+    ana.sync()
     typed_pair.bare.rename(typed_pair.bare.with_name("away.git"))
     ana.daemon.client().sync_team()
     assert found()["team.exchange team"] == "look"
@@ -506,5 +514,8 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
     assert found(Exit.ERROR)["team.exchange repository of the team"] == "wrong"
     typed_pair.bare.with_name("away.git").rename(typed_pair.bare)
     assert found()["team.exchange repository of the team"] == "ok"
-    (ana.daemon.home / "home" / ".gitconfig").unlink()
+    settings = ana.daemon.home / "home" / ".gitconfig"
+    settings.write_text(settings.read_text().replace("ana@", "another@"))
+    assert "not in the team by the address another@example.org" in ana.typed(*doctor, expected=Exit.ERROR)
+    settings.unlink()
     assert found(Exit.ERROR)["team.git author"] == "wrong"

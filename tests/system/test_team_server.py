@@ -267,6 +267,8 @@ def test_a_server_that_dies_or_hangs_loses_nothing(acme: Acme) -> None:
     assert client.recall("where is the boat")["results"]
     assert time.monotonic() - began < 5
     acme.ana.typed("team", "sync", expected=Exit.ERROR)
+    told = acme.ana.typed("doctor", "--section", "team")
+    assert ("try `psql`" in told, "ls-remote" in told) == (True, False)
     acme.server.go_on()
     acme.ana.typed("team", "sync")
     assert acme.ana.team()["published"]["pending"] == 0
