@@ -39,13 +39,14 @@ from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier
 ALREADY = "it is shared already: nothing was changed"
 WAITS = "it waits to be sent: {}"
 NOT_REACHED = "the other side was not reached in time"
-OLDER_VERSION = "what it supersedes is not shared with the team, and is not named there"
+OLDER_VERSION = "what it supersedes is nothing that you share with the team, and is not named there"
 NOT_SHARED = "you share no memory {!r} with the team"
 _NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
 _LAST = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
 SERVER_REACH = (
     "deleted rows and logs of the server of team {}, until it cleans them up, and its backups",
     "what members of team {} copied while they could read it",
+    "the machine of a member of team {} who is offline, until it is brought up to date",
     _LAST,
 )
 REACH = (

@@ -301,7 +301,7 @@ class Client(ConversationCalls):
 
     @request("POST", "/disagreements/{name}")
     def settle_disagreement(self, name: str, keep: str, *, agent: str | None = None) -> SettledReply:
-        """Have the `newer`, the `older` or `both` of two memories hold; raises NotFound, InvalidRequest, Denied."""
+        """Have one of two memories hold, by its `name`, or `both`; raises NotFound, InvalidRequest, Denied."""
 
     @request("GET", "/memories")
     def memories(self, **filters: Unpack[MemoryBounds]) -> MemoryListReply:

@@ -48,6 +48,11 @@ def person_of(path: str) -> str:
     return "" if match is None else match["person"]
 
 
+def marks(*names: str | None) -> str:
+    """Return what stands before a text that is told: `[ana] ` for who of the team shares it, or what else is so."""
+    return "".join(f"[{name}] " for name in names if name)
+
+
 def is_outside(path: str) -> bool:
     """Tell whether a document lies outside of the workspace."""
     return path.startswith("../") or bool(person_of(path))

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from memoryd.domain.documents import marks
 from memoryd.domain.text.sanitizing import Flag, text_flags, visible_text
 from memoryd.domain.text.tokens import estimate
 
@@ -106,6 +107,8 @@ class FoundText(StrictModel):
     """Whether it never fades."""
     scope: str | None = None
     """For whom it is."""
+    person: str | None = None
+    """Who of the team says it."""
     state: str | None = None
     """Whether the line stands as it was read: verified, moved, edited, gone."""
     superseded: bool | None = None
@@ -342,7 +345,8 @@ def render_answer(answer: ToolContent) -> str:
 
 def render_piece(piece: FoundText | ProposalText) -> str:
     """Return one piece as text: where it comes from, and behind the gutter what it says."""
-    return "\n".join([_head(piece), *_behind_gutter(piece.text)])
+    person = piece.person if isinstance(piece, FoundText) else None
+    return "\n".join([_head(piece), *_behind_gutter(marks(person) + piece.text)])
 
 
 def _listed(results: Sequence[FoundText] | Sequence[ProposalText], notice: str) -> Iterator[str]:

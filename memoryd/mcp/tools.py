@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memoryd.client import Client
-from memoryd.domain.documents import Citation, conversation_cited, is_conversation, parse
+from memoryd.domain.documents import Citation, conversation_cited, is_conversation, parse, person_of
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
 from memoryd.domain.text.tokens import estimate
 from memoryd.errors import InvalidRequest
@@ -142,6 +142,7 @@ def _memory_piece(document: MemoryDocumentReply) -> FoundText:
         tier=document["tier"],
         pinned=document["pinned"] or None,
         scope=document["scope"],
+        person=person_of(cited.path) or None,
         superseded=True if document["superseded_by"] else None,
         score=None if document["score"] is None else round(document["score"], 3),
         flags=flags,
@@ -168,6 +169,7 @@ def _hit(hit: HitReply) -> FoundText:
         path=hit["path"],
         start_line=hit["snippetStartLine"],
         end_line=hit["snippetEndLine"],
+        person=hit.get("person"),
         score=round(hit["score"], 3),
         verdict=hit["verdict"],
         flags=flags,
@@ -191,6 +193,7 @@ def _item(item: RecallItemReply) -> FoundText:
         confidence=item.get("confidence"),
         tier=item.get("tier"),
         scope=item.get("scope"),
+        person=item.get("person"),
         state=item.get("state"),
         superseded=True if item.get("supersededBy") else None,
         disputed=True if item.get("doubtedBy") else None,

@@ -326,8 +326,10 @@ class DisagreeingMemoryReply(TypedDict):
     """Its id."""
     text: str
     """What it states."""
-    saidBy: Literal["user", "agent", "tool", "import"] | None
-    """Who said it; null: a person wrote it."""
+    name: str
+    """What it is called where one is kept: `newer` or `older`; of two people of a team on one day, who said it."""
+    saidBy: Literal["user", "agent", "tool", "import", "team"] | None
+    """Who said it; `team`: somebody else of the team; null: a person wrote it."""
     pinned: bool
     """Whether it is pinned."""
     recorded: str
@@ -366,7 +368,7 @@ class DisagreementsReply(TypedDict):
 class SettledReply(DisagreementReply):
     """A disagreement that was settled."""
 
-    keep: Literal["newer", "older", "both"]
-    """What was kept."""
+    keep: str
+    """What was kept: the `name` of one, or `both`."""
     changes: list[int]
     """The numbers by which `memoryctl undo` takes it back."""

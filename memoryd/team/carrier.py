@@ -251,7 +251,8 @@ class GitCarrier:
             return theirs or ours
         mine = TeamPeople.read(ours).people.get(self.place.person, ())
         team = TeamPeople.read(theirs)
-        for mail in mine:
+        # who was faster has the name
+        for mail in () if team.people.get(self.place.person) else mine:
             team = team.with_person(self.place.person, mail)
         return team.write()
 

@@ -17,6 +17,8 @@ _PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
 _LOCAL = ("", "localhost", "127.0.0.1", "::1")
 OLDER = "the server has the tables of an older memoryd: who rules them types memoryctl team init again"
 NO_LOGIN = "the server knows no login {}, and you may not make one"
+NO_LOGIN_HINT = "have somebody who may make logins there type CREATE ROLE {} LOGIN, then try again"
+OWNERS_ALONE = "only an owner of the team, or who rules its tables, may do that"
 NEWER = "the server has the tables of a newer memoryd (version {})"
 NO_RIGHT = "your login may not do that: {}"
 
@@ -78,12 +80,12 @@ def set_role(remote: str, team: str, person: str, role: MemberRole) -> bool:
     with connected(remote) as server:
         _check_team(server, team)
         is_new = server.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (person,)).fetchone() is None
+        _as_owner(server, "SELECT memoryd.enrol(%s, %s, %s)", (team, person, role.value))
         if is_new:
             try:
                 server.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(person)))
             except psycopg.errors.InsufficientPrivilege as exc:
-                raise InvalidRequest(NO_LOGIN.format(person), hint=f"CREATE ROLE {person} LOGIN") from exc
-        server.execute("SELECT memoryd.enrol(%s, %s, %s)", (team, person, role.value))
+                raise InvalidRequest(NO_LOGIN.format(person), hint=NO_LOGIN_HINT.format(person)) from exc
         return is_new
 
 
@@ -94,8 +96,15 @@ def remove(remote: str, team: str, person: str, *, with_files: bool) -> int:
     """
     with connected(remote) as server:
         _check_team(server, team)
-        row = server.execute("SELECT memoryd.dismiss(%s, %s, %s)", (team, person, with_files)).fetchone()
+        row = _as_owner(server, "SELECT memoryd.dismiss(%s, %s, %s)", (team, person, with_files)).fetchone()
         return int(row[0]) if row is not None else 0
+
+
+def _as_owner(server: ServerConnection, query: str, values: tuple[object, ...]) -> psycopg.Cursor[tuple[str, ...]]:
+    try:
+        return server.execute(query, values)
+    except psycopg.errors.InsufficientPrivilege as exc:
+        raise InvalidRequest(OWNERS_ALONE, hint="memoryctl team members says who owns it") from exc
 
 
 def roles(remote: str, team: str) -> dict[str, MemberRole]:

@@ -61,7 +61,10 @@ async def settle(visit: Visit) -> Redirect:
     keep = visit.text("keep")
     request = visit.request(SettleRequest, keep=keep)
     done = await memories.settle(visit.text("pair"), request, visit.caller, visit.memories)
-    return Redirect(visit.back("disagreements"), Notice(_KEPT[keep], tuple(done["changes"])))
+    return Redirect(
+        visit.back("disagreements"),
+        Notice(_KEPT.get(keep, f"What {keep} says holds, and not the other."), tuple(done["changes"])),
+    )
 
 
 async def decide(visit: Visit) -> Redirect:

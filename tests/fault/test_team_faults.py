@@ -641,6 +641,17 @@ async def test_remote_that_another_one_writes_at_this_moment_refuses_nothing(
     assert "goes on" in (ben.seen(SHOWN) or "")
 
 
+async def test_of_two_who_take_a_name_at_once_the_faster_has_it(members: list[Member], tmp_path: Path) -> None:
+    ana, _ = members
+    both = [await ana.beside(tmp_path / name, "cem").open() for name in ("faster", "slower")]
+    for number, one in enumerate(both):
+        await one.exchange()
+        await one.git.found((await one.git.people()).with_person("cem", f"cem{number}@example.org"), "cem joins")
+    for one in both:
+        await one.exchange()
+        assert (await one.git.people()).people["cem"] == ("cem0@example.org",)
+
+
 async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> None:
     ana, _ = members
     lock = ana.checkout / "refs" / "memoryd" / "local.lock"

@@ -208,6 +208,17 @@ def test_what_must_not_leave_never_comes_into_the_repository(pair: Pair) -> None
     assert b"Mac called alder" in objects
     for canary in (TOKEN, "private canary", "hidden canary", "scoped canary", "garden key"):
         assert canary.encode() not in objects
+    # what is stated at once with that stays
+    lines = f"- W @Bridge: It was painted green.\n- W @Bridge: It opens with {TOKEN}.\n"
+    typed = [*MEMORYCTL, "retain", "-", "--team", "--json"]
+    done = ran(typed, input=lines, capture_output=True, text=True, env=ana.daemon.env, timeout=120)
+    notes = "\n".join(json.loads(done.stdout)["notes"])
+    assert (done.returncode, "shared with ana, ben" in notes) == (Exit.ERROR, True)
+    told = ana.typed("retain", lines.splitlines()[1], "--team", expected=Exit.ERROR)
+    assert "stands there already" in told
+    for one in (notes, told):
+        assert "retained, but not shared: memory/" in one
+        assert "it holds what looks like a secret" in one
 
 
 def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
@@ -419,7 +430,8 @@ def test_names_that_are_taken_and_repositories_that_are_none_are_refused(tmp_pat
     told = carl.typed("team", "join", "--git", str(empty), "--person", "carl", expected=Exit.ERROR)
     assert "holds no team" in told
     told = carl.typed("team", "join", "--git", str(tmp_path / "none"), "--person", "carl", expected=Exit.ERROR)
-    assert "cannot be fetched from" in told
+    assert ("cannot be fetched from" in told, "[info" in told) == (True, False)
+    assert "you are ben" in pair.ben.typed("team", "join", "--git", str(pair.bare), "--person", "Ben")
     (carl.daemon.home / "home" / ".gitconfig").unlink()
     told = carl.typed("team", "join", "--git", str(pair.bare), "--person", "carl", expected=Exit.ERROR)
     assert "git config --global user.email" in told
@@ -487,6 +499,14 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
 
     ana.sync()
     assert found() == {"team.git git": "ok", "team.exchange team": "ok"}
+    doctor = ("doctor", "--section", "team")
+    (ana.workspace / "memory" / "projects" / "keys.md").write_text(f"the key is {TOKEN}\n")
+    ana.configure(share=["memory/projects/*"])
+    ana.sync()
+    ana.daemon.client().sync_team()
+    assert "name it no longer in team.share" in ana.typed(*doctor)
+    ana.configure(share=[])
+    ana.sync()
     typed_pair.bare.rename(typed_pair.bare.with_name("away.git"))
     ana.daemon.client().sync_team()
     assert found()["team.exchange team"] == "look"
@@ -494,5 +514,8 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
     assert found(Exit.ERROR)["team.exchange repository of the team"] == "wrong"
     typed_pair.bare.with_name("away.git").rename(typed_pair.bare)
     assert found()["team.exchange repository of the team"] == "ok"
-    (ana.daemon.home / "home" / ".gitconfig").unlink()
+    settings = ana.daemon.home / "home" / ".gitconfig"
+    settings.write_text(settings.read_text().replace("ana@", "another@"))
+    assert "not in the team by the address another@example.org" in ana.typed(*doctor, expected=Exit.ERROR)
+    settings.unlink()
     assert found(Exit.ERROR)["team.git author"] == "wrong"

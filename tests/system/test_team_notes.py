@@ -14,6 +14,7 @@ import pytest
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.mcp_program import driven, text_of
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -77,11 +78,22 @@ def test_what_somebody_shares_is_recalled_with_who_said_it(ben: Member) -> None:
     bundle = str(ben.daemon.client().recall("where does the castle key hang", format="bundle")["bundle"])
     assert "[ana] The castle key hangs behind the green door." in bundle
     assert 'source="ana:memory/2026-11-03.md#L7"' in bundle
-    assert "ana:memory/2026-11-03.md#L7" in ben.typed("recall", "castle key")
+    shown = ben.typed("recall", "castle key")
+    assert "ana:memory/2026-11-03.md#L7" in shown
+    assert "[ana] The castle key hangs" in shown
+    assert "[ana] " in ben.typed("search", "castle key")
+    with driven(ben.daemon) as client:
+        asked: tuple[tuple[str, dict[str, str]], ...]
+        asked = (("recall", {}), ("memory_search", {}), ("memory_search", {"corpus": "memories"}))
+        for tool, arguments in asked:
+            answer = client.call(tool, query="castle key", **arguments)
+            found = (answer.structured_content or {})["results"]
+            assert [one["person"] for one in found if one.get("person")] == ["ana"]
+            assert "  | [ana] " in text_of(answer)
     [hit] = [one for one in ben.daemon.client().search("castle key")["results"] if one.get("person")]
     assert hit["path"] == "ana:memory/2026-11-03.md"
-    shown = ben.daemon.client().get("ana:memory/2026-11-03.md", start=7, lines=1)
-    assert shown["text"] == "- W @Castle: The castle key hangs behind the green door.\n"
+    read = ben.daemon.client().get("ana:memory/2026-11-03.md", start=7, lines=1)
+    assert read["text"] == "- W @Castle: The castle key hangs behind the green door.\n"
     assert ben.daemon.client().verify("ana:memory/2026-11-03.md#L7")["state"] == "verified"
 
 
@@ -236,3 +248,25 @@ def test_settling_writes_ones_own_line_alone(tmp_path: Path) -> None:
         assert "superseded=" in (member.daemon.workspace / "memory" / "2026-11-02.md").read_text()
     assert (member.notes / "ana" / "memory" / "2026-11-03.md").read_text() == ANA
     assert json.loads(member.daemon.config.read_text())["team"]["name"] == "acme"
+
+
+def test_two_people_who_disagree_on_one_day_are_told_by_their_names(tmp_path: Path) -> None:
+    member = Member(tmp_path)
+    member.share("ana", "memory/2026-11-03.md", "")
+    member.share(
+        "ana", "memory/2026-11-02.md", "## Retain\n- W(from=user) @Printer: The office printer is an HP M209.\n"
+    )
+    with member.daemon:
+        client = member.daemon.client()
+        client.sync()
+        [pair] = client.disagreements()["disagreements"]
+        said = {pair[age]["name"]: pair[age]["saidBy"] for age in ("newer", "older")}
+        assert (said, pair["doubt"]) == ({"ana": "team", "ben": None}, "people")
+        shown = member.typed("disagreements")
+        assert "ana: The office printer is an HP M209." in shown
+        assert "ben: The office printer is a Brother HL-2350." in shown
+        assert "what holds is" in member.typed("disagreements", "keep", pair["id"], "newer", expected=Exit.ERROR)
+        assert "what ana says holds" in member.typed("disagreements", "keep", pair["id"], "ana")
+        client.sync()
+        assert client.disagreements()["total"] == 0
+        assert member.items("which printer is in the office")[0]["person"] == "ana"

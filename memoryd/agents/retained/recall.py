@@ -16,7 +16,7 @@ from memoryd.agents.search import check_scope
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.documents import CORE_FILES, RelativePath, is_conflict_copy, person_of
+from memoryd.domain.documents import CORE_FILES, RelativePath, is_conflict_copy, marks, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import (
@@ -191,8 +191,8 @@ def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) 
 
 def _by(item: RecalledItem) -> str:
     """Return what stands before the words of others, of the other version of a note, and of what may not hold."""
-    marks = (person_of(item.citation.path), "copy of a conflict" * is_conflict_copy(item.citation.path), *item.standing)
-    return "".join(f"[{mark}] " for mark in marks if mark)
+    path = item.citation.path
+    return marks(person_of(path), "copy of a conflict" * is_conflict_copy(path), *item.standing)
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits
 from memoryd.agents.retained.retaining import retain_reply
 from memoryd.agents.search import is_searchable
+from memoryd.config.team import TeamSection
 from memoryd.domain.access import Admitted
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import (
     Keep,
@@ -40,6 +42,7 @@ SAME = "it says so already: nothing was changed"
 NEWER = "{} was superseded by {} before, which is what was replaced"
 OLDER = "{} stays superseded by {}"
 TIMED = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
+_AGES = (Keep.NEWER.value, Keep.OLDER.value)
 _NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
 _BEYOND = "what is for {} would take the place of what others are told"
 _BEYOND_HINT = "state it as a memory of its own, without replacing"
@@ -151,27 +154,54 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         start = _start_behind(after, pairs, book) if after else 0
         shown, has_more = pairs[start : start + limit], start + limit < len(pairs)
         return DisagreementsReply(
-            disagreements=[_pair(one, book) for one in shown],
+            disagreements=[self._pair(one, book) for one in shown],
             total=len(pairs),
             next=pair_name(shown[-1]) if has_more else None,
         )
 
-    async def settle(self, name: str, keep: Keep, admitted: Admitted) -> SettledReply:
-        """Write which of a pair holds; raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does."""
+    async def settle(self, name: str, keep: str, admitted: Admitted) -> SettledReply:
+        """Write which of a pair holds, the one of a name, or `both`.
+
+        Raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does.
+        """
         self.edits.editing.journal.check_writable()
         async with self.edits.editing.journal.one_at_a_time:
             book, pairs = await self._disagreements(admitted)
             pair = _find_pair(name, pairs)
             if pair.doubt is Doubt.COPY:
-                raise InvalidRequest(
-                    f"{_memory(book.memories[pair.older])['source']} is a copy of a conflict", hint=SETTLE_HINT
-                )
+                source = book.memories[pair.older].sources[0].citation
+                raise InvalidRequest(f"{source} is a copy of a conflict", hint=SETTLE_HINT)
+            names = dict(zip((*self._names(pair, book), Keep.BOTH.value), Keep, strict=True))
+            if keep not in names:
+                raise InvalidRequest(f"what holds is {', '.join(names)}, and not {keep!r}")
             try:
-                settlement = settlement_of(pair, keep, book.own.memories)
+                settlement = settlement_of(pair, names[keep], book.own.memories)
             except ValueError as exc:
                 raise InvalidRequest(str(exc), hint="memoryctl retain states it") from exc
             written = await self.edits.editing.relate(book.memories[settlement.memory], settlement.of)
-        return SettledReply(**_pair(pair, book), keep=keep.value, changes=list(written.numbers))
+        return SettledReply(**self._pair(pair, book), keep=keep, changes=list(written.numbers))
+
+    def _pair(self, pair: Disagreement, book: Book) -> DisagreementReply:
+        names = self._names(pair, book)
+        return DisagreementReply(
+            id=pair_name(pair),
+            # neither came later
+            doubt=pair.doubt.value if names == _AGES or pair.doubt is Doubt.COPY else Doubt.PEOPLE.value,
+            leads=pair.leads,
+            newer=_memory(book.memories[pair.newer], names[0]),
+            older=_memory(book.memories[pair.older], names[1]),
+        )
+
+    def _names(self, pair: Disagreement, book: Book) -> tuple[str, str]:
+        """Return what the two are called where one is kept: by age or, if two people said them on one day, by those.
+
+        What came first of a day is known of one log alone, and each of the two has another one for their own.
+        """
+        newer, older = book.memories[pair.newer], book.memories[pair.older]
+        own = (self.edits.documents.agent.team or TeamSection()).person or ""
+        people = [person_of(one.sources[0].path) or own for one in (newer, older)]
+        is_known = newer.recorded != older.recorded or people[0] == people[1]
+        return _AGES if is_known else (people[0], people[1])
 
     async def _disagreements(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
         book, recall = await self.edits.documents.now(), self.edits.documents.recall
@@ -218,23 +248,14 @@ def _find_pair(name: str, found: Sequence[Disagreement]) -> Disagreement:
         raise error(str(exc), hint="memoryctl disagreements lists all of them") from exc
 
 
-def _pair(pair: Disagreement, book: Book) -> DisagreementReply:
-    return DisagreementReply(
-        id=pair_name(pair),
-        doubt=pair.doubt.value,
-        leads=pair.leads,
-        newer=_memory(book.memories[pair.newer]),
-        older=_memory(book.memories[pair.older]),
-    )
-
-
-def _memory(memory: Memory) -> DisagreeingMemoryReply:
-    attributes = memory.line.attributes
+def _memory(memory: Memory, name: str) -> DisagreeingMemoryReply:
+    attributes, source, said_by = memory.line.attributes, memory.sources[0], memory.line.attributes.provenance
     return DisagreeingMemoryReply(
         id=memory.id,
         text=memory.line.text,
-        saidBy=None if attributes.provenance is None else attributes.provenance.value,
+        name=name,
+        saidBy="team" if person_of(source.path) else None if said_by is None else said_by.value,
         pinned=attributes.is_pinned,
         recorded=memory.recorded.isoformat(),
-        source=str(memory.sources[0].citation),
+        source=str(source.citation),
     )

@@ -11,7 +11,6 @@ from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
 from memoryd.api.models import AgentId, Request, Whole
 from memoryd.domain.access import Who
-from memoryd.domain.memories.changes.replacing import Keep
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
 from memoryd.domain.memories.line import Provenance
@@ -280,8 +279,8 @@ async def replace(
 class SettleRequest(Request):
     """What is to hold of two memories that disagree."""
 
-    keep: Annotated[Keep, Field(strict=False)]
-    """`newer` or `older`: that one supersedes the other; `both`: they stand beside each other."""
+    keep: Annotated[str, Field(max_length=64)]
+    """The `name` of one, such as `newer`: that one supersedes the other; `both`: they stand beside each other."""
     agent: AgentId = None
 
 

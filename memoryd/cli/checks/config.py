@@ -4,6 +4,7 @@ says that you are, whether the repository answers, and what of the others is not
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -13,9 +14,12 @@ from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file
 from memoryd.config.team import TeamSection
 from memoryd.domain.expressions import expression
+from memoryd.domain.memories.sharing import TEAM_FILE, TeamPeople
 from memoryd.errors import InvalidRequest, MemorydError
+from memoryd.team.carrier import NOT_IN, NOT_IN_HINT
 from memoryd.team.git import Git, address_of, check_git
-from memoryd.team.repository import TeamRepository
+from memoryd.team.repository import LOCAL, TeamRepository
+from memoryd.team.sharing import UNSHAREABLE
 
 MASKED = expression(r"MEMORYD_MASKED_\d+")
 """What a backup puts where a key was."""
@@ -125,21 +129,41 @@ LATE_SECONDS = 24 * 3600
 """So long something may wait to be sent before it is to be looked at."""
 REACH_HINT = "try `git ls-remote` with the same address; what it says, memoryd is told"
 SEND_HINT = "who looks after the repository says who may push to its branch main"
+SEEN_HINT = "see the repository of the team"
+SERVER_HINT = "try `psql` with the same address; `memoryctl team status` says what waits"
+SERVER_SEEN_HINT = "who owns the team, or looks after the server, mends it; `memoryctl team status` has all of it"
+OWN_HINT = "mend that note, or name it no longer in team.share"
 
 
 @check("team.git", "git", advice="install git 2.30 or later, and say who you are by `git config --global`")
 def git(examination: Examination) -> Iterator[Finding]:
-    """Look at whether git is there and recent enough for the memory of a team, and knows who you are."""
+    """Look at whether git is there and recent enough for the memory of a team, and knows you as the team does."""
     section = examination.config.team
     if not section.is_joined or section.is_on_server:
         yield Finding("off", "no repository carries the memory of a team")
         return
-    repository = TeamRepository(section.checkout_folder, is_own=section.checkout is None)
     try:
-        asyncio.run(check_git(section.checkout_folder))
-        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(repository.author())} for git")
-    except InvalidRequest as exc:
+        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(_author(section))} for git")
+    except MemorydError as exc:
         yield Finding("wrong", str(exc), exc.hint, part="author")
+
+
+async def _author(section: TeamSection) -> str:
+    """Return by which address git knows its owner; raises InvalidRequest where the team does not, SidecarError."""
+    repository, folder = (
+        TeamRepository(section.checkout_folder, is_own=section.checkout is None),
+        section.checkout_folder,
+    )
+    await check_git(folder)
+    mail = await repository.author()
+    local = await repository.commit_of(LOCAL) if folder.exists() else None
+    file = (await repository.tree(local, ())).get(TEAM_FILE)
+    # one that cannot be read keeps the exchange from working, which says so
+    with suppress(ValueError):
+        people = TeamPeople.read((await repository.blobs([file.blob]))[file.blob]) if file is not None else None
+        if people is not None and not people.wrote(section.person or "", mail):
+            raise InvalidRequest(NOT_IN.format(section.person, mail), hint=NOT_IN_HINT)
+    return mail
 
 
 @check(
@@ -160,19 +184,23 @@ def exchange(examination: Examination) -> Iterator[Finding]:
     if examination.status is None:
         yield from with_part("repository of the team", _reached(section))
         return
+    reach, send, seen = REACH_HINT, SEND_HINT, SEEN_HINT
+    if section.is_on_server:
+        reach, send, seen = SERVER_HINT, SERVER_HINT, SERVER_SEEN_HINT
     for agent in examination.status["agents"]:
         if (team := agent["team"]) is None:
             continue
         published, people = team["published"], count(len(team["people"]), "person", "people")
         if team["offline"]:
             is_late = published["behindSeconds"] > LATE_SECONDS
-            yield Finding("wrong" if is_late else "look", team["offline"], REACH_HINT)
+            yield Finding("wrong" if is_late else "look", team["offline"], reach)
         elif published["pending"]:
             waits = f"{count(published['pending'], 'file')} to be sent for {published['behindSeconds']:,} s"
-            yield Finding("look", waits, SEND_HINT)
+            yield Finding("look", waits, send)
         else:
             yield Finding("ok", f"{people}, all is sent")
-        yield from (Finding("look", one, "see the repository of the team") for one in team["trouble"])
+        own = UNSHAREABLE.partition("{}")[2].partition("{}")[0]
+        yield from (Finding("look", one, OWN_HINT if own in one else seen) for one in team["trouble"])
 
 
 def _reached(section: TeamSection) -> Finding:

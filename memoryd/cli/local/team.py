@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 
 import click
 
+from memoryd import log
 from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, flag, verb
 from memoryd.cli.memory.changes import done_if_sure, sure_option
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
@@ -19,6 +20,7 @@ from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, parse, read, value_at, with_value, without_key
 from memoryd.config.paths import config_file, team_dir
 from memoryd.config.team import SERVER, TeamSection, without_credentials
+from memoryd.domain.access import folded_id
 from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
@@ -81,6 +83,8 @@ class TeamGroup(click.Group):
 @click.group("team", cls=TeamGroup)
 def team_command() -> None:
     """Share memories with the people of a team, by a git repository or a PostgreSQL server."""
+    # what goes wrong is in the answer
+    log.configure("WARNING")
 
 
 @team_command.command("init")
@@ -88,7 +92,13 @@ def team_command() -> None:
 @git_option
 @click.option("--name", required=True, metavar="NAME", help="What the team is called.")
 @person_option
-@click.option("--member", "members", multiple=True, metavar="LOGIN", help="Who is in it, on a server; may be repeated.")
+@click.option(
+    "--member",
+    "members",
+    multiple=True,
+    metavar="LOGIN",
+    help="Who is in it, on a server, the owner first; repeatable.",
+)
 @verb
 def init(
     invocation: Invocation,
@@ -161,7 +171,7 @@ def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
         raise click.UsageError("name a repository by --git and yourself by --person, or a server")
     if without_credentials(remote) != remote:
         raise InvalidRequest(NO_CREDENTIALS, hint=CREDENTIALS_HINT)
-    return address_of(remote), person
+    return address_of(remote), folded_id(person)
 
 
 def _check_server_alone(server: str, remote: str | None, person: str | None) -> None:
@@ -197,11 +207,12 @@ async def _joined(carrier: GitCarrier, section: TeamSection) -> TeamPeople:
     mail = await carrier.repository.author()
     await _reach(carrier)
     people, person = await carrier.people(), section.person or ""
-    if people.wrote(person, mail):
-        return people
-    if people.people.get(person):
+    if not people.people.get(person):
+        # another one may be faster by that name
+        people = await _written(carrier, people.with_person(person, mail), f"{person} joins")
+    if not people.wrote(person, mail):
         raise InvalidRequest(TAKEN.format(person, mail), hint=TAKEN_HINT)
-    return await _written(carrier, people.with_person(person, mail), f"{person} joins")
+    return people
 
 
 async def _reach(carrier: GitCarrier) -> None:

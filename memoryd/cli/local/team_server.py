@@ -42,13 +42,18 @@ class MembersReply(TypedDict):
 
 
 def begin_on_server(invocation: Invocation, server: str, name: str, people: Sequence[str]) -> Exit:
-    """Make the tables and the roles of a team, and have people in it."""
+    """Make the tables of a team, and have people in it: the first one owns it, unless somebody does."""
     name, checked = _name("name", name), [_name("person", one) for one in people]
     begin(server, name)
-    made = [person for person in checked if set_role(server, name, person, MemberRole.WRITE)]
+    before = roles(server, name)
+    wanted = {one: before.get(one, MemberRole.WRITE) for one in checked}
+    if MemberRole.OWNER not in before.values():
+        wanted |= dict.fromkeys(checked[:1], MemberRole.OWNER)
+    made = [person for person, role in wanted.items() if set_role(server, name, person, role)]
     place = server.partition("@")[2] or "HOST/DATABASE"
     notes = [f"{person} has a login without a password: give it one, by \\password {person}" for person in made]
     notes += [f"{one} types: memoryctl team join postgresql://{one}@{place} --name {name}" for one in checked]
+    notes += [f"{one} owns the team, and takes others in" for one in checked[:1] if wanted[one] is MemberRole.OWNER]
     return _show(invocation, server, name, notes)
 
 

@@ -138,7 +138,7 @@ _WHY = {
     "unsure": "both may hold",
     "stated": "one says that it contradicts the other",
 }
-KEPT = ("newer", "older", "both")
+_AGES = ("newer", "older")
 
 
 @click.group("disagreements", invoke_without_command=True)
@@ -155,25 +155,26 @@ def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
     """List the pairs, the newest first; exit 3 if there are none."""
     for one in reply["disagreements"]:
         yield f"{one['id']}  {_WHY[one['doubt']]}"
-        for age, memory in (("newer", one["newer"]), ("older", one["older"])):
+        for memory in (one["newer"], one["older"]):
             first = ", told first" if memory["id"] == one["leads"] else ""
             author = memory["saidBy"] or "by hand"
-            yield f"   {age}: {harmless_line(memory['text'])}"
+            yield f"   {harmless_line(memory['name'])}: {harmless_line(memory['text'])}"
             yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
     if (more := reply["total"] - len(reply["disagreements"])) > 0:
         yield Note(f"{more} more are not shown")
     if not reply["total"]:
         yield Note("no disagreements")
     else:
-        yield Note("to settle one: memoryctl disagreements keep ID newer|older|both, or memoryctl forget ID")
+        yield Note("to settle one: memoryctl disagreements keep ID newer|older|NAME|both, or memoryctl forget ID")
 
 
 @disagreements_command.command("keep")
 @argument("name", metavar="ID", help="The pair, by its id or that of one of its memories.")
-@argument("keep", type=click.Choice(KEPT), metavar="newer|older|both", help="What holds.")
+@argument("keep", metavar="newer|older|NAME|both", help="What holds, as the list has it before the text.")
 @asks(Client.settle_disagreement)
 def keep(reply: SettledReply) -> Iterator[str]:
     """Say which of two memories holds: the other is told as earlier, or both stand beside each other."""
-    summary = "both hold" if reply["keep"] == "both" else f"the {reply['keep']} one holds"
+    keep = reply["keep"]
+    summary = "both hold" if keep == "both" else f"the {keep} one holds" if keep in _AGES else f"what {keep} says holds"
     yield f"{reply['id']}: {summary}"
     yield from undo_notes(reply["changes"])

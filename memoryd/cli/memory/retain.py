@@ -25,6 +25,7 @@ from memoryd.cli.invocation import (
 )
 from memoryd.cli.terminal import bold, harmless, harmless_line, styled
 from memoryd.client import Client, StatementOptions
+from memoryd.errors import MemorydError
 from memoryd.replies.changes import CoreEditReply, CoreReply
 from memoryd.replies.conversations import CaptureReply
 from memoryd.replies.memories import RetainReply
@@ -74,12 +75,16 @@ def retain_command(
         raise click.UsageError("--by-agent and --team: what a model says is shared by you, with `team promote`")
     each = text == "-" and replaces is None
     reply = invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, by_agent=by_agent, **statement)
-    if is_shared:
-        # what must not be shared is refused by now, and is retained all the same
-        shared = [invocation.memory.promote_memory(one["id"]) for one in reply["memories"]]
-        reply["notes"] += [f"shared with {', '.join(one['readers'])}: {one['citation']}" for one in shared]
-        reply["notes"] += [note for one in shared for note in one["notes"]]
-    return invocation.show(reply, _retained_lines(reply))
+    code = Exit.DONE
+    for one in reply["memories"] if is_shared else ():
+        try:
+            shared = invocation.memory.promote_memory(one["id"])
+        except MemorydError as exc:
+            code, why = Exit.ERROR, "; ".join(filter(None, (str(exc), exc.hint)))
+            reply["notes"].append(f"retained, but not shared: {one['citation']}: {why}")
+        else:
+            reply["notes"] += [f"shared with {', '.join(shared['readers'])}: {shared['citation']}", *shared["notes"]]
+    return invocation.show(reply, _retained_lines(reply), code=code)
 
 
 @click.command("replace", cls=BulletCommand)

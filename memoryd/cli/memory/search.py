@@ -12,7 +12,7 @@ import click
 from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
 from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import RecallBounds, SearchBounds
-from memoryd.domain.documents import Citation, cited, is_conversation, one_line, parse
+from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
 from memoryd.replies.memories import MemorySearchReply
 from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
 from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
@@ -309,7 +309,7 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
 
 def _snippet_lines(hit: HitReply) -> Iterator[str]:
     """Yield the lines of the snippet, those of the focus marked and bold."""
-    focus, lines = hit.get("focus"), hit["snippet"].rstrip("\n").split("\n")
+    focus, lines = hit.get("focus"), f"{marks(hit.get('person'))}{hit['snippet']}".rstrip("\n").split("\n")
     # behind those of the document stands the footer
     numbers = chain(hit.get("snippetLines") or count_from(hit.get("snippetStartLine", 1)), repeat(0))
     # line by line: an escape sequence that does not end would else take the lines behind it away
@@ -428,7 +428,7 @@ def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
     score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
     parts = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
     yield parts
-    for line in item["content"].rstrip("\n").split("\n"):
+    for line in f"{marks(item.get('person'))}{item['content']}".rstrip("\n").split("\n"):
         yield behind_gutter(line, is_marked=False)
     yield from _more(item)
 
