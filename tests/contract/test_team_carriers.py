@@ -23,8 +23,6 @@ from tests.waiting import eventually, eventually_async
 
 ANAS_LOG = log_path("ana", DAY)
 
-pytestmark = pytest.mark.usefixtures("short_leash")
-
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Postgres]:
