@@ -137,7 +137,13 @@ def use() -> None:
     from memoryd.config.loading.load import loaded_of
     from memoryd.config.loading.raw import ConfigText
     from memoryd.domain.expressions import _Deferred
+    from memoryd.store.ledger.file import LEDGER
+    from memoryd.store.ledger.ledger import _nothing
+    from memoryd.store.migrations import _tables_of
 
+    # in memory, both
+    _nothing()
+    _tables_of(LEDGER)
     loaded_of(ConfigText('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}'), None)
     for row in TABLE:
         if row.parameters:
