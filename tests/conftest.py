@@ -4,7 +4,6 @@ import asyncio
 import gc
 import importlib
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from hypothesis import settings
 from memoryd.config.paths import models_dir
 from memoryd.errors import DownloadError
 from memoryd.models.store import ModelStore
-from memoryd.sidecar.process import Child
 from tests.daemon import (
     MULTILINGUAL,
     STARTER,
@@ -30,7 +28,7 @@ from tests.daemon import (
 )
 from tests.groups import grouped
 from tests.leftovers import described, processes_of
-from tests.sweeps import WHOLE, whole_or
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 from tests.warm.programs import NURSERY
 
@@ -136,23 +134,6 @@ def multilingual_model() -> Path:
         raise
     asyncio.run(learn_strangers(model))
     return model
-
-
-@pytest.fixture
-def short_leash(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tie what is started to this process by a program that starts in a tenth of the time of ours, where there is one.
-
-    For tests that start gits by the hundred: each takes a tenth of what Python takes to start.
-    """
-    if (program := shutil.which("setpriv")) is None or WHOLE:
-        return
-    real = Child._leashed_command
-
-    def leashed(child: Child) -> list[str]:
-        words = real(child)
-        return [program, "--pdeathsig", "KILL", "--", *words[words.index(str(os.getpid())) + 1 :]]
-
-    monkeypatch.setattr(Child, "_leashed_command", leashed)
 
 
 @pytest.fixture

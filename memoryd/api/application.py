@@ -36,6 +36,7 @@ from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
 from memoryd.domain.access import Who
+from memoryd.domain.expressions import expression
 from memoryd.errors import Denied, NotFound
 from memoryd.wire import ErrorCode
 
@@ -125,7 +126,7 @@ def _pattern(path: str) -> re.Pattern[str]:
     Nothing may be of that name: the handler says so.
     """
     named = re.sub(r"\\{(path|session|entity)\\}", r"(?P<\1>(?s:.*))", re.escape(path))
-    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", named))
+    return expression(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", named))
 
 
 async def _respond(send: Send, status: int, body: bytes, more: Mapping[str, str] = MappingProxyType({})) -> None:

@@ -324,7 +324,9 @@ def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
     first: dict[Path, Agent] = {}
     for agent in agents:
         before = first.setdefault(agent.index_path, agent)
-        is_same = before.workspace != agent.workspace or (
-            before.indexing == agent.indexing and before.team == agent.team
+        is_same = (
+            before is agent
+            or before.workspace != agent.workspace
+            or (before.indexing == agent.indexing and before.team == agent.team)
         )
         yield agent if is_same else replace(agent, is_apart=True)

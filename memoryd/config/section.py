@@ -17,7 +17,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_bytes
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from msgspec import Struct
 from pydantic import (
@@ -66,6 +66,10 @@ class Section(BaseModel):
         allow_inf_nan=False,
         defer_build=True,
     )
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return itself: nothing in it changes. Pydantic copies each default that holds a list or a mapping."""
+        return self
 
 
 def subclasses(base: type[BaseModel]) -> Iterator[type[BaseModel]]:

@@ -104,7 +104,8 @@ def new_database(history: History, *, page_bytes: int) -> bytes:
     """Return the bytes of a database that has all its tables and no row."""
     with closing(apsw.Connection(":memory:")) as connection:
         connection.pragma("page_size", page_bytes)
-        migrate(connection, history, lambda _version: None)
+        for migration in history.migrations:
+            _apply(connection, migration, history)
         return connection.serialize("main")
 
 

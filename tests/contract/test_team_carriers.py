@@ -25,8 +25,6 @@ from tests.waiting import eventually, eventually_async
 
 ANAS_LOG = log_path("ana", DAY)
 
-pytestmark = pytest.mark.usefixtures("short_leash")
-
 VERSION_1 = """
 DROP FUNCTION memoryd.people, memoryd.listed;
 CREATE FUNCTION memoryd.people(asked text) RETURNS TABLE (person text, role text) LANGUAGE sql AS $$

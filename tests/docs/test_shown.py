@@ -267,6 +267,7 @@ def test_demo_shows_what_it_promises(multilingual_model: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="demo-") as cache:
         (Path(cache) / "memoryd").mkdir()
         (Path(cache) / "memoryd" / "models").symlink_to(multilingual_model.parent)
+        bring_strangers(Path(cache))
         done = subprocess.run(
             [sys.executable, recipe[1]],
             cwd=ROOT,

@@ -28,7 +28,6 @@ from tests.waiting import eventually_async
 TOKEN = "ghp_" + "a8Kq2ZxV7mN4pR9tYw3LcD6fHj1BsE5gUoXi"
 ANAS_FILE = "memory/2026-11-02-ana.md"
 SHOWN = "ana/memory/2026-11-02.md"
-pytestmark = pytest.mark.usefixtures("short_leash")
 
 
 @pytest.fixture

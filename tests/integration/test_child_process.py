@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +30,18 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 def program(source: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", source, *arguments)
+
+
+@pytest.fixture(params=["program", "script"])
+def started_by(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
+    """A program of this machine, tied to us by a shell where that can be, and a script, tied by Python.
+
+    Each becomes what its arguments say.
+    """
+    script = tmp_path / "script"
+    script.write_text('#!/bin/sh\nexec "$@"\n')
+    script.chmod(0o755)
+    return ("env",) if request.param == "program" else (str(script),)
 
 
 def shell(script: str) -> tuple[str, ...]:
@@ -203,7 +217,7 @@ import asyncio, sys
 from memoryd.sidecar.process import Child, ChildSpec
 
 async def main():
-    child = Child(ChildSpec(command=("sleep", "600"), environment={"PATH": "/usr/bin:/bin"}))
+    child = Child(ChildSpec(command=(*sys.argv[1:], "sleep", "600"), environment={"PATH": "/usr/bin:/bin"}))
     await child.start()
     print(child.pid, flush=True)
     await asyncio.Event().wait()
@@ -213,14 +227,47 @@ asyncio.run(main())
 
 
 @needs_proc
-async def test_f091_child_dies_with_a_killed_daemon() -> None:
-    """The child ends when its parent is killed."""
-    with subprocess.Popen([sys.executable, "-c", ORPHANER], stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220 - one line is read
+async def test_f091_child_dies_with_a_killed_daemon(started_by: tuple[str, ...]) -> None:
+    """The child ends when its parent is killed, however it was tied to it."""
+    command = [sys.executable, "-c", ORPHANER, *started_by]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:  # noqa: ASYNC220 - one line is read
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         assert psutil.pid_exists(pid)
         parent.kill()
     await eventually_async(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+async def test_f091_child_whose_parent_is_gone_does_not_start(
+    started_by: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child that finds another parent than the one that wanted it ends, and the program never runs."""
+    async with started(child_for(("true",))) as child:
+        await child.wait()
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    child = child_for((*started_by, "echo", "here"))
+    await child.start()
+    assert await child.wait() == 1
+    assert (child.stdout, child.stderr.strip()) == (b"", "parent is gone")
+
+
+@needs_proc
+async def test_program_costs_no_interpreter() -> None:
+    """Where util-linux is, a small program costs a fraction of what Python needs to start."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("there is no setpriv")
+
+    async def cost(command: tuple[str, ...]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        for _ in range(10):
+            child = child_for(command)
+            await child.start()
+            assert await child.wait() == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    await cost(("true",))
+    assert await cost(("true",)) < await cost(program("pass")) / 2
 
 
 async def test_f092_ended_children_leave_no_zombies() -> None:
@@ -232,10 +279,10 @@ async def test_f092_ended_children_leave_no_zombies() -> None:
     assert [one.pid for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE] == []
 
 
-async def test_f094_arguments_reach_the_program_as_they_are() -> None:
+async def test_f094_arguments_reach_the_program_as_they_are(started_by: tuple[str, ...]) -> None:
     """The program gets options, quotes and line breaks as they were given."""
     nasty = ["--help", "-n", "$(touch /tmp/owned); `id`", "two\nlines", "", "'\"*"]
-    child = child_for(program("import sys\nprint(sys.argv[1:])", *nasty))
+    child = child_for((*started_by, *program("import sys\nprint(sys.argv[1:])", *nasty)))
     await child.start()
     await child.wait()
     assert child.stdout.decode().strip() == repr(nasty)
@@ -249,13 +296,15 @@ async def test_f094_nul_in_an_argument_is_refused() -> None:
 
 
 @needs_proc
-async def test_f096_child_sees_only_what_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_f096_child_sees_only_what_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started_by: tuple[str, ...]
+) -> None:
     """The child has descriptors 0 to 2, `/`, no core file, a session of its own and no secret."""
     monkeypatch.setenv("SECRET_API_KEY", "very secret")
     leak = os.open(tmp_path / "leak", os.O_CREAT | os.O_RDWR)
     os.set_inheritable(leak, True)
     try:
-        async with started(child_for(program(KEEPS_QUIET))) as child:
+        async with started(child_for((*started_by, *program(KEEPS_QUIET)))) as child:
             proc = Path("/proc", str(child.pid))
             # until the leash has become the program
             await eventually_async(lambda: KEEPS_QUIET.encode() in (proc / "cmdline").read_bytes())

@@ -6,10 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.changes.diffs import hunks_between
 from memoryd.errors import Denied
+from memoryd.store.ledger.changes import KEPT_CHARS, MAX_ROWS, MAX_TOTAL_BYTES, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.conversations import HoldingLimits
+from memoryd.store.ledger.file import empty_ledger
 from memoryd.store.ledger.ledger import Ledger
 from tests.fakes import FakeClock
 from tests.waiting import eventually_async
@@ -215,3 +220,79 @@ async def test_many_at_once(ledger: Ledger) -> None:
     found = await asyncio.gather(*(ledger.held("main", f"s{n % 7}", n) for n in range(60)))
     assert found == [f"answer {n}" for n in range(60)]
     assert (await ledger.count("main"))["heldAnswers"] == 60
+
+
+@pytest.fixture
+def database() -> Iterator[apsw.Connection]:
+    """The tables of a ledger, in memory."""
+    made = apsw.Connection(":memory:")
+    made.deserialize("main", empty_ledger())
+    yield made
+    made.close()
+
+
+def changed(db: apsw.Connection, workspace: str, times: int, text: str = "alder") -> None:
+    row = ChangeRow(
+        run="",
+        agent="",
+        writer="retain",
+        why="",
+        path=RelativePath("memory/2026-11-01.md"),
+        at=1_800_000_000.0,
+        state=ChangeState.DONE,
+        hash_before=b"b" * 32,
+        hash_after=b"a" * 32,
+        hunks=hunks_between(f"{text}\n", "birch\n"),
+    )
+    for _ in range(times):
+        add_change(db, workspace, row)
+
+
+def test_change_costs_the_same_however_many_there_are(database: apsw.Connection) -> None:
+    steps = [0]
+
+    def count() -> bool:
+        steps[0] += 1
+        return False
+
+    def cost() -> int:
+        steps[0] = 0
+        changed(database, "/ws", 1)
+        return steps[0]
+
+    changed(database, "/ws", 10)
+    database.set_progress_handler(count, 10)
+    few = cost()
+    database.set_progress_handler(None)
+    changed(database, "/ws", 1_000)
+    database.set_progress_handler(count, 10)
+    # of three, two are no sixty-fourth
+    assert sorted(cost() for _ in range(3))[1] <= few + 5
+
+
+def test_changes_of_each_workspace_are_so_many(database: apsw.Connection) -> None:
+    changed(database, "/other", 5)
+    changed(database, "/ws", 1)
+    columns = database.execute("SELECT group_concat(name) FROM pragma_table_info('changes') WHERE name <> 'id'").get
+    database.execute(
+        "WITH RECURSIVE time (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM time WHERE number < ?)"
+        f"INSERT INTO changes ({columns}) SELECT {columns} FROM changes, time WHERE workspace = '/ws'",
+        (MAX_ROWS + 100,),
+    )
+    changed(database, "/ws", 99)
+    others, ours = database.execute("SELECT count(*) FROM changes GROUP BY workspace ORDER BY workspace").fetchall()
+    assert others == (5,)
+    assert MAX_ROWS <= int(str(ours[0])) < MAX_ROWS + 64
+    assert database.execute("SELECT max(id) FROM changes").get == MAX_ROWS + 205
+
+
+def test_lines_of_the_oldest_changes_go_where_all_take_too_much(database: apsw.Connection) -> None:
+    changed(database, "/other", 1)
+    changed(database, "/ws", 80, text="x" * (KEPT_CHARS - 100))
+    total, last, kept = database.execute(
+        "SELECT sum(octet_length(hunks)), min(id) FILTER (WHERE hunks IS NOT NULL), count(hunks) FROM changes"
+        " WHERE workspace = '/ws'"
+    ).get
+    assert MAX_TOTAL_BYTES - KEPT_CHARS < total <= MAX_TOTAL_BYTES
+    assert last == 81 - kept + 1
+    assert database.execute("SELECT count(hunks) FROM changes WHERE workspace = '/other'").get == 1

@@ -21,6 +21,7 @@ from memoryd.errors import MemorydError
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 from tests.warm.programs import SCRIPTS, ran
 
@@ -98,6 +99,7 @@ def asking(*asks: Callable[[int], None]) -> Iterator[list[int]]:
     assert not any(thread.is_alive() for thread in threads)
 
 
+@pytest.mark.sweep
 def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
     client, before, pid = stage.running.client(), stage.agent(), stage.running.pid
     process = psutil.Process(pid)
@@ -119,7 +121,7 @@ def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
         assert clients[2].sync()["complete"]
 
     with asking(search, retain, look) as counts:
-        for number in range(20):
+        for number in range(whole_or(8, 20)):
             stage.write({"query": {"maxResults": 5 + number % 3}}, memory={"citations": ("on", "off")[number % 2]})
             reply = client.reload()
             assert reply["reloaded"], reply

@@ -133,11 +133,17 @@ def read(modules: Sequence[str]) -> None:
 def use() -> None:
     """Do what programs do at the first use of what they have read: each of them would do it again."""
     # whoever asks the nursery imports this module, too, and none of these
-    from memoryd.api.application import TABLE
+    from memoryd.api.application import TABLE, Application
     from memoryd.config.loading.load import loaded_of
     from memoryd.config.loading.raw import ConfigText
     from memoryd.domain.expressions import _Deferred
+    from memoryd.store.ledger.file import LEDGER
+    from memoryd.store.ledger.ledger import _nothing
+    from memoryd.store.migrations import _tables_of
 
+    # in memory, both
+    _nothing()
+    _tables_of(LEDGER)
     loaded_of(ConfigText('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}'), None)
     for row in TABLE:
         if row.parameters:
@@ -152,6 +158,9 @@ def use() -> None:
     for one in gc.get_objects():
         if type(one) is _Deferred:
             one.flags  # noqa: B018
+    # last, as `re` remembers few: the patterns of an application are its own, and compiled anew
+    for pattern, _ in Application()._named:
+        pattern.flags  # noqa: B018
     gc.collect()
     gc.freeze()
 

@@ -25,6 +25,8 @@ KEPT_CHARS = 1_000_000
 """Of the lines of one change: with more of them it is listed and cannot be undone."""
 MAX_TOTAL_BYTES = CHANGE_BYTES_MAX
 """Of the lines of all changes of a workspace."""
+_ROWS_BETWEEN, _LARGE_BYTES = 64, 64 * 1024
+"""What is too much is looked for, in all rows, after so many changes or a large one: it is exceeded by little."""
 NOT_KEPT = b"\0"
 """In the stead of the hash of a file in which something stood that is forgotten: short texts could be tried by it."""
 
@@ -95,14 +97,16 @@ _DROP = "DELETE FROM changes WHERE id = ?"
 _EXPIRE = "DELETE FROM changes WHERE workspace = ? AND at < ? AND state <> 'intended'"
 # by number, not by time: a clock that was ahead must not make its changes the newest for years
 _DROP_BEYOND = """
-DELETE FROM changes WHERE workspace = ?1 AND state <> 'intended' AND id <= (
-    SELECT id FROM changes WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+DELETE FROM changes WHERE state <> 'intended' AND id IN (
+    SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY workspace ORDER BY id DESC) AS place FROM changes
+    ) WHERE place > ?)
 """
 _EMPTY_BEYOND = """
 UPDATE changes SET hunks = NULL WHERE hunks IS NOT NULL AND id IN (
     SELECT id FROM (
-        SELECT id, sum(octet_length(hunks)) OVER (ORDER BY id DESC) AS total FROM changes WHERE workspace = ?1
-    ) WHERE total > ?2)
+        SELECT id, sum(octet_length(hunks)) OVER (PARTITION BY workspace ORDER BY id DESC) AS total FROM changes
+    ) WHERE total > ?)
 """
 _WITH_LINES = "SELECT id, hunks, why, path FROM changes WHERE workspace = ? AND (hunks IS NOT NULL OR why <> '')"
 _PATHS = "SELECT DISTINCT path FROM changes WHERE workspace = ? AND hunks IS NOT NULL"
@@ -218,10 +222,13 @@ class ChangeLog(WorkspaceRows):
 
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
     """Add a change within a transaction of this room, drop what is too old or too much, and return its number."""
-    number: int = db.execute(_ADD, _values(workspace, row)).get
+    values = _values(workspace, row)
+    number: int = db.execute(_ADD, values).get
     db.execute(_EXPIRE, (workspace, row.at - RETENTION_SECONDS))
-    db.execute(_DROP_BEYOND, (workspace, MAX_ROWS))
-    db.execute(_EMPTY_BEYOND, (workspace, MAX_TOTAL_BYTES))
+    if number % _ROWS_BETWEEN == 0 or len(str(values[-2])) > _LARGE_BYTES:
+        # of all workspaces, as the numbers of one need not come to a multiple
+        db.execute(_DROP_BEYOND, (MAX_ROWS,))
+        db.execute(_EMPTY_BEYOND, (MAX_TOTAL_BYTES,))
     return number
 
 
