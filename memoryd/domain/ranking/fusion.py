@@ -122,11 +122,6 @@ class VectorMatches(Struct, frozen=True, dict=True):
         """Return the chunks, best first."""
         return sorted(self.cosines, key=lambda chunk: (-self.cosines[chunk], chunk))
 
-    def standout(self, chunk: int) -> float | None:
-        """Return how far a chunk's cosine rises above the noise, None where the arm did not find it."""
-        cosine = self.cosines.get(chunk)
-        return None if cosine is None else standout(cosine, self.noise)
-
     @cached_property
     def clarity(self) -> float:
         """How clear the best meaning is, 0 to 1: within what the best of unrelated texts reaches, or beyond it."""
@@ -198,13 +193,13 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
         words = {chunk: share * 0.5 for chunk, share in words.items()}
         words |= {chunk: base + (1 - base) * (score / best if best > 0 else 0.0) for chunk, score in scores.items()}
     vector = evidence.vector
-    standouts = {chunk: vector.standout(chunk) or 0.0 for chunk in evidence.chunks}
+    standouts = {chunk: standout(cosine, vector.noise) for chunk, cosine in vector.cosines.items()}
     # in another language it can hold no word of the question: its meaning stands for both, as for some of the words
     most = 0.5 if evidence.lexical.levels else 1.0
     words |= {chunk: max(words.get(chunk, 0.0), most * standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
     given = weights.text * (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity
     text, meaning = weights.text - given, weights.vector + given
-    return {chunk: text * words.get(chunk, 0.0) + meaning * standouts[chunk] for chunk in evidence.chunks}
+    return {chunk: text * words.get(chunk, 0.0) + meaning * standouts.get(chunk, 0.0) for chunk in evidence.chunks}
 
 
 def weighted(evidence: Evidence, weights: Weights) -> dict[int, float]:

@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
+from operator import add
 from typing import TypeVar
 
 from msgspec import Struct
@@ -39,9 +40,10 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.ranking.calibration import Thresholds, Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise, Weights, standout
+from memoryd.domain.ranking.snippets import folded
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.domain.text.standing import weight_of
-from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
+from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN
 
 EVERGREEN_FOLDER = "bank/"
 
@@ -235,7 +237,7 @@ def originals_first(order: Sequence[Item], path_of: Callable[[Item], str]) -> li
 
 Tokens = frozenset[str]
 
-_UNITS = expression(f"[{UNSPACED}]+|[^\\W{UNSPACED}]+")
+_SPACED = expression(f"[^\\W{UNSPACED}]+")
 _ASCII_WORD = expression(r"\w+")
 
 ALIKE = 0.9
@@ -248,13 +250,10 @@ def tokens(text: str) -> Tokens:
     """Return the distinct words of a text, in lower case."""
     if text.isascii():
         return frozenset(_ASCII_WORD.findall(text.lower()))
-    found: set[str] = set()
-    for unit in _UNITS.findall(normalised(text).lower()):
-        if UNSPACED_RUN.match(unit):
-            found.update(unit)
-            found.update(unit[at : at + 2] for at in range(len(unit) - 1))
-        else:
-            found.add(unit)
+    plain = folded(text)
+    found = set(_SPACED.findall(plain))
+    for run in UNSPACED_RUN.findall(plain):
+        found.update(run, map(add, run, run[1:]))
     return frozenset(found)
 
 

@@ -7,8 +7,8 @@ counted from 0.
 """
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, repeat
 
 from msgspec import Struct
@@ -185,8 +185,9 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+@lru_cache(32)
 def folded(text: str) -> str:
-    """Return the text in the spelling of terms, line by line the same."""
+    """Return the text in the spelling of terms, line by line the same; remembered for what else the answer does."""
     return normalised(text).lower()
 
 
@@ -259,15 +260,17 @@ def richest(table: Sequence[Line], within: range, room: Room) -> range:
     sums = [0, *accumulate(line.size for line in table)]
     nearness = [0.0, *accumulate(line.nearness for line in table)]
     telling = [at for at in within if table[at].weights or table[at].nearness]
-    held: Counter[tuple[str, float]] = Counter()
+    held: dict[tuple[str, float], int] = {}
     best, best_rank = range(within.start, within.start + 1), (0.0, 0)
     first = 0
     for last in telling:
-        held.update(dict.fromkeys(table[last].weights.items(), 1))
+        for term in table[last].weights.items():
+            held[term] = held.get(term, 0) + 1
         while telling[first] < last and (
             sums[last + 1] - sums[telling[first]] > room.characters or last - telling[first] >= room.lines
         ):
-            held.subtract(dict.fromkeys(table[telling[first]].weights.items(), 1))
+            for term in table[telling[first]].weights.items():
+                held[term] -= 1
             first += 1
         start = telling[first]
         told = _weight_of_run(held) + nearness[last + 1] - nearness[start]

@@ -19,7 +19,7 @@ from memoryd.domain.redaction import redacted_joined
 
 _IN_NAMES = expression(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]|(?<!^)\ufeff"
+    "\U000e0000-\U000e007f\ufeff](?<!^\ufeff)"
 )
 """Zero-width signs, bidirectional overrides and tags; joiners are left out, for emoji and Indic and Persian text."""
 

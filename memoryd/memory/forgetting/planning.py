@@ -29,6 +29,7 @@ from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.memories.unasked.concepts import root_of
+from memoryd.domain.ranking.snippets import folded
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import MAX_PHRASE_WORDS, phrase_words
@@ -324,6 +325,7 @@ def _is_in_git(workspace: Path) -> bool:
 DROPPED: tuple[Callable[[], None], ...] = (
     answer_words.cache_clear,
     commonness.cache_clear,
+    folded.cache_clear,
     memory_words.cache_clear,
     parsed_line.cache_clear,
     root_of.cache_clear,

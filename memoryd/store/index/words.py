@@ -188,10 +188,14 @@ SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.fi
 WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _WITH = "SELECT rowid FROM chunk_words WHERE chunk_words MATCH ? ORDER BY rowid LIMIT ?"
-# Counting reads the whole list of a term; so the candidates are picked from it on the way.
+# Counting reads the whole list of a term; so the candidates are picked from it on the way. All terms in one statement,
+# which makes its own list of the candidates once.
 _HOLDERS = """
-SELECT count(*) {counted}, json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
-FROM chunk_words WHERE chunk_words MATCH ?2
+SELECT (
+    SELECT json_array(
+        count(*) {counted}, json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
+    ) FROM chunk_words WHERE chunk_words MATCH value
+) FROM json_each(?2)
 """
 # One statement for all: the path to a term costs more than what is counted there, and most are rare.
 _RARITY = """
@@ -382,12 +386,12 @@ def term_statistics(
     total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
     statement = _HOLDERS.format(counted=_COUNTED if uncounted else "")
     languages = languages_to_ask(db, question.language)
+    asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
     counts: dict[str, int] = {}
     held: dict[int, set[str]] = {}
-    for term in question.terms:
-        expression = with_stems(one_of(term, question.dates), languages)
-        counts[term], matching = db.execute(statement, (ids, expression, *hidden)).get
-        for chunk in json.loads(matching):
+    for term, (row,) in zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True):
+        counts[term], matching = json.loads(row)
+        for chunk in matching:
             held.setdefault(chunk, set()).add(term)
     found = {chunk: frozenset(those) for chunk, those in held.items()}
     return TermStatistics(idf(total, counts, commonness), found)

@@ -13,6 +13,7 @@ from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
 from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.ranking.snippets import folded
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
 from memoryd.memory.forgetting.planning import drop_remembered_texts
@@ -28,6 +29,7 @@ HOLD_TEXT = {
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
     "domain/memories/unasked/concepts.py": {"root_of"},
+    "domain/ranking/snippets.py": {"folded"},
     "domain/sessions/making_turns.py": {"answer_words"},
     "search/ranking.py": {"commonness"},
 }
@@ -72,16 +74,17 @@ def test_every_function_that_remembers_is_known_to_hold_text_or_none() -> None:
 def test_none_holds_a_text_when_something_was_forgotten() -> None:
     answer_words("The quetzalcanary eats 3 figs on Monday")
     commonness("quetzalcanary")
+    folded("The quetzalcanary eats 3 figs on Monday")
     parse_line("- W @Peter: The quetzalcanary eats 3 figs on Monday")
     root_of("quetzalcanary")
     memory_words("The quetzalcanary eats 3 figs on Monday", ())
-    caches = (answer_words, commonness, memory_words, parsed_line, root_of)
+    caches = (answer_words, commonness, folded, memory_words, parsed_line, root_of)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 
     drop_remembered_texts()
 
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0, 0]
+    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0, 0, 0]
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:
