@@ -21,7 +21,7 @@ from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.domain.text.standing import standing_of
 from memoryd.errors import StoreError
-from memoryd.index.threads import in_thread, with_pauses
+from memoryd.index.threads import with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import FileVersion, MemoryFiles
@@ -31,6 +31,8 @@ log = structlog.get_logger(__name__)
 FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
 _ASKERS_MAX = 16
 """Askers; each is an agent in a channel."""
+HIDDEN_SECONDS = 0.5
+"""For so long a search waits for memories that have just come."""
 
 
 class _Moment(NamedTuple):
@@ -66,9 +68,9 @@ class MemoryCache:
         self._withdrawn = withdrawn
         self._executor = executor
         self.hidden = HiddenChunks(database)
-        self._came_back: frozenset[MemoryId] = frozenset()
         self._shown = self._whole_shown = Book()
         self._lock = asyncio.Lock()
+        self._reading: asyncio.Future[tuple[FileSources, _Told]] | None = None
         self._has_news = asyncio.Event()
         self._has_news.set()
         self._moment = _Moment()
@@ -83,9 +85,13 @@ class MemoryCache:
 
         They stand in the order of their ids. It costs next to nothing where nothing was written since.
         """
-        whole = await self.whole()
+        return self._show(await self.whole())
+
+    def _show(self, whole: Book) -> Book:
         if whole is not self._whole_shown:
-            back = [one for key in self._came_back if key in whole.memories for one in whole.memories[key].sources]
+            back = [
+                one for key in self.hidden.came_back if key in whole.memories for one in whole.memories[key].sources
+            ]
             shown = changed_book(whole, back, (), whole.pages.values()) if back else whole
             self.hidden.forget(frozenset(one.chunk for one in back))
             self._shown, self._whole_shown = shown, whole
@@ -93,12 +99,18 @@ class MemoryCache:
 
     def forget(self, came_back: Set[MemoryId]) -> None:
         """Tell nobody of these memories, in place of those before: they are forgotten, and came back with a note."""
-        if came_back != self._came_back:
-            self._came_back, self._whole_shown = frozenset(came_back), Book()
+        if came_back != self.hidden.came_back:
+            self.hidden.came_back, self._whole_shown = frozenset(came_back), Book()
 
     async def whole(self) -> Book:
-        """Return all memories that the index holds now, for who takes them out."""
+        """Return all memories that the index holds now, for who takes them out.
+
+        A question that is out of time leaves the reading to the next one: begun anew each time, a large one would
+        never be done.
+        """
         async with self._lock:
+            if self._reading is not None:
+                await asyncio.wait([self._reading])
             # taken before the index is read: what is written meanwhile is read by the next call
             moment = _Moment(
                 self._database.epoch, self._database.writes, frozenset(self._withdrawn()), self._days.today
@@ -106,13 +118,20 @@ class MemoryCache:
             self.uses.note(is_hit=moment == self._moment)
             if moment != self._moment:
                 await self._read(moment)
-                self._moment = moment
             return self._told.book
 
     async def hidden_chunks(self, visibility: Visibility) -> frozenset[int]:
-        """Return the chunks that an asker may not see; none where the index fails, which any question says so, too."""
+        """Return the chunks that an asker may not see; none where the index fails, which any question says so, too.
+
+        While many memories are read that have just come, it names those of before: what is told is looked at, too.
+        """
         try:
-            return (await self.hidden.of(await self.now(), visibility)).chunks
+            try:
+                async with asyncio.timeout(HIDDEN_SECONDS):
+                    book = await self.now()
+            except TimeoutError:
+                book = self._show(self._told.book)
+            return (await self.hidden.of(book, visibility)).chunks
         except StoreError:
             return frozenset()
 
@@ -161,7 +180,14 @@ class MemoryCache:
             }
             return files, _next(told, files, found.pages, moment.withdrawn)
 
-        self._files, self._told = await in_thread(self._executor, read)
+        self._reading = asyncio.get_running_loop().run_in_executor(self._executor, read)
+        self._reading.add_done_callback(lambda done: self._take(moment, done))
+        await asyncio.shield(self._reading)
+
+    def _take(self, moment: _Moment, done: "asyncio.Future[tuple[FileSources, _Told]]") -> None:
+        self._reading = None
+        if not done.cancelled() and done.exception() is None:
+            (self._files, self._told), self._moment = done.result(), moment
 
 
 def _next(told: _Told, files: FileSources, pages: tuple[EntityPage, ...], withdrawn: Set[str]) -> _Told:
@@ -227,6 +253,8 @@ class HiddenChunks:
         self._book: Book | None = None
         self._known: dict[Visibility, Hidden] = {}
         self._forgotten: frozenset[int] = frozenset()
+        self.came_back: frozenset[MemoryId] = frozenset()
+        """Memories that are forgotten, and came back with a note."""
 
     def forget(self, chunks: frozenset[int]) -> None:
         """Hide chunks of no memory of a book from everybody, in place of those before."""
