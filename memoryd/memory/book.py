@@ -4,7 +4,7 @@ Agents that share a workspace may share a log: lines that the asker may not see 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from datetime import date
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
 from memoryd.domain.memories.kinds import MemoryId, Visibility
 from memoryd.domain.memories.line import RetainedLine
@@ -21,7 +22,7 @@ from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.domain.text.standing import standing_of
 from memoryd.errors import StoreError
-from memoryd.index.threads import with_pauses
+from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
 from memoryd.store.index.database import Database
 from memoryd.store.index.memories import FileVersion, MemoryFiles
@@ -149,9 +150,7 @@ class MemoryCache:
             await self._has_news.wait()
             self._has_news.clear()
             try:
-                book = await self.now()
-                while book.memories and self.prepares:
-                    await self.prepares.pop()(book)
+                await self._prepare(await self.now())
             except StoreError as exc:
                 # whoever asks is told; the next change, or the opening of the index, is news again
                 log.debug("the book of memories cannot be made", reason=str(exc))
@@ -160,7 +159,7 @@ class MemoryCache:
         # numbers of rows of another opening mean nothing; what has no settled day may have one now
         is_same_file = moment.epoch == self._moment.epoch
         held = self._files if is_same_file else {}
-        known = {
+        known: FileSources = {
             one: sources
             for one, sources in held.items()
             if self._days.are_settled(one.id)
@@ -171,18 +170,28 @@ class MemoryCache:
         days = await self._days.of(found)
         told = self._told if is_same_file else _Told()
 
-        def read() -> tuple[FileSources, _Told]:
+        def read(versions: Sequence[FileVersion]) -> tuple[FileSources, _Told]:
             files = {
                 one: known[one]
                 if one in known
                 else tuple(with_pauses(_each_source(one, found, before, days, moment.today)))
-                for one in found.versions
+                for one in versions
             }
             return files, _next(told, files, found.pages, moment.withdrawn)
 
-        self._reading = asyncio.get_running_loop().run_in_executor(self._executor, read)
+        own = [one for one in found.versions if not person_of(one.path)]
+        if not held and 0 < len(own) < len(found.versions):
+            # what is said here answers already while what others share is read
+            known, told = await in_thread(self._executor, lambda: read(own))
+            self._files, self._told, self._moment = known, told, _Moment(moment.epoch)
+            await self._prepare(self._show(told.book))
+        self._reading = asyncio.get_running_loop().run_in_executor(self._executor, read, found.versions)
         self._reading.add_done_callback(lambda done: self._take(moment, done))
         await asyncio.shield(self._reading)
+
+    async def _prepare(self, book: Book) -> None:
+        while book.memories and self.prepares:
+            await self.prepares.pop()(book)
 
     def _take(self, moment: _Moment, done: "asyncio.Future[tuple[FileSources, _Told]]") -> None:
         self._reading = None

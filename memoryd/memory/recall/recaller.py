@@ -340,17 +340,17 @@ class Recaller(Struct, frozen=True, kw_only=True):
         Of what was before, nothing is told that does not stand in its file.
         """
         only_memories = self.passages is not None
-        try:
-            # where nothing was before, all there is to tell is waited for
-            async with asyncio.timeout(seconds if self.eligible.settled() else None):
-                await self.usage.ready()
-                book = await self.book()
-                return *await self.eligible.of(book, query, only_memories=only_memories), Arm(ArmState.OK)
-        except TimeoutError:
-            older = self.eligible.settled()
-            if older is None:
-                raise
-            return *await self.eligible.of(older, query, only_memories=only_memories), _OLDER
+        # where nothing was before, all there is to tell is waited for
+        for left in (seconds, None):
+            try:
+                async with asyncio.timeout(left):
+                    await self.usage.ready()
+                    book = await self.book()
+                    return *await self.eligible.of(book, query, only_memories=only_memories), Arm(ArmState.OK)
+            except TimeoutError:
+                if older := self.eligible.settled():
+                    return *await self.eligible.of(older, query, only_memories=only_memories), _OLDER
+        raise TimeoutError
 
     async def _join(
         self,
