@@ -167,7 +167,11 @@ async def checked_items(
     chunks = {one.source.chunk: one.source for memory in memories for one in memory.sources}
     held = await database.documents.chunks(sorted(chunks))
     # the number of a chunk that went may be that of another one
-    rows = {chunk: row for chunk, row in held.items() if _states(row, chunks[chunk])}
+    rows = {
+        one: row
+        for one, row in held.items()
+        if row.path == chunks[one].path and line_in(row.text, row.path) == chunks[one].line
+    }
     passages = [row for one in items if isinstance(one, RecalledPassage) for row in one.hit.rows]
     checked = await check.check([*rows.values(), *passages], seconds)
     looked_at = [(one, _checked_item(one, rows, checked)) for one in items]
@@ -177,10 +181,6 @@ async def checked_items(
         checked=checked,
         has_replaced=len(rows) < len(chunks),
     )
-
-
-def _states(row: ChunkRow, source: MemorySource) -> bool:
-    return row.path == source.path and line_in(row.text, row.path) == source.line
 
 
 def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
