@@ -4,7 +4,7 @@ Agents that share a workspace may share a log: lines that the asker may not see 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from datetime import date
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.counters import CacheUses
+from memoryd.domain.documents import person_of
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, changed_book
 from memoryd.domain.memories.kinds import MemoryId, Visibility
 from memoryd.domain.memories.line import RetainedLine
@@ -31,6 +32,8 @@ log = structlog.get_logger(__name__)
 FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
 _ASKERS_MAX = 16
 """Askers; each is an agent in a channel."""
+HIDDEN_SECONDS = 0.5
+"""For so long a search waits for memories that have just come."""
 
 
 class _Moment(NamedTuple):
@@ -66,9 +69,9 @@ class MemoryCache:
         self._withdrawn = withdrawn
         self._executor = executor
         self.hidden = HiddenChunks(database)
-        self._came_back: frozenset[MemoryId] = frozenset()
         self._shown = self._whole_shown = Book()
         self._lock = asyncio.Lock()
+        self._reading: asyncio.Future[tuple[FileSources, _Told]] | None = None
         self._has_news = asyncio.Event()
         self._has_news.set()
         self._moment = _Moment()
@@ -83,9 +86,13 @@ class MemoryCache:
 
         They stand in the order of their ids. It costs next to nothing where nothing was written since.
         """
-        whole = await self.whole()
+        return self._show(await self.whole())
+
+    def _show(self, whole: Book) -> Book:
         if whole is not self._whole_shown:
-            back = [one for key in self._came_back if key in whole.memories for one in whole.memories[key].sources]
+            back = [
+                one for key in self.hidden.came_back if key in whole.memories for one in whole.memories[key].sources
+            ]
             shown = changed_book(whole, back, (), whole.pages.values()) if back else whole
             self.hidden.forget(frozenset(one.chunk for one in back))
             self._shown, self._whole_shown = shown, whole
@@ -93,12 +100,18 @@ class MemoryCache:
 
     def forget(self, came_back: Set[MemoryId]) -> None:
         """Tell nobody of these memories, in place of those before: they are forgotten, and came back with a note."""
-        if came_back != self._came_back:
-            self._came_back, self._whole_shown = frozenset(came_back), Book()
+        if came_back != self.hidden.came_back:
+            self.hidden.came_back, self._whole_shown = frozenset(came_back), Book()
 
     async def whole(self) -> Book:
-        """Return all memories that the index holds now, for who takes them out."""
+        """Return all memories that the index holds now, for who takes them out.
+
+        A question that is out of time leaves the reading to the next one: begun anew each time, a large one would
+        never be done.
+        """
         async with self._lock:
+            if self._reading is not None:
+                await asyncio.wait([self._reading])
             # taken before the index is read: what is written meanwhile is read by the next call
             moment = _Moment(
                 self._database.epoch, self._database.writes, frozenset(self._withdrawn()), self._days.today
@@ -106,13 +119,20 @@ class MemoryCache:
             self.uses.note(is_hit=moment == self._moment)
             if moment != self._moment:
                 await self._read(moment)
-                self._moment = moment
             return self._told.book
 
     async def hidden_chunks(self, visibility: Visibility) -> frozenset[int]:
-        """Return the chunks that an asker may not see; none where the index fails, which any question says so, too."""
+        """Return the chunks that an asker may not see; none where the index fails, which any question says so, too.
+
+        While many memories are read that have just come, it names those of before: what is told is looked at, too.
+        """
         try:
-            return (await self.hidden.of(await self.now(), visibility)).chunks
+            try:
+                async with asyncio.timeout(HIDDEN_SECONDS):
+                    book = await self.now()
+            except TimeoutError:
+                book = self._show(self._told.book)
+            return (await self.hidden.of(book, visibility)).chunks
         except StoreError:
             return frozenset()
 
@@ -130,9 +150,7 @@ class MemoryCache:
             await self._has_news.wait()
             self._has_news.clear()
             try:
-                book = await self.now()
-                while book.memories and self.prepares:
-                    await self.prepares.pop()(book)
+                await self._prepare(await self.now())
             except StoreError as exc:
                 # whoever asks is told; the next change, or the opening of the index, is news again
                 log.debug("the book of memories cannot be made", reason=str(exc))
@@ -141,7 +159,7 @@ class MemoryCache:
         # numbers of rows of another opening mean nothing; what has no settled day may have one now
         is_same_file = moment.epoch == self._moment.epoch
         held = self._files if is_same_file else {}
-        known = {
+        known: FileSources = {
             one: sources
             for one, sources in held.items()
             if self._days.are_settled(one.id)
@@ -152,16 +170,33 @@ class MemoryCache:
         days = await self._days.of(found)
         told = self._told if is_same_file else _Told()
 
-        def read() -> tuple[FileSources, _Told]:
+        def read(versions: Sequence[FileVersion]) -> tuple[FileSources, _Told]:
             files = {
                 one: known[one]
                 if one in known
                 else tuple(with_pauses(_each_source(one, found, before, days, moment.today)))
-                for one in found.versions
+                for one in versions
             }
             return files, _next(told, files, found.pages, moment.withdrawn)
 
-        self._files, self._told = await in_thread(self._executor, read)
+        own = [one for one in found.versions if not person_of(one.path)]
+        if not held and 0 < len(own) < len(found.versions):
+            # what is said here answers already while what others share is read
+            known, told = await in_thread(self._executor, lambda: read(own))
+            self._files, self._told, self._moment = known, told, _Moment(moment.epoch)
+            await self._prepare(self._show(told.book))
+        self._reading = asyncio.get_running_loop().run_in_executor(self._executor, read, found.versions)
+        self._reading.add_done_callback(lambda done: self._take(moment, done))
+        await asyncio.shield(self._reading)
+
+    async def _prepare(self, book: Book) -> None:
+        while book.memories and self.prepares:
+            await self.prepares.pop()(book)
+
+    def _take(self, moment: _Moment, done: "asyncio.Future[tuple[FileSources, _Told]]") -> None:
+        self._reading = None
+        if not done.cancelled() and done.exception() is None:
+            (self._files, self._told), self._moment = done.result(), moment
 
 
 def _next(told: _Told, files: FileSources, pages: tuple[EntityPage, ...], withdrawn: Set[str]) -> _Told:
@@ -227,6 +262,8 @@ class HiddenChunks:
         self._book: Book | None = None
         self._known: dict[Visibility, Hidden] = {}
         self._forgotten: frozenset[int] = frozenset()
+        self.came_back: frozenset[MemoryId] = frozenset()
+        """Memories that are forgotten, and came back with a note."""
 
     def forget(self, chunks: frozenset[int]) -> None:
         """Hide chunks of no memory of a book from everybody, in place of those before."""

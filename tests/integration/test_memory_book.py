@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -13,6 +14,9 @@ import pytest
 
 from memoryd.domain.memories.book import Book, MemorySource
 from memoryd.domain.memories.generated import BEGIN, END
+from memoryd.domain.memories.line import RetainedLine
+from memoryd.domain.memories.times.parsing import event_span
+from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.note_files import RecordDays
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
@@ -283,3 +287,34 @@ async def test_a_ledger_that_may_not_be_written_leaves_the_day_of_the_file(works
         # a day that is still to come is that of a clock that was wrong
         assert days(await one.book(), "has a boat") == [_day(NOW)]
         assert not one.ledger.path.exists()
+
+
+async def test_what_is_said_here_is_prepared_before_what_others_share_is_read(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with kept(workspace, tmp_path / "state") as one:
+        await one.stage.sync()
+        shared, go_on = "memory/2025-11-29-trip.md", threading.Event()
+        # as a file of another person would be
+        monkeypatch.setattr("memoryd.memory.book.person_of", lambda path: "ben" if path == shared else "")
+
+        def slow(line: RetainedLine, day: date) -> DaySpan | None:
+            assert line.text != "met @Peter" or go_on.wait(30)
+            return event_span(line, day)
+
+        monkeypatch.setattr("memoryd.memory.book.event_span", slow)
+        prepared: list[Book] = []
+
+        async def prepare(book: Book) -> None:
+            prepared.append(book)
+
+        one.memories.prepares.append(prepare)
+        try:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await one.memories.now()
+            (book,) = prepared
+            assert days(book, "lives in Graz") == [date(2025, 11, 27)]
+        finally:
+            go_on.set()
+        assert len(days(await one.memories.now(), "lives in Graz")) == 2

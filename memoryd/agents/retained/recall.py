@@ -124,6 +124,10 @@ class StableMemories:
             self._blocks = {one: made for one, made in self._blocks.items() if is_same}
         return parts
 
+    def before(self, visibility: Visibility) -> StableParts:
+        """Return the parts as they were told last; none where something was forgotten since."""
+        return self._known.get(visibility) or StableParts()
+
     async def block(
         self, kept: StableParts, documents: Sequence[BundlePart], visibility: Visibility, *, budget: int
     ) -> StableBlock:
@@ -301,7 +305,10 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:
-            return await self.kept.of(await self.eligible.facts(await self.book.now()), visibility)
+            async with asyncio.timeout(_READ_SECONDS):
+                return await self.kept.of(await self.eligible.facts(await self.book.now()), visibility)
+        except TimeoutError:
+            return self.kept.before(visibility)
         except StoreError:
             return StableParts()
 
@@ -361,12 +368,12 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         Without the ledger the confidence that is written has to do.
         """
         beliefs = [item.memory.id for item in recalled.memories if is_belief(item.memory.kind)]
-        # where the time was too short for a book, nobody waits for one any longer
         if not beliefs:
             return {}, {}
         try:
-            book = await self.book.now()
-        except StoreError:
+            async with asyncio.timeout(_READ_SECONDS):
+                book = await self.book.now()
+        except (StoreError, TimeoutError):
             return {}, {}
         stated = line_evidence(book, beliefs, query.memory_filters)
         try:
@@ -413,8 +420,9 @@ def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
 async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recalled:
     """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
     try:
-        kept = withheld_from_groups((await book.now()).memories.values())
-    except StoreError:
+        async with asyncio.timeout(_READ_SECONDS):
+            kept = withheld_from_groups((await book.now()).memories.values())
+    except (StoreError, TimeoutError):
         return replace(recalled, entities=(), items=(), left_out=())
 
     def may(item: RecalledItem) -> bool:

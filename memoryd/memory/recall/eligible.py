@@ -169,22 +169,31 @@ class _KnownFacts:
     `before` is what is known of an older one: kept until that of this one is, and never with what was before it.
     """
 
-    def __init__(self, book: Book, before: MemoryFacts, executor: Executor) -> None:
+    def __init__(self, book: Book, before: "_KnownFacts | None", executor: Executor) -> None:
         self.book = book
-        self.newest = before
+        self._before = before
+        self._newest: MemoryFacts | None = None
         self._facts: WorkedOut[MemoryFacts] = WorkedOut(executor)
         self.versions: WorkedOut[Versions] = WorkedOut(executor)
         self.chunks: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
         self.unions: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
+
+    @property
+    def settled(self) -> "_KnownFacts | None":
+        """What is known of this book, else of the one before."""
+        before = self._before
+        return before if self._newest is None else self
 
     async def facts(self) -> MemoryFacts:
         """Return what is worked out once for all questions of the book."""
         return await self._facts.of("", self._made)
 
     def _made(self) -> MemoryFacts:
+        before = None if self._before is None else self._before._newest
         # noted here, for nobody may wait for it any more
-        self.newest = self.newest.of(self.book)
-        return self.newest
+        self._newest = (before or MemoryFacts()).of(self.book)
+        self._before = None
+        return self._newest
 
 
 class EligibleMemories:
@@ -194,7 +203,7 @@ class EligibleMemories:
         self._database = database
         self._executor = executor
         self._hidden = hidden
-        self._known = _KnownFacts(Book(), MemoryFacts(), executor)
+        self._known = _KnownFacts(Book(), None, executor)
         self._passages: dict[Hashable, tuple[int, ...]] = {}
 
     async def of(
@@ -226,10 +235,20 @@ class EligibleMemories:
         """Return what is worked out once for a book."""
         return await self._known_of(book).facts()
 
+    def settled(self) -> Book | None:
+        """Return the newest book of which all is worked out; none where it tells what is forgotten."""
+        settled = self._known.settled
+        if settled is None or not self._hidden.came_back.isdisjoint(settled.book.memories):
+            return None
+        return settled.book
+
     def _known_of(self, book: Book) -> _KnownFacts:
+        settled = self._known.settled
+        if settled is not None and book is settled.book:
+            return settled
         # a question of an older book that still waits has its own
         if book is not self._known.book:
-            self._known = _KnownFacts(book, self._known.newest, self._executor)
+            self._known = _KnownFacts(book, settled, self._executor)
         return self._known
 
     async def _admitted(

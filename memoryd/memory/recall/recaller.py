@@ -20,6 +20,7 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.generated import citations_in
 from memoryd.domain.memories.kinds import MemoryId, ShortId
 from memoryd.domain.memories.recall_filters import QueryIntent, RecallFilters, asking_of, is_known_to
+from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import query_days
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
@@ -163,14 +164,20 @@ async def checked_items(
 ) -> CheckedItems:
     """Hold these items against their files, within so many seconds; raises StoreError."""
     memories = (item for item in items if isinstance(item, RecalledMemory))
-    chunks = {source.source.chunk for one in memories for source in one.sources}
-    rows = await database.documents.chunks(sorted(chunks))
+    chunks = {one.source.chunk: one.source for memory in memories for one in memory.sources}
+    held = await database.documents.chunks(sorted(chunks))
+    # the number of a chunk that went may be that of another one
+    rows = {
+        one: row
+        for one, row in held.items()
+        if row.path == chunks[one].path and line_in(row.text, row.path) == chunks[one].line
+    }
     passages = [row for one in items if isinstance(one, RecalledPassage) for row in one.hit.rows]
     checked = await check.check([*rows.values(), *passages], seconds)
-    held = [(one, _checked_item(one, rows, checked)) for one in items]
+    looked_at = [(one, _checked_item(one, rows, checked)) for one in items]
     return CheckedItems(
-        items=tuple(now for _, now in held if now is not None),
-        lost=tuple(one for one, now in held if now is None),
+        items=tuple(now for _, now in looked_at if now is not None),
+        lost=tuple(one for one, now in looked_at if now is None),
         checked=checked,
         has_replaced=len(rows) < len(chunks),
     )
@@ -221,6 +228,9 @@ RESERVE = 0.2
 """Share of the deadline kept for reading rows and files."""
 TELLING_SECONDS = 0.05
 """How long beyond that what the arms found may be told from what is withdrawn."""
+NEWEST_SHARE = 0.5
+"""Share of the time of a look for which memories that have just come are waited for."""
+_OLDER = Arm(ArmState.PARTIAL, "memories that have just come are still being read")
 _TIMED_OUT = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
 PASSAGES = 3
 """How many times as many passages as places are read."""
@@ -298,13 +308,12 @@ class Recaller(Struct, frozen=True, kw_only=True):
 
     async def _draft(self, query: RecallQuery, end: float) -> RecallDraft:
         """Return the candidates, with time left until `end`; what fails or is late costs its part, never the answer."""
-        end = time.monotonic() + seconds_left(end) * (1 - RESERVE)
+        left = seconds_left(end) * (1 - RESERVE)
+        end = time.monotonic() + left
         try:
-            async with asyncio.timeout(max(0.0, end - time.monotonic())):
-                await self.usage.ready()
-                book = await self.book()
-                eligible, admitted = await self.eligible.of(book, query, only_memories=self.passages is not None)
-                hidden = Exclusions(chunks=eligible.hidden.chunks)
+            async with asyncio.timeout(left):
+                eligible, admitted, state = await self._eligible(query, left * NEWEST_SHARE)
+                book, hidden = eligible.book, Exclusions(chunks=eligible.hidden.chunks)
                 question = await self.index.database.words.weighed(query.question, hidden.chunks)
         except TimeoutError:
             return _nothing(query, _TIMED_OUT)
@@ -322,7 +331,26 @@ class Recaller(Struct, frozen=True, kw_only=True):
         found, others = await asyncio.gather(
             self._found_here(query, recipe, admitted, end), self._found_elsewhere(query, end)
         )
-        return await self._join(query, eligible, asking, found, others, reading)
+        draft = await self._join(query, eligible, asking, found, others, reading)
+        return replace(draft, found=replace(draft.found, arms={**draft.found.arms, BOOK: state}))
+
+    async def _eligible(self, query: RecallQuery, seconds: float) -> tuple[Eligible, CandidateFilter, Arm]:
+        """Return who may answer as the index is now, or, where that takes longer, as it was before; raises StoreError.
+
+        Of what was before, nothing is told that does not stand in its file.
+        """
+        only_memories = self.passages is not None
+        # where nothing was before, all there is to tell is waited for
+        for left in (seconds, None):
+            try:
+                async with asyncio.timeout(left):
+                    await self.usage.ready()
+                    book = await self.book()
+                    return *await self.eligible.of(book, query, only_memories=only_memories), Arm(ArmState.OK)
+            except TimeoutError:
+                if older := self.eligible.settled():
+                    return *await self.eligible.of(older, query, only_memories=only_memories), _OLDER
+        raise TimeoutError
 
     async def _join(
         self,
@@ -355,7 +383,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
             found=Found(
                 hits=(),
                 misses=(),
-                arms={**arms, BOOK: Arm(ArmState.OK)},
+                arms=arms,
                 terms=query.question.terms,
                 engine=BUILTIN if others is None else others.engine,
                 fallback=None if others is None else others.fallback,
