@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -249,25 +247,6 @@ async def test_f091_child_whose_parent_is_gone_does_not_start(
     await child.start()
     assert await child.wait() == 1
     assert (child.stdout, child.stderr.strip()) == (b"", "parent is gone")
-
-
-@needs_proc
-async def test_program_costs_no_interpreter() -> None:
-    """Where util-linux is, a small program costs a fraction of what Python needs to start."""
-    if shutil.which("setpriv") is None:
-        pytest.skip("there is no setpriv")
-
-    async def cost(command: tuple[str, ...]) -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        for _ in range(10):
-            child = child_for(command)
-            await child.start()
-            assert await child.wait() == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    await cost(("true",))
-    assert await cost(("true",)) < await cost(program("pass")) / 2
 
 
 async def test_f092_ended_children_leave_no_zombies() -> None:

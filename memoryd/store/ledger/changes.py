@@ -222,10 +222,10 @@ class ChangeLog(WorkspaceRows):
 
 def add_change(db: apsw.Connection, workspace: str, row: ChangeRow) -> int:
     """Add a change within a transaction of this room, drop what is too old or too much, and return its number."""
-    values = _values(workspace, row)
+    *_, lines, _undoes = values = _values(workspace, row)
     number: int = db.execute(_ADD, values).get
     db.execute(_EXPIRE, (workspace, row.at - RETENTION_SECONDS))
-    if number % _ROWS_BETWEEN == 0 or len(str(values[-2])) > _LARGE_BYTES:
+    if number % _ROWS_BETWEEN == 0 or len(str(lines)) > _LARGE_BYTES:
         # of all workspaces, as the numbers of one need not come to a multiple
         db.execute(_DROP_BEYOND, (MAX_ROWS,))
         db.execute(_EMPTY_BEYOND, (MAX_TOTAL_BYTES,))
