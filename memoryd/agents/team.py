@@ -59,6 +59,7 @@ NOTE_GOES = "{} is shared with team {}: what goes from it is taken back there {}
 SOON, LATER = "within half a minute", "as soon as it can be reached: {}"
 BY_HAND = "by the next memoryctl team sync"
 MAY_STAY = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
+ID_CHARS = 36
 _FOLLOW_SECONDS = 10.0
 
 
@@ -189,10 +190,11 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         await self.index.follow(_FOLLOW_SECONDS)
         book = await self.documents.now()
         known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
-        own = [one for one in known.values() if why_not_promoted(one, self.agent) != A_COLLEAGUES]
-        # by the id that it would have with the team
-        if name not in known and (named := [one for one in own if promoted(one.line).id == name]):
-            return book, named[0]
+        if len(name) == ID_CHARS and name not in known:
+            # by the id that it would have with the team
+            of_name = (one for one in known.values() if promoted(one.line).id == name)
+            if named := [one for one in of_name if why_not_promoted(one, self.agent) != A_COLLEAGUES]:
+                return book, named[0]
         try:
             return book, replaced(known, {}, name, is_exact=True).named
         except ValueError as exc:

@@ -356,10 +356,9 @@ class PostgresCarrier:
             self._health = replace(self._health, fetched_at=datetime.now(UTC))
             return
         people = await self._read_people(server)
-        same = [
-            one for one, changed in people.items() if self._changed.get(one) == changed and one != self.place.person
-        ]
-        rows = await asked(server, LISTED, (self.team, PERSON_FILES + 1, same), ListedFile)
+        others = people.keys() - {self.place.person}
+        same = {one for one in others if self._changed.get(one) == people[one]}
+        rows = await asked(server, LISTED, (self.team, PERSON_FILES + 1, sorted(same)), ListedFile)
         before = await self._held_files()
         held = {key: file for key, file in before.items() if key[0] in same}
         withheld = {key: why for key, why in self._withheld.items() if key[0] in same}

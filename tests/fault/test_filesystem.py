@@ -501,8 +501,8 @@ def test_f020_second_write_within_a_clock_tick_is_found(stage: Stage) -> None:
         assert stage.finds(f"v{number:04d}")
 
 
-APPENDS = whole_or(600, 6_000)
-"""As many as a minute, or a quarter of it, of one every 10 ms."""
+APPENDS = whole_or(2_000, 6_000)
+"""One every 2 ms and more: some seconds of it, for a debounce of half a second."""
 HOLD_SECONDS = 2.0
 """So long at most do the hints of events wait for a quiet spell."""
 

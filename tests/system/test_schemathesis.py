@@ -362,6 +362,7 @@ def prepare(daemon: RunningDaemon, path: str) -> None:
 
 FITTING: dict[str, dict[str, Any]] = {
     "/v1/conflicts/settle": CONFLICT,
+    "/v1/disagreements/{disagreement}": {"keep": "both"},
     "/v1/team/promote": SHARED,
     "/v1/team/revoke": SHARED,
     # a time has a form that no schema tells, and something must be said

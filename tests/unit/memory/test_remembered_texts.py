@@ -47,6 +47,7 @@ HOLD_NONE = {
     "search/ranking.py": {"_background"},
     "sessions/transcripts/reading.py": {"_hashed"},
     "sessions/transcripts/folders.py": {"_listed_as_generated"},
+    "sidecar/process.py": {"_short_leash"},
     "store/connection.py": {"checksum_vfs"},
     "store/ledger/ledger.py": {"_nothing"},
     "store/index/schema.py": {"_tables_we_make"},
@@ -54,7 +55,7 @@ HOLD_NONE = {
     "store/index/words.py": {"_as_set", "_as_json"},
     "web/rendering.py": {"_markdown", "static_file", "templates"},
 }
-"""They hold paths, patterns, numbers, days and tables."""
+"""They hold paths, patterns, commands, numbers, days and tables."""
 REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
 
 
