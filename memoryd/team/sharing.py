@@ -245,7 +245,7 @@ class TeamSharing:
                 with contextlib.suppress(MemorydError, OSError):
                     await self.sync()
             self._wanted.clear()
-            if not self.carrier.health().is_whole:
+            if self._minutes and self.behind() == NOT_WHOLE:
                 self._wanted.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):

@@ -18,9 +18,10 @@ from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import attribution
 from memoryd.team import carrier as carriers
 from memoryd.team import repository as repositories
+from memoryd.team import sharing as sharings
 from memoryd.team.git import Git, GitResult, git_environment
 from memoryd.team.protocol import SharedChanges, TeamPlace
-from memoryd.team.sharing import SharedNotes
+from memoryd.team.sharing import SharedNotes, TeamSharing
 from tests.sweeps import whole_or
 from tests.teams import Member, bare_repository, git, line, objects_of, team
 from tests.waiting import eventually_async
@@ -350,7 +351,23 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
         await ben.carrier.exchange()
     assert ben.all_seen() == {SHOWN}
     assert "who wrote it" in ben.sharing.behind()
-    await ben.carrier.exchange()
+    # it is looked up soon, and not at the next interval only
+    monkeypatch.setattr(sharings, "SOON_SECONDS", 0.0)
+    monkeypatch.setattr(sharings, "SEND_SECONDS", 0.1)
+
+    async def unknown() -> None:
+        return None
+
+    again = TeamSharing(ben.carrier, "ben", notes=unknown, published=ben.published, minutes=60)
+    seen = {ben.carrier.health().fetched_at}
+    with monkeypatch.context() as hasty:
+        hasty.setattr(attribution, "ALL_BLAME_SECONDS", 0)
+        running = asyncio.create_task(again.run())
+        await eventually_async(lambda: len(seen | {ben.carrier.health().fetched_at}) > 1)
+        seen.add(ben.carrier.health().fetched_at)
+        await eventually_async(lambda: len(seen | {ben.carrier.health().fetched_at}) > 2)
+    await eventually_async(lambda: again.behind() == "")
+    running.cancel()
     assert (ben.seen("ana/memory/2026-11-04.md"), ben.sharing.behind()) == ("## Retain\n- W: one\n\n", "")
 
 

@@ -150,10 +150,8 @@ def git(examination: Examination) -> Iterator[Finding]:
 
 async def _author(section: TeamSection) -> str:
     """Return by which address git knows its owner; raises InvalidRequest where the team does not, SidecarError."""
-    repository, folder = (
-        TeamRepository(section.checkout_folder, is_own=section.checkout is None),
-        section.checkout_folder,
-    )
+    folder = section.checkout_folder
+    repository = TeamRepository(folder, is_own=section.checkout is None)
     await check_git(folder)
     mail = await repository.author()
     local = await repository.commit_of(LOCAL) if folder.exists() else None
