@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
 from memoryd.config.limits import HttpSection, LimitsSection, LogSection
-from memoryd.config.loading.keys import section_in
+from memoryd.config.loading.keys import section_of_type
 from memoryd.config.memory import MemorySection
 from memoryd.config.paths import expand
 from memoryd.config.providers import ModelsSection
@@ -128,7 +128,7 @@ def _declared(section: type[Section], prefix: str = "") -> Iterator[tuple[str, E
     for name, field in section.model_fields.items():
         key = f"{prefix}{field.alias or name}"
         yield from ((key, mark) for mark in field.metadata if isinstance(mark, Effect))
-        if below := section_in(field.annotation):
+        if below := section_of_type(field.annotation):
             yield from _declared(below, f"{key}.")
 
 

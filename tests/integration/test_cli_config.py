@@ -15,7 +15,7 @@ from tests.integration.pseudo_terminal import PROGRAM
 Captured = pytest.CaptureFixture[str]
 FILE = """{
   $schema: "./memoryd.schema.json",
-  log: { level: "debug" },
+  log: { level: "debug" }, memory: { machines: { secret: "sk-secret-of-machines" }, llm: { apiKey: "sk-secret" } },
   agents: {
     defaults: {
       workspace: "../notes",
@@ -183,6 +183,20 @@ def test_no_secret_is_shown_anywhere(file: Path, capsys: Captured) -> None:
         assert "main" in printed
         assert "sk-secret" not in printed
         assert "pass@" not in printed
+
+
+@pytest.mark.parametrize(
+    ("reference", "value"), [("'sk-secret'", "**********"), ("{ env: 'A_KEY' }", {"env": "A_KEY"})]
+)
+@pytest.mark.parametrize("key", ["apiKey", "headers.X"])
+@pytest.mark.parametrize("agent", [(), ("--agent", "main")])
+def test_secret_is_one_setting_that_says_where_it_is(
+    file: Path, capsys: Captured, reference: str, value: object, key: str, agent: tuple[str, ...]
+) -> None:
+    file.write_text(FILE.replace('"sk-secret"', reference))
+    place = "memorySearch.remote" if agent else "agents.defaults.memorySearch.remote"
+    found = shown(capsys, *agent)[f"{place}.{key}"]
+    assert (found["value"], found["line"], found["written"]) == (value, 10, None)
 
 
 def test_agent_is_shown_as_it_results(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
-from memoryd.config.loading.keys import SECRET_KEYS, dotted
+from memoryd.config.loading.keys import dotted, is_secret, may_show_secret
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides, from_environment
 from memoryd.config.loading.raw import (
@@ -107,7 +107,7 @@ def settings(config: Config, origins: Origins) -> list[Setting]:
     explicit = _dump(config, is_whole=False)
     return [
         origins.of(location, value, location)
-        for location, value in _leaves(_dump(config, is_whole=True))
+        for location, value in _leaves(_dump(config, is_whole=True), ())
         if location[:2] != ("agents", "list") or len(location) < 3 or value_at(explicit, location) is not None
     ]
 
@@ -123,7 +123,8 @@ def settings_of(agent: Agent, position: int | None, origins: Origins) -> list[Se
         "memory": _dump(agent.turns, is_whole=True),
         "memorySearch": _dump(agent.memory_search, is_whole=True),
     }
-    rows = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in _leaves(values)]
+    found = ((location[len(own) :], value) for location, value in _leaves(values, own))
+    rows = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in found]
     paths = {"index": agent.index_path, "ledger": agent.ledger_path, "conversations": agent.conversations_path}
     return [*rows, *(Setting((name,), str(path), Origin.DERIVED) for name, path in paths.items())]
 
@@ -148,9 +149,9 @@ def _dump(section: Section, *, is_whole: bool) -> Raw:
     return dumped
 
 
-def _leaves(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+def _leaves(value: object, location: KeyPath) -> Iterator[tuple[KeyPath, object]]:
     """Walk down to single values; a list of texts is one, and so is an object that names a secret."""
-    if isinstance(value, dict) and value and not _is_secret(location):
+    if isinstance(value, dict) and value and not is_secret(Config, location):
         for key, inner in value.items():
             yield from _leaves(inner, (*location, str(key)))
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
@@ -160,13 +161,9 @@ def _leaves(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, ob
         yield location, _without_credentials(value)
 
 
-def _is_secret(location: KeyPath) -> bool:
-    return location[-1:] == ("apiKey",) or location[-2:-1] == ("headers",)
-
-
 def _may_be_shown(location: KeyPath) -> bool:
     """Tell whether what the file says itself may be shown, as it was not masked on the way."""
-    return not SECRET_KEYS.intersection(map(str, location)) and location[:1] != ("models",)
+    return not may_show_secret(Config, location) and location[:1] != ("models",)
 
 
 def _without_credentials(value: object) -> object:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Set
 from msgspec import Struct
 from pydantic.alias_generators import to_camel
 
-from memoryd.config.loading.keys import NEAR, dotted, is_map, nearest, own_keys, section_in, unknown_key
+from memoryd.config.loading.keys import NEAR, dotted, is_map, nearest, own_keys, section_of_type, unknown_key
 from memoryd.config.loading.raw import INCLUDE, KeyPath, Raw, agents_in, object_at, value_at
 from memoryd.config.providers import NOT_AN_ENTRY, READ_PROVIDERS
 from memoryd.config.root import Config
@@ -251,7 +251,7 @@ def _separate(section: type[Section], location: KeyPath, holder: object, result:
     if issubclass(section, (SharedSection, OpenClawSection)):
         _set_aside(section, location, holder, result)
     for key, kind in own_keys(section).items():
-        below, value = section_in(kind), holder.get(key)
+        below, value = section_of_type(kind), holder.get(key)
         if below is not None:
             for entry in _entries(value, is_map(kind)):
                 _separate(below, (*location, key, *entry), value_at(value, entry), result)

@@ -1,20 +1,22 @@
-"""The names of the keys (which a section has, its path, the nearest to a wrong one), and problems as plain sentences.
+"""The names of the keys (which a section has, which hold secrets, the nearest to a wrong one), and problems in words.
 
 Each problem reads `section.key: what is wrong`.
 """
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memoryd.config.section import Section
+from memoryd.config.section import Secret, Section
 
 NEAR = 0.75
-"""Least likeness (difflib ratio) of a name to be suggested."""
+"""A name is suggested if it is at least so like (difflib ratio)."""
+SHOWN_CHARACTERS = 40
 
 
 def dotted(location: Sequence[int | str]) -> str:
@@ -28,34 +30,59 @@ def own_keys(section: type[Section]) -> dict[str, object]:
     return {field.alias or name: field.annotation for name, field in section.model_fields.items()}
 
 
-def section_at(root: type[Section], location: Iterable[int | str]) -> type[Section] | None:
+def section_at(root: type[Section], location: Sequence[int | str]) -> type[Section] | None:
     """Return the section whose keys stand at `location`, or None if there is none."""
     section: type[Section] | None = root
-    is_entered = False
+    skips_part = False
     for part in location:
         if section is None:
             return None
-        if is_entered:
-            is_entered = False
+        if skips_part:
+            # the index, or the free name, after a list or a map
+            skips_part = False
             continue
         annotation = own_keys(section).get(str(part))
-        section = section_in(annotation)
-        is_entered = getattr(annotation, "__origin__", None) in (dict, tuple)
+        section = section_of_type(annotation)
+        skips_part = getattr(annotation, "__origin__", None) in (dict, tuple)
     return section
 
 
-def all_keys(root: type[Section], prefix: str = "") -> Iterator[str]:
+def all_keys(root: type[Section]) -> Iterator[str]:
     """Walk every key below a section, without list indexes: `agents.list.id`; a map's names count as `*`."""
+    return (dotted(path) for path, _ in _typed_keys(root))
+
+
+@cache
+def secret_paths(root: type[Section]) -> tuple[tuple[str, ...], ...]:
+    """Return where secrets are by the types: paths as in `all_keys`, of a map of secrets with a `*` at the end."""
+    typed = _typed_keys(root)
+    return tuple((*path, *["*"] * is_map(kind)) for path, kind in typed if Secret in _types_in(kind))
+
+
+def is_secret(root: type[Section], location: Sequence[int | str]) -> bool:
+    """Tell whether a secret stands at `location`."""
+    names = [part for part in location if isinstance(part, str)]
+    paths = (path for path in secret_paths(root) if len(path) == len(names))
+    return any(all(part in (name, "*") for part, name in zip(path, names, strict=True)) for path in paths)
+
+
+def may_show_secret(root: type[Section], location: Sequence[int | str]) -> bool:
+    """Tell whether what is written at `location` may show a secret: it is one, or in one, or in place of many."""
+    above = [location[:end] for end in range(len(location) + 1)]
+    return any(is_secret(root, place) or is_secret(root, (*place, "*")) for place in above)
+
+
+def _typed_keys(root: type[Section], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Walk every key below a section; yield its path and its type."""
     for key, annotation in own_keys(root).items():
-        below = section_in(annotation)
-        path = f"{prefix}{key}"
-        yield path
-        if below is not None:
-            yield from all_keys(below, f"{path}.*." if is_map(annotation) else f"{path}.")
+        path = (*above, key)
+        yield path, annotation
+        if (below := section_of_type(annotation)) is not None:
+            yield from _typed_keys(below, (*path, *["*"] * is_map(annotation)))
 
 
 def nearest(name: str, section: type[Section]) -> str:
-    """Return the key that was probably meant by `name`, or an empty text.
+    """Return the key, or the path of one, that was probably meant by `name`, or an empty text.
 
     First the section's own keys, then a key of exactly that name deeper in it (`maxResults` for
     `query.maxResults`).
@@ -69,20 +96,22 @@ def nearest(name: str, section: type[Section]) -> str:
     return next(deeper, "")
 
 
-def section_in(annotation: object) -> type[Section] | None:
+def section_of_type(annotation: object) -> type[Section] | None:
     """Return the section that a type holds, be it in a list or under any name."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        return annotation
-    return next((found for part in get_args(annotation) if (found := section_in(part)) is not None), None)
+    return next((kind for kind in _types_in(annotation) if issubclass(kind, Section)), None)
+
+
+def _types_in(annotation: object) -> Iterator[type]:
+    if isinstance(annotation, type):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _types_in(part)
 
 
 def is_map(annotation: object) -> bool:
-    """Tell whether names that anybody may choose lead to what it holds."""
+    """Tell whether a type is a map: its keys are free names."""
     return getattr(annotation, "__origin__", None) is dict
 
-
-SHOWN_CHARACTERS = 40
-SECRET_KEYS = frozenset({"apiKey", "headers"})
 
 SENTENCES: Mapping[str, str] = {
     "int_type": "must be a whole number",
@@ -120,7 +149,7 @@ SENTENCES: Mapping[str, str] = {
 
 
 def explain(error: ValidationError, root: type[Section]) -> list[str]:
-    """Return one line for each problem, in the order of the sections of `root`."""
+    """Return one line for each problem, in pydantic's order."""
     return [_problem(details, root) for details in error.errors(include_url=False)]
 
 
@@ -151,22 +180,21 @@ def _problem(details: ErrorDetails, root: type[Section]) -> str:
     if details["type"] == "extra_forbidden":
         return unknown_key(location, root)
     words = sentence_of(details)
-    value = _quoted_value(details, location) if words.startswith("must be") else ""
+    value = ""
+    if words.startswith("must be") and not may_show_secret(root, location):
+        value = _quoted_value(details["input"])
     return f"{dotted(location)}: {words}{value}"
 
 
 def _plain(value: object) -> str:
-    """Write a bound, or a list of choices."""
+    """Write a bound with commas at thousands, or choices without quotes and with commas for `or`."""
     if isinstance(value, int | float):
         return f"{int(value):,}" if value == int(value) else str(value)
     return str(value).replace("'", "").replace(" or ", ", ") if isinstance(value, str) else str(value)
 
 
-def _quoted_value(details: ErrorDetails, location: tuple[int | str, ...]) -> str:
-    """Quote a plain value; never one that may be a secret, and of a long one the beginning."""
-    value = details["input"]
-    if SECRET_KEYS.intersection(map(str, location)):
-        return ""
+def _quoted_value(value: object) -> str:
+    """Quote a plain value, of a long one the beginning."""
     if not isinstance(value, str | int | float | None):
         return ""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()

@@ -1,11 +1,18 @@
 """What other people could read: which files, which keys, which addresses."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memoryd.config.loading.exposure import exposures
+from memoryd.config.loading.keys import secret_paths
 from memoryd.config.root import Config
+from memoryd.config.section import Section, subclasses
+
+SECRETS = pytest.mark.parametrize("path", secret_paths(Config), ids=".".join)
+"""Each place of a secret."""
 
 
 def told(config: dict[str, object], source: Path | None = None) -> list[str]:
@@ -16,35 +23,49 @@ def searching(**search: object) -> dict[str, object]:
     return {"agents": {"defaults": {"memorySearch": search}}}
 
 
+def written_at(path: Sequence[str], value: object) -> Any:
+    """Return a configuration with a value at a path of the types."""
+    if not path:
+        return value
+    below = written_at(path[1:], value)
+    if path[0] == "list":
+        below = [{"id": "one", **below}]
+    return {"openai" if path[0] == "*" else path[0]: below}
+
+
+def test_every_field_whose_type_names_a_secret_is_a_secret_path() -> None:
+    fields = (pair for kind in subclasses(Section) for pair in kind.model_fields.items())
+    written = {field.alias or name for name, field in fields if "Secret" in repr(field)}
+    assert {next(name for name in reversed(path) if name != "*") for path in secret_paths(Config)} == written
+
+
 @pytest.mark.parametrize(
     ("mode", "what"),
     [(0o666, "changed"), (0o620, "changed"), (0o644, "read"), (0o640, "read"), (0o600, ""), (0o400, "")],
 )
-@pytest.mark.parametrize("place", ["remote", "header", "provider"])
-def test_key_file_that_is_open_to_others_is_told(tmp_path: Path, mode: int, what: str, place: str) -> None:
+@SECRETS
+def test_key_file_that_is_open_to_others_is_told(tmp_path: Path, mode: int, what: str, path: Sequence[str]) -> None:
     key = tmp_path / "key"
     key.write_text("sk-1")
     key.chmod(mode)
-    reference = {"file": str(key)}
-    config: dict[str, object] = {
-        "remote": searching(remote={"apiKey": reference}),
-        "header": searching(remote={"headers": {"Authorization": reference}}),
-        "provider": {"models": {"providers": {"openai": {"apiKey": reference}}}},
-    }[place]  # type: ignore[assignment]
     expected = [f"the key in {key} can be {what} by other users: chmod 600 {key}"] if what else []
-    assert told(config) == expected
+    assert told(written_at(path, {"file": str(key)})) == expected
 
 
 @pytest.mark.parametrize(
     ("key", "mode", "is_told"),
     [("sk-1", 0o644, True), ("sk-1", 0o600, False), ({"env": "A"}, 0o644, False), (None, 0o644, False)],
 )
-def test_plain_key_in_a_file_that_others_read_is_told(tmp_path: Path, key: object, mode: int, is_told: bool) -> None:
+@SECRETS
+def test_plain_key_in_a_file_that_others_read_is_told(
+    tmp_path: Path, key: object, mode: int, is_told: bool, path: Sequence[str]
+) -> None:
     source = tmp_path / "config.json5"
     source.write_text("{}")
     source.chmod(mode)
-    found = told(searching(remote={"apiKey": key} if key else {}), source)
-    assert [line for line in found if f"chmod 600 {source}" in line] == (found if is_told else [])
+    found = told(written_at(path, key) if key else {}, source)
+    place = ".".join(path).replace("*", "openai").replace("list", "list[0]")
+    assert [line for line in found if f"chmod 600 {source}" in line and place in line] == (found if is_told else [])
     assert "sk-1" not in str(found)
     assert bool(found) == is_told
 
