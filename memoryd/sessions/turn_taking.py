@@ -185,7 +185,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             return True
         if not step.is_more:
             self.problems.pop(transcript.name, None)
-            if await self._at_end(transcript, buffer) and transcript.is_as(step.tail.stat):
+            if await self._at_end(transcript, buffer) and transcript.is_unchanged_at(step.tail.stat):
                 self._settled[transcript.name] = transcript.stat
         self._buffers[transcript.name] = buffer
         if len(self._buffers) > _MAX_HEARINGS:

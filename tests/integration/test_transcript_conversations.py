@@ -15,6 +15,7 @@ from memoryd.sessions.transcripts.conversations import STEP_BYTES, visible_trans
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
 from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.ledger import Ledger
+from tests.fakes import FakeClock
 from tests.integration.conversing import Talk, talking
 from tests.waiting import eventually_async
 
@@ -205,6 +206,23 @@ async def test_a_deleted_transcript_goes_and_a_vanished_folder_has_a_grace(tmp_p
         assert talk.conversations.trouble is None
         folder.rename(away)
         await eventually_async(lambda: _is_gone(talk, "heron"))
+
+
+def test_a_folder_that_came_back_has_a_whole_grace_again(tmp_path: Path, folder: Path) -> None:
+    clock, away = FakeClock(), tmp_path / "away"
+    folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder)], grace=60, clock=clock)
+    for _ in range(2):
+        folder.rename(away)
+        assert folders.look().lost == {folder}
+        clock.advance(59)
+        assert folders.look().lost == {folder}
+        away.rename(folder)
+        assert not folders.look().lost
+        clock.advance(1000)
+    folder.rename(away)
+    assert folders.look().lost
+    clock.advance(60)
+    assert not folders.look().lost
 
 
 async def _is_gone(talk: Talk, word: str) -> bool:

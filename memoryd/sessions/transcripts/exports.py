@@ -382,7 +382,7 @@ class SessionExports:
     def _is_settled(self, files: ExportFiles, name: str, transcript: TranscriptFile) -> bool:
         """Tell whether nothing has changed since the last round, on either side."""
         known = self._exported.get(name)
-        if known is None or known.is_more or not transcript.is_as(read_tail(known.tail).stat):
+        if known is None or known.is_more or not transcript.is_unchanged_at(read_tail(known.tail).stat):
             return False
         if known.written is None:
             return not known.lines or self._is_old(known)

@@ -28,7 +28,7 @@ _MAX_LIST_BYTES = 64 << 20
 
 
 class TranscriptFolder(Struct, frozen=True):
-    """A folder whose transcripts are read, and of which program they are; None: that is seen.
+    """A folder whose transcripts are read, and of which program they are; None: the files tell.
 
     `is_optional`: it may be missing without anybody being told.
     """
@@ -59,15 +59,15 @@ class TranscriptFile(Struct, frozen=True):
         """What tells whether it has changed."""
         return state_of(self.stat, self.path.parent)
 
-    def is_as(self, stat: FileStat) -> bool:
+    def is_unchanged_at(self, stat: FileStat) -> bool:
         """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
         return replace(stat, device=0) == replace(self.stat, device=0)
 
 
 class FolderListing(Struct, frozen=True):
-    """What a look found. Of the folders in `lost` not all was seen; what was read of them stays.
+    """What a look found. What was read of the folders in `lost` stays, though not all of them was seen.
 
-    `troubles` names those that lack something, each with the reason.
+    `troubles` names each folder with a problem, and says which.
     """
 
     folders: Sequence[SeenFolder]
@@ -79,8 +79,37 @@ class FolderListing(Struct, frozen=True):
     """Files of a name that another folder has first: nothing is read of them."""
 
 
+class AgentTranscripts(Struct, frozen=True):
+    """All transcripts of an agent.
+
+    `problem` says why some may be missing: what was made of them stays then. `is_excluded` tells of a name that its
+    transcript is to be forgotten or not to be remembered, be it among `files` or not.
+    """
+
+    files: tuple[TranscriptFile, ...] = ()
+    problem: str = ""
+    is_excluded: Callable[[str], bool] = lambda _name: False
+    marks: int = 0
+    """Another number whenever it has changed what is to be remembered."""
+
+
+class FoundTranscripts(Struct, frozen=True):
+    """The transcripts of a folder by file name, in order; and what looks like one and is not read.
+
+    Sessions of timers and dreams are left out: nobody spoke in them.
+    """
+
+    files: dict[str, FileStat]
+    skipped: tuple[SkippedFile, ...] = ()
+    problem: str = ""
+    """Why the folder could not be looked at whole: what is missing from `files` may be there."""
+
+
 class TranscriptFolders(Struct, eq=False):
-    """The folders of one agent; one that vanished counts as lost for a `grace`, in seconds, and then as empty."""
+    """The folders of one agent; one that vanished counts as lost for a `grace`, in seconds, and then as empty.
+
+    `_missing` has the time when a folder was first missed; it begins anew once the folder was seen whole.
+    """
 
     prefix: str
     folders: Sequence[TranscriptFolder]
@@ -105,12 +134,14 @@ class TranscriptFolders(Struct, eq=False):
                     transcripts[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
         broken = {folder.path: folder.problem for folder in seen if folder.problem}
         optional = {folder.path for folder in self.folders if folder.is_optional}
-        lost = frozenset(filter(self._may_return, broken))
+        for whole in self._missing.keys() - broken.keys():
+            self._missing.pop(whole, None)
+        lost = frozenset(filter(self._keeps_transcripts, broken))
         troubles = [f"{path}: {why}" for path, why in broken.items() if path not in optional or path.exists()]
         return FolderListing(seen, transcripts, skipped, lost, troubles, twins)
 
-    def _may_return(self, folder: Path) -> bool:
-        """Tell whether what was read of a folder stays: one that is missing may come back, but not for ever."""
+    def _keeps_transcripts(self, folder: Path) -> bool:
+        """Tell whether what was read of a folder with a problem stays: if it is there, else for the grace."""
         if folder.is_dir():
             self._missing.pop(folder, None)
             return True
@@ -128,7 +159,10 @@ def folder_ids(folders: Sequence[SeenFolder]) -> dict[str, FolderId]:
 
 
 def state_of(stat: FileStat, folder: Path) -> str:
-    """Return what names the state of a file: of the device only the folder's is the same however it is asked."""
+    """Return a text that differs when a file has changed, or lies in another folder.
+
+    It holds no device: on some systems that depends on how the file is asked for.
+    """
     return f"{stat.inode}:{stat.size}:{stat.mtime_ns}:{stat.ctime_ns} {folder}"
 
 
@@ -143,31 +177,6 @@ def folder_of(state: str) -> Path | None:
     return Path(state.partition(" ")[2]) if state else None
 
 
-class AgentTranscripts(Struct, frozen=True):
-    """All transcripts of an agent.
-
-    `problem` says why some may be missing: what was made of them stays then. `is_excluded` tells of a name that its
-    transcript is to be forgotten or not to be remembered, be it among `files` or not.
-    """
-
-    files: tuple[TranscriptFile, ...] = ()
-    problem: str = ""
-    is_excluded: Callable[[str], bool] = lambda _name: False
-    marks: int = 0
-    """Another number whenever it has changed what is to be remembered."""
-
-
-class FoundTranscripts(Struct, frozen=True):
-    """The transcripts of a folder by file name, in order; and what looks like one and is not read."""
-
-    files: dict[str, FileStat]
-    skipped: tuple[SkippedFile, ...] = ()
-    generated: int = 0
-    """Transcripts that are left out, as their sessions are of timers and dreams: nobody spoke in them."""
-    problem: str = ""
-    """Why the folder could not be looked at whole: what is missing from `files` may be there."""
-
-
 def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTranscripts:
     """Return the transcripts that a folder holds directly; those of folders below are other projects'.
 
@@ -178,9 +187,8 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
             listed = sorted(islice(entries, max_entries + 1), key=lambda entry: entry.name)
         named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
         generated = _generated(folder) if named else frozenset[str]()
-        wanted = [entry for entry in named if session_of(entry.name) not in generated]
         files, skipped = dict[str, FileStat](), list[SkippedFile]()
-        for entry in wanted:
+        for entry in (entry for entry in named if session_of(entry.name) not in generated):
             if reason := _why_not(entry):
                 skipped.append(SkippedFile(RelativePath(printable_name(entry.name)), reason))
             else:
@@ -190,7 +198,7 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
     except OSError as exc:
         return FoundTranscripts({}, problem=exc.strerror or str(exc))
     problem = f"has more than {max_entries:,} entries" if len(listed) > max_entries else ""
-    return FoundTranscripts(files, tuple(skipped), len(named) - len(wanted), problem)
+    return FoundTranscripts(files, tuple(skipped), problem)
 
 
 def _generated(folder: Path) -> frozenset[str]:
