@@ -228,7 +228,7 @@ class RemoteSettings(Struct, frozen=True):
     @property
     def is_own_address(self) -> bool:
         """Whether it is the provider's own address, whose facts are known."""
-        return self.access.base_url in {"", PROVIDERS[self.provider].base_url}
+        return self.base_url == PROVIDERS[self.provider].base_url.rstrip("/")
 
     @property
     def destination(self) -> str:

@@ -12,11 +12,20 @@ from memoryd.config.section import docstrings
 from memoryd.domain import media
 from memoryd.domain.embedding import BY_KEY, PROVIDERS, REMOTE, RemoteName
 from memoryd.embed.remote.providers import WIRES
+from memoryd.embed.remote.settings import EndpointAccess, RemoteSettings
 from tests.contract.embedding_server import DIALECTS
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "how-to" / "providers.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| `?([\w.–-]+)`? \| (\d+|–) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("provider", REMOTE)
+def test_own_address_is_known_with_and_without_a_slash_at_its_end(provider: str) -> None:
+    row = PROVIDERS[provider].base_url.rstrip("/")
+    found = {address: RemoteSettings(provider, access=EndpointAccess(address)) for address in ("", row, f"{row}/")}
+    assert all(one.is_own_address and one.base_url == row for one in found.values())
+    assert not RemoteSettings(provider, access=EndpointAccess(f"{row}/other")).is_own_address
 
 
 def test_configuration_and_contract_suite_have_every_row_and_no_other() -> None:
