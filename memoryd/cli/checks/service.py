@@ -187,14 +187,14 @@ def missing_program(command: str) -> str:
 def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
         # here, as above
-        from memoryd.cli.local.hook_settings import installed, write
+        from memoryd.cli.local.hook_settings import installation, write
 
         # a program that is gone gives way to this Python; its options stay
         mended = {
             event: shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
             for event, command in commands.items()
         }
-        for change in installed(host, None, mended, {"hooks"}):
+        for change in installation(host, None, mended, {"hooks"}):
             write(change)
         return f"{path} runs {sys.executable}"
 

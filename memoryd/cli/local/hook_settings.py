@@ -10,7 +10,8 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -55,6 +56,8 @@ class SettingsChange(Struct, frozen=True):
     before: SettingsFile
     text: str | None
     is_first: bool = False
+    is_whole: bool = False
+    """The file is ours as a whole, and so is a folder of our name around it."""
 
 
 def places(host: Host, project: Path | None) -> dict[Part, list[Path]]:
@@ -79,29 +82,35 @@ def places(host: Host, project: Path | None) -> dict[Part, list[Path]]:
     return found
 
 
-def installed(host: Host, project: Path | None, commands: Mapping[str, str], parts: set[Part]) -> list[SettingsChange]:
+def installation(
+    host: Host, project: Path | None, commands: Mapping[str, str], parts: set[Part]
+) -> list[SettingsChange]:
     """Return what an install changes; raises InvalidRequest for a file that is not as it should be."""
     texts = _Texts(places(host, project), parts)
     for part, file, text in texts:
-        with _Refusal(file):
+        with _refusing(file):
             texts.set(file, _with(text, part, host, file.path, commands))
-    ours = {change.before.path for change in removed(host, project, parts)}
+    ours = {change.before.path for change in removal(host, project, parts)}
     return [SettingsChange(one.before, one.text, one.before.path not in ours) for one in texts.changes()]
 
 
-def removed(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
+def removal(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
     """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
     texts = _Texts(places(host, project), parts)
     found: dict[Path, list[Part]] = {}
     for part, file, text in texts:
         if part == "instructions" and project is not None and _is_shared(host, project):
             continue
-        with _Refusal(file):
+        with _refusing(file):
             rest = _without(text, part, host, file.path)
             if rest != text:
                 found.setdefault(file.path, []).append(part)
             texts.set(file, rest)
-    return [SettingsChange(one.before, _before(one, host, found[one.before.path])) for one in texts.changes()]
+    changes = ((one, found[one.before.path]) for one in texts.changes())
+    return [
+        SettingsChange(one.before, _before(one, host, parts), is_whole=any(_is_whole(part, host) for part in parts))
+        for one, parts in changes
+    ]
 
 
 def _is_shared(host: Host, project: Path) -> bool:
@@ -114,7 +123,7 @@ def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]
     """Return the file that holds the hooks of a host, and their commands by event; raises InvalidRequest."""
     path = places(host, project)["hooks"][0]
     file = read_settings(path)
-    with _Refusal(file):
+    with _refusing(file):
         if host.layout != "plugin":
             return path, our_commands(file.text, host)
         found = _PLUGIN_COMMAND.search(file.text) if _MARK in file.text else None
@@ -129,9 +138,9 @@ def others_server(host: Host, project: Path | None) -> str:
     if host.mcp is None or not (paths := places(host, project).get("server")):
         return ""
     file = read_settings(paths[0])
-    with _Refusal(file):
+    with _refusing(file):
         is_there = _SERVER in _servers(file.text, file.path, host.mcp[2])
-        return str(file.path) if is_there and _without(file.text, "server", host, file.path) == file.text else ""
+        return str(file.path) if is_there and not _is_our_server(file.text, file.path, host) else ""
 
 
 def write(change: SettingsChange, *, is_removal: bool = False) -> None:
@@ -143,8 +152,9 @@ def write(change: SettingsChange, *, is_removal: bool = False) -> None:
         if text is None:
             if before.stat is not None:
                 remove_file(before.path, before.stat)
-            if before.path.parent.name == _SERVER and not any(before.path.parent.iterdir()):
-                before.path.parent.rmdir()  # a folder of our name
+            folder = before.path.parent
+            if change.is_whole and folder.name == _SERVER and not any(folder.iterdir()):
+                folder.rmdir()
         else:
             before.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if change.is_first and before.stat is not None:
@@ -182,19 +192,14 @@ def skill_block() -> str:
     return f"<!-- memoryd: begin; {_MARK} install wrote this -->\n{body}\n<!-- memoryd: end -->\n"
 
 
-class _Refusal:
-    """Turns what is wrong with a file into an error that leaves it as it is."""
-
-    def __init__(self, file: SettingsFile) -> None:
-        self._file = file
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
-        if isinstance(exc, ValueError):
-            hint = "mend it by hand, and try again"
-            raise InvalidRequest(f"{self._file.path} is left as it is: {exc}", hint=hint) from exc
+@contextmanager
+def _refusing(file: SettingsFile) -> Iterator[None]:
+    """Turn what is wrong with a file into an error that leaves it as it is."""
+    try:
+        yield
+    except ValueError as exc:
+        hint = "mend it by hand, and try again"
+        raise InvalidRequest(f"{file.path} is left as it is: {exc}", hint=hint) from exc
 
 
 class _Texts:
@@ -291,10 +296,18 @@ def _server_words() -> list[str]:
 
 
 def _with_server(text: str, host: Host, path: Path) -> str:
+    """Return a text with our server, whose interpreter is renewed; a server of others, and our arguments, stay."""
     key = host.mcp[2] if host.mcp else ""
     program, *arguments = _server_words()
-    if _SERVER in _servers(text, path, key):
-        return text
+    if _SERVER in (servers := _servers(text, path, key)):
+        words = _command_words(servers[_SERVER])
+        is_as_written = _is_our_server(text, path, host) and words[1 : len(arguments) + 1] == arguments
+        if not is_as_written or words[0] == program:
+            return text
+        if path.suffix != ".toml":
+            command = [program, *words[1:]] if key == "mcp" else program
+            return put(text, (key, _SERVER, "command"), command, has_comments=True)
+        arguments = words[1:]
     if path.suffix == ".toml":
         text = with_block(text, _toml_block(key, program, arguments))
         tomllib.loads(text)  # a table that cannot get another is refused
@@ -307,20 +320,40 @@ def _with_server(text: str, host: Host, path: Path) -> str:
     return put(text, (key, _SERVER), entry, has_comments=True)
 
 
+def _is_our_server(text: str, path: Path, host: Host) -> bool:
+    """Tell whether the server of our name is ours: in TOML it stands between our marks, else it runs our module."""
+    key = host.mcp[2] if host.mcp else ""
+    if path.suffix == ".toml":
+        return without_block(text, _toml_block(key)) != text
+    return "memoryd.cli" in json.dumps(_servers(text, path, key).get(_SERVER))
+
+
+def _command_words(server: Any) -> list[str]:
+    """Return a server's program and arguments, which stand in one list or in two fields; empty for another form."""
+    server = server if isinstance(server, dict) else {}
+    command, arguments = server.get("command"), server.get("args", [])
+    words = [
+        *(command if isinstance(command, list) else [command]),
+        *(arguments if isinstance(arguments, list) else []),
+    ]
+    return words if all(isinstance(word, str) for word in words) else []
+
+
 def _servers(text: str, path: Path, key: str) -> dict[str, Any]:
     whole = tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
     servers = whole.get(key)
     return servers if isinstance(servers, dict) else {}
 
 
-def _toml_block(key: str, program: str, arguments: list[str]) -> str:
-    lines = (f"[{key}.{_SERVER}]", f"command = {json.dumps(program)}", f"args = {json.dumps(arguments)}")
+def _toml_block(key: str, program: str = "", arguments: Sequence[str] = ()) -> str:
+    """Return our server between our marks; the marks alone matter to what only looks for them."""
+    lines = (f"[{key}.{_SERVER}]", f"command = {json.dumps(program)}", f"args = {json.dumps(list(arguments))}")
     return "\n".join((f"# memoryd: begin; {_MARK} install wrote this", *lines, "# memoryd: end\n"))
 
 
 def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, str]) -> str:
     """Return a text with a part of ours, the same where it is there; raises ValueError where that cannot be."""
-    if part == "skill" or (part == "hooks" and host.layout == "plugin"):
+    if _is_whole(part, host):
         if text and _MARK not in text:
             raise ValueError("somebody else wrote it")
         return skill_text() if part == "skill" else _plugin(host, commands)[path.name]
@@ -331,27 +364,33 @@ def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, 
 
 def _without(text: str, part: Part, host: Host, path: Path) -> str:
     """Return a text without a part of ours."""
-    if part == "skill" or (part == "hooks" and host.layout == "plugin"):
+    if _is_whole(part, host):
         return "" if _MARK in text else text
     if part == "instructions":
         return without_block(text, skill_block())
     if part == "hooks":
         return without_hooks(text, host)
+    if _SERVER not in text or not _is_our_server(text, path, host):
+        return text  # without our name in it, it may be of any form
     key = host.mcp[2] if host.mcp else ""
-    if _SERVER not in text:
-        return text  # it may be of any form
     if path.suffix == ".toml":
-        return without_block(text, _toml_block(key, "", []))
-    is_ours = "memoryd.cli" in json.dumps(_servers(text, path, key).get(_SERVER))
-    return cut(text, (key, _SERVER), has_comments=True) if is_ours else text
+        return without_block(text, _toml_block(key))
+    return cut(text, (key, _SERVER), has_comments=True)
+
+
+def _is_whole(part: Part, host: Host) -> bool:
+    """Tell whether a file with this part is ours as a whole."""
+    return part == "skill" or (part == "hooks" and host.layout == "plugin")
 
 
 def _before(change: SettingsChange, host: Host, parts: list[Part]) -> str | None:
     """Return the text for a file that lost these parts: the one from before, unless others have changed it since.
 
-    They have not where the one from before is the same, but for blanks, when it got these parts and lost them.
+    Others changed nothing if adding our parts to the text from before, and removing them, makes this text (but for
+    blanks).
     """
     text, backup = change.text or "", read_settings(change.before.backup)
+    # any commands of ours: they are taken out again
     own = dict.fromkeys(host.events, "python3 -P -m memoryd.hooks event")
     kept = backup.text
     try:

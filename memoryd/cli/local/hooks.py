@@ -84,7 +84,7 @@ def install(
     invocation: Invocation, program: str, is_users: bool, project: Path | None, skill: bool, mcp: bool, dry_run: bool
 ) -> Exit:
     """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
-    from memoryd.cli.local.hook_settings import installed, others_server, places
+    from memoryd.cli.local.hook_settings import installation, others_server, places
 
     host = _host(program, is_users, project)
     wanted: set[Part] = {"hooks"}
@@ -93,7 +93,7 @@ def install(
     if mcp:
         wanted.add("server")
     notes = [] if wanted <= places(host, project).keys() else ["there is no file for an MCP server"]
-    changes = installed(host, project, _commands(invocation, host), wanted)
+    changes = installation(host, project, _commands(invocation, host), wanted)
     # what Claude Code keeps for one person it leaves out itself
     own = [str(one.before.path) for one in changes if sys.executable in (one.text or "")]
     own = [name for name in own if not (host is DEFAULT and name.endswith(host.project))]
@@ -113,11 +113,11 @@ def install(
 @verb
 def uninstall(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
     """Take all of ours out of the settings of PROGRAM: hooks, MCP server and skill."""
-    from memoryd.cli.local.hook_settings import places, removed
+    from memoryd.cli.local.hook_settings import places, removal
 
     host = _host(program, is_users, project)
     path = places(host, project)["hooks"][0]
-    return _change(invocation, path, removed(host, project), [], is_dry_run=dry_run, is_removal=True)
+    return _change(invocation, path, removal(host, project), [], is_dry_run=dry_run, is_removal=True)
 
 
 _former = copy.copy(uninstall)

@@ -1,6 +1,7 @@
 """Hooks in the settings of agent programs: put in and taken out, with all else byte for byte as it was."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -221,14 +222,78 @@ def test_file_comes_back_as_it_was_unless_others_changed_it(tmp_path: Path, befo
     if before is not None:
         path.write_text(before)
     for commands in (GEMINI_COMMANDS, {event: f"{one} --agent a" for event, one in GEMINI_COMMANDS.items()}):
-        for change in hook_settings.installed(GEMINI, tmp_path, commands, {"hooks", "server"}):
+        for change in hook_settings.installation(GEMINI, tmp_path, commands, {"hooks", "server"}):
             hook_settings.write(change)
     path.write_text(path.read_text().replace("{\n", f"{{\n{added}", 1))
-    for change in hook_settings.removed(GEMINI, tmp_path):
+    for change in hook_settings.removal(GEMINI, tmp_path):
         hook_settings.write(change, is_removal=True)
     if not added:
         assert (path.read_text() if path.exists() else None) == before
     else:
         assert added.rstrip(",\n") in path.read_text()
-        assert not hook_settings.removed(GEMINI, tmp_path)
+        assert not hook_settings.removal(GEMINI, tmp_path)
     assert [one.name for one in path.parent.iterdir()] in ([], [path.name])
+
+
+WITH_SERVER = [host for host in HOSTS.values() if host.mcp]
+
+
+def install_server(host: Host, project: Path | None) -> list[Path]:
+    changes = hook_settings.installation(host, project, {}, {"server"})
+    for change in changes:
+        hook_settings.write(change)
+    return [change.before.path for change in changes]
+
+
+@pytest.mark.parametrize("host", WITH_SERVER, ids=lambda host: str(host.name))
+def test_server_gets_another_interpreter_and_keeps_its_arguments(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.executable", "/gone/bin/python3")
+        (path,) = install_server(host, tmp_path)
+    path.write_text(path.read_text().replace('"mcp"]', '"mcp", "--write"]'))
+    before = path.read_text()
+    assert install_server(host, tmp_path) == [path]
+    assert path.read_text() == before.replace("/gone/bin/python3", sys.executable)
+    assert '"--write"' in before
+    assert install_server(host, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("host", "text"),
+    [
+        (DEFAULT, '{"mcpServers": {"memoryd": {"command": "uv", "args": ["run", "python", "-m", "memoryd.cli"]}}}'),
+        (DEFAULT, '{"mcpServers": {"memoryd": {"command": 1, "args": ["-P", "-m", "memoryd.cli", "mcp"]}}}'),
+        (DEFAULT, '{"mcpServers": {"memoryd": "memoryd.cli"}}'),
+        (CODEX, '[mcp_servers.memoryd]\ncommand = "python3"\nargs = ["-P", "-m", "memoryd.cli", "mcp"]\n'),
+    ],
+)
+def test_server_that_is_written_otherwise_stays(host: Host, text: str, tmp_path: Path) -> None:
+    path = hook_settings.places(host, tmp_path)["server"][0]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    assert install_server(host, tmp_path) == []
+    assert path.read_text() == text
+
+
+def test_folder_of_a_project_of_our_name_stays(tmp_path: Path) -> None:
+    project = tmp_path / "memoryd"
+    project.mkdir()
+    (path,) = install_server(DEFAULT, project)
+    assert path.parent == project
+    for change in hook_settings.removal(DEFAULT, project):
+        hook_settings.write(change, is_removal=True)
+    assert project.is_dir()
+    assert not path.exists()
+
+
+def test_folder_of_the_skill_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DEFAULT.folder_variable, str(tmp_path))
+    for change in hook_settings.installation(DEFAULT, None, {}, {"skill"}):
+        hook_settings.write(change)
+    (path,) = hook_settings.places(DEFAULT, None)["skill"]
+    assert path.parent == tmp_path / "skills/memoryd"
+    for change in hook_settings.removal(DEFAULT, None, {"skill"}):
+        hook_settings.write(change, is_removal=True)
+    assert not path.parent.exists()
