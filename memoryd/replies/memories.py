@@ -163,8 +163,10 @@ class MemoryDecayReply(TypedDict):
     """In how many days."""
     memories: list[DecayedMemoryReply]
     """Those that go to another tier first, then those that lose most; what stays as it is is left out."""
+    changing: int
+    """How many do not stay as they are, those that are not in `memories` included."""
     moving: int
-    """How many go to another tier."""
+    """How many of these go to another tier."""
     total: int
     """How many there are."""
 

@@ -94,6 +94,7 @@ def test_memories_are_counted_listed_found_and_shown(daemon: RunningDaemon) -> N
     shown = typed(daemon, "show", found[0]["id"][:8])
     assert all(source in shown for source in ("memory/2026-11-18.md#L6", "bank/world.md#L4"))
     assert "agent:main" in shown
+    assert f"said by     {found[0]['author']}\n" in shown
     for bad in ("12345678", found[0]["id"][:7], "spare key", "%"):
         assert "there is no memory" in typed(daemon, "show", bad, expected=Exit.NOTHING_FOUND)
 
@@ -158,6 +159,8 @@ def test_decay_tells_how_all_will_stand_and_changes_nothing(daemon: RunningDaemo
     assert (told["days"], told["total"]) == (365, 4)
     assert all(one["terms"]["relevance"] <= one["memory"]["relevance"] for one in told["memories"])
     assert "peripheral" in typed(daemon, "decay", "--in", "1y")
+    assert told["changing"] == len(told["memories"]) == 4
+    assert "3 more: -k 4" in typed(daemon, "decay", "--in", "1y", "-k", "1")
     assert set(decoded(daemon, "status")["by_tier"]) == {"working"}
     assert "no number of days" in typed(daemon, "decay", "--in", "soon", expected=Exit.ERROR)
 

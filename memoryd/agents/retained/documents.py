@@ -170,6 +170,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
                 memories=[
                     DecayedMemoryReply(memory=_reply(one.document), terms=_terms(one.then)) for one in preview.decayed
                 ],
+                changing=preview.changing,
                 moving=preview.moving,
                 total=preview.total,
             )

@@ -28,9 +28,10 @@ from memoryd.cli.invocation import (
 from memoryd.cli.memory.search import strict_option, worth
 from memoryd.cli.terminal import about, behind_gutter, bold, count, harmless_line, is_terminal, styled
 from memoryd.client import Client, MemoryBounds
-from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE
+from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE, Tier
 from memoryd.replies.knowledge import NearCopiesReply
 from memoryd.replies.memories import (
+    DecayedMemoryReply,
     MemoryDecayReply,
     MemoryDeleteReply,
     MemoryDocumentReply,
@@ -42,7 +43,6 @@ from memoryd.replies.memories import (
 )
 from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
-TIERS = ("core", "working", "peripheral")
 id_argument = argument("memory_id", metavar="ID", help="Its id, or the first eight signs of it.")
 scope_option = click.option(
     "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
@@ -75,7 +75,7 @@ def status(reply: MemoryStatsReply) -> Iterator[str]:
 @words_argument("query", metavar="[WORDS…]", help="Words that all stand in them.")
 @scope_option
 @kind_option
-@click.option("--tier", type=click.Choice(TIERS), help="Only memories of this tier.")
+@click.option("--tier", type=click.Choice(tuple(map(str, Tier))), help="Only memories of this tier.")
 @click.option("--pinned/--not-pinned", default=None, help="Only what is pinned, or only what is not.")
 @click.option("--tag", metavar="TAG", help="Only memories with this tag.")
 @limit_option
@@ -86,9 +86,9 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
     """List memories, the newest first: id, tier, kind, scope, and what they say."""
     filters["query"] = filters["query"] or None
     reply = invocation.memory.memories(**filters)
-    rows, before = reply["memories"], filters["offset"] or 0
-    more = f"--offset {before + len(rows)}, or -k"
-    lines = listed(rows, memory_line, reply["total"], "such memory", before=before, option=more)
+    rows, skipped = reply["memories"], filters["offset"] or 0
+    more = f"--offset {skipped + len(rows)}, or -k"
+    lines = listed(rows, memory_line, reply["total"], "such memory", before=skipped, option=more)
     return invocation.show(reply, lines, code=found(rows))
 
 
@@ -112,7 +112,7 @@ def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
 @key_option
 @asks(Client.get_memory)
 def show(reply: MemoryReply) -> Iterator[str]:
-    """Show all that is known of a memory: what it says, where, how often it was used."""
+    """Show what is known of a memory: what it says, who said it, where, how often it was used."""
     one = reply["memory"]
     yield f"{styled(one['id'], bold=True)}  {harmless_line(one['citation'])}"
     for line in one["text"].split("\n"):
@@ -120,6 +120,7 @@ def show(reply: MemoryReply) -> Iterator[str]:
     summary = {
         "kind": f"{one['kind']} ({one['network']})",
         "scope": harmless_line(one["scope"]),
+        "said by": one["author"],
         "about": ", ".join(map(harmless_line, one["entities"])),
         "tags": ", ".join(map(harmless_line, one["tags"])),
         "tier": one["tier"] + (", pinned" if one["pinned"] else ""),
@@ -158,7 +159,7 @@ def unpin(reply: MemoryEditReply) -> Iterator[str]:
 @key_option
 @verb
 def importance(invocation: Invocation, memory_id: str, value: float) -> Exit:
-    """Say how important a memory is: what is important decays slower, and is core from 0.95 on."""
+    """Say how important a memory is: what is important decays slower, and may be core (from 0.95, or as configured)."""
     reply = invocation.memory.weigh_memory(memory_id, value)
     return invocation.show(reply, _edited(reply, f"importance {value:g}", f"its importance was {value:g} already"))
 
@@ -181,7 +182,7 @@ def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
 
 
 def _edit_text(text: str) -> str:
-    """Return what a person makes of a text in their editor; raises Abort where they leave without saving."""
+    """Return what a person makes of a text in their editor; raises Abort where it is not saved, or empty."""
     if not is_terminal(sys.stdin):
         raise click.UsageError("nobody can edit here: give the text, or - for standard input")
     edited = click.edit(text + "\n", extension=".md", require_save=True)
@@ -239,13 +240,16 @@ def why(reply: MemoryWhyReply) -> Iterator[str]:
 @asks(Client.decay_memories)
 def decay(reply: MemoryDecayReply) -> Iterator[str]:
     """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
-    for one in reply["memories"]:
-        now, then = one["memory"], one["terms"]
-        moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
-        tier = f"  {now['tier']} -> {then['tier']}: {then['reason']}" if now["tier"] != then["tier"] else ""
-        yield f"{moved}{tier}  {memory_line(now)}"
+    yield from listed(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
     summary = count(reply["total"], "memory", "memories")
     yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {summary} in another tier"
+
+
+def _decay_line(one: DecayedMemoryReply) -> str:
+    now, then = one["memory"], one["terms"]
+    moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
+    tier = f"  {now['tier']} -> {then['tier']}: {then['reason']}" if now["tier"] != then["tier"] else ""
+    return f"{moved}{tier}  {memory_line(now)}"
 
 
 def _edited(
@@ -274,10 +278,10 @@ def _use(one: MemoryDocumentReply) -> str:
 
 
 def pair_lines(copies: Sequence[NearCopiesReply], across_scopes: Sequence[NearCopiesReply]) -> Iterator[str]:
-    """Yield how many pairs of memories there are of which one may be needless, and the first of them by their ids."""
+    """Yield how many pairs of memories say the same, and the first of them by their ids."""
     for pairs, what in ((copies, "say nearly the same"), (across_scopes, "say the same in several scopes")):
         if pairs:
             yield f"{count(len(pairs), 'pair')} of memories {what}"
-        yield from (f"  {pair['newer'][:8]}  {pair['older'][:8]}" for pair in pairs[:SHOWN_PAIRS])
+        yield from (f"  {pair['newer'][:SHORT_ID]}  {pair['older'][:SHORT_ID]}" for pair in pairs[:SHOWN_PAIRS])
         if len(pairs) > SHOWN_PAIRS:
             yield f"  … and {len(pairs) - SHOWN_PAIRS} more"

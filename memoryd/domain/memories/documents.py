@@ -98,10 +98,11 @@ class DecayedDocument(Struct, frozen=True):
 
 
 class DecayPreview(Struct, frozen=True):
-    """What will be so in some days: the memories that lose most, how many change their tier, and how many there are."""
+    """The memories that lose most in some days; how many change, how many of them their tier, how many there are."""
 
     days: float
     decayed: tuple[DecayedDocument, ...]
+    changing: int
     moving: int
     total: int
 
@@ -110,7 +111,7 @@ def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> Decay
     """Return what changes: what goes to another tier first, then what loses most; what stays as it is not at all."""
     changing = [one for one in found if one.changes_tier or one.loss]
     first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.memory.id))
-    return DecayPreview(days, tuple(first[:limit]), sum(one.changes_tier for one in found), len(found))
+    return DecayPreview(days, tuple(first[:limit]), len(first), sum(one.changes_tier for one in first), len(found))
 
 
 def days_of(text: str) -> float:
