@@ -1,7 +1,7 @@
-"""Where to look for documents of a workspace, what a missing or replaced root means, and what is outside of the roots.
+"""The roots of a workspace: where to look for documents, what a missing root means, and what lies outside of all roots.
 
-Changes on a file system that other machines write to cause no event; Linux lists mounts in `/proc/self/mountinfo`,
-see proc_pid_mountinfo(5).
+It also finds the roots on a file system that other machines write to, where a change causes no event: Linux lists
+mounts in `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
 """
 
 import glob
@@ -53,20 +53,20 @@ def team_roots(team: TeamSection) -> list[ScanRoot]:
     except OSError:
         people = []
     others = (name for name in people if is_person(name) and name != person)
-    return [ScanRoot(notes / name, mount=f"{name}:") for name in others]
+    return [ScanRoot(notes / name, name_prefix=f"{name}:") for name in others]
 
 
-def mounts_of(roots: Iterable[ScanRoot]) -> dict[str, Path]:
-    """Return the folders whose documents have names of their own, by how these begin."""
-    return {root.mount: root.path for root in roots if root.mount}
+def folders_by_prefix(roots: Iterable[ScanRoot]) -> dict[str, Path]:
+    """Return the folder of each prefix of names, such as `alice:`."""
+    return {root.name_prefix: root.path for root in roots if root.name_prefix}
 
 
 def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> tuple[Path, str]:
     """Return the trusted folder a document lies beneath, and its path from there."""
     if person_of(path):
         for root in roots:
-            if root.mount and path.startswith(root.mount):
-                return root.path, path.removeprefix(root.mount)
+            if root.name_prefix and path.startswith(root.name_prefix):
+                return root.path, path.removeprefix(root.name_prefix)
     if not path.startswith("../"):
         return workspace, path
     absolute = os.path.normpath(workspace / path)
@@ -76,20 +76,20 @@ def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> t
     return Path(absolute).parent, Path(absolute).name
 
 
-def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRules) -> set[RelativePath]:
+def unseen_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRules) -> set[RelativePath]:
     """Return the indexed files whose absence from a scan proves nothing.
 
-    They are or lie under a root that is missing (a file that need not be there, such as MEMORY.md, is no such root),
-    lie under a folder that could not be listed, or were read on another device than the one their folder is on now
-    (it was unmounted, or mounted over).
+    - They are a root that is missing, or lie under one; a file that need not be there, such as MEMORY.md, is none.
+    - They lie under a folder that could not be listed.
+    - They were read on another device than the one their folder is on now: it was unmounted, or mounted over.
     """
     folders: list[str] = [path for path in seen.unreadable if path.endswith("/")]
     listed: set[str] = set(seen.unreadable)
     for report in seen.roots:
         if report.state is not RootState.OK:
-            at = rules.name(report.root.path)
-            folders.append(report.root.mount or f"{at}/".removeprefix("./"))
-            listed |= set() if report.root.is_optional else {at}
+            path = rules.name(report.root.path)
+            folders.append(report.root.name_prefix or f"{path}/".removeprefix("./"))
+            listed |= set() if report.root.is_optional else {path}
     under = tuple(folders)
 
     def is_out_of_sight(path: RelativePath, file: Known) -> bool:
@@ -101,9 +101,9 @@ def unreadable_files(seen: Scan, known: Mapping[RelativePath, Known], rules: Sca
 
 
 def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> list[RootReport]:
-    """Report what a glob matched when the index last looked and matches no longer, as long as the index holds of it.
+    """Report each root that a glob matched before and matches no more, if the index still has files of it.
 
-    A file that went from a folder which is still there is none: it was deleted.
+    A file that went from a folder which is still there is not reported: it was deleted.
     """
     patterns = {report.root.pattern for report in seen.roots} - {""}
     listed = tuple(f"{report.root.path}{os.sep}" for report in seen.roots if report.state is RootState.OK)
@@ -130,6 +130,7 @@ def _device_of(path: RelativePath, rules: ScanRules, seen: Scan) -> int | None:
     while (folder := os.path.dirname(folder)) not in (top, os.sep):  # noqa: PTH120
         if folder in seen.folders:
             return seen.folders[folder][0]
+    # -1 is no device: the workspace itself was not listed
     return None if folder == os.sep else seen.workspace_device or -1
 
 
@@ -142,6 +143,8 @@ def _extra_roots(workspace: Path, extra: str) -> list[ScanRoot]:
     return [ScanRoot(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]
 
 
+ReadMounts = Callable[[], str]
+TABLE = Path("/proc/self/mountinfo")
 _REMOTE = word_set("""
 9p afs beegfs ceph cifs coda davfs drvfs glusterfs gpfs lustre ncpfs nfs nfs4 orangefs prl_fs smb3 smbfs vboxsf virtiofs
 vmhgfs
@@ -193,11 +196,6 @@ def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
     return found
 
 
-TABLE = Path("/proc/self/mountinfo")
-
-ReadMounts = Callable[[], str]
-
-
 def read_mounts() -> str:
     """Return the table of mounts; empty where the system has none."""
     try:
@@ -218,14 +216,14 @@ def remote_reason(folders: Iterable[Path], read: ReadMounts) -> str:
 def roots_and_rules(
     agent: Agent, *, max_file_bytes: int, media: MediaRules | None = None
 ) -> tuple[list[ScanRoot], ScanRules]:
-    """Return where the agent's notes lie and what is left out now; nothing is remembered of earlier rules. Blocks."""
+    """Return where the agent's notes lie and what is left out now, without a grace for changed rules. Blocks."""
     search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
     now = IgnoreTimings(settle=0, grace=0)
     ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).look()
     roots = workspace_roots(workspace, search.extra_paths, agent.team)
     return roots, ScanRules(
         workspace=workspace,
-        mounts=mounts_of(roots),
+        folders_by_prefix=folders_by_prefix(roots),
         is_ignored=ruling.is_ignored,
         hold=ruling.hold,
         excluded_folder=agent.index_path.parent,
@@ -237,7 +235,7 @@ def roots_and_rules(
 
 MAX_FILES = 1000
 MAX_ENTRIES = 20_000
-"""Of all folders together, those nearest to the top first."""
+"""How many entries are looked at in all folders together, those nearest to the top first."""
 _HEAD_BYTES = 64 * 1024
 
 
@@ -253,9 +251,9 @@ def count_outside(
         return OutsideCount()
     known = {*seen.files, *(skipped.path for skipped in seen.skipped)}
     found = looked_at = 0
-    for at in islice(_documents(rules, max_entries), max_entries):
+    for path in islice(_documents(rules, max_entries), max_entries):
         looked_at += 1
-        found += at is not None and at not in known and not _is_private(at, rules)
+        found += path is not None and path not in known and not _is_private(path, rules)
         if found > max_files:
             return OutsideCount(max_files, is_more=True)
     return OutsideCount(found, is_more=found > 0 and looked_at == max_entries)
@@ -265,30 +263,30 @@ def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | No
     """Yield one value for each entry of a folder, level by level: the path of a document, else None."""
     waiting = deque([(str(rules.workspace), "")])
     while waiting:
-        folder, at = waiting.popleft()
+        folder, prefix = waiting.popleft()
         try:
             with os.scandir(folder) as entries:
                 listed = list(islice(entries, max_entries))
         except OSError:
             continue
         for entry in listed:
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder and _is_entered(f"{at}{entry.name}", entry, rules):
-                waiting.append((entry.path, f"{at}{entry.name}/"))
-            is_one = not is_folder and is_document_name(entry.name) and is_utf8_name(entry.name)
-            is_one = is_one and entry.is_file(follow_symlinks=False) and not rules.is_ignored(f"{at}{entry.name}")
-            yield RelativePath(f"{at}{entry.name}") if is_one else None
+            path = f"{prefix}{entry.name}"
+            if entry.is_dir(follow_symlinks=False) and _is_entered(path, entry, rules):
+                waiting.append((entry.path, f"{path}/"))
+            is_named_so = is_document_name(entry.name) and is_utf8_name(entry.name)
+            is_document = is_named_so and entry.is_file(follow_symlinks=False) and not rules.is_ignored(path)
+            yield RelativePath(path) if is_document else None
 
 
-def _is_entered(at: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
-    if is_hidden(entry.name) or not is_utf8_name(entry.name) or at in ROOT_FOLDERS:
+def _is_entered(path: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
+    if is_hidden(entry.name) or not is_utf8_name(entry.name) or path in ROOT_FOLDERS:
         return False
-    return entry.path != str(rules.excluded_folder) and not rules.is_ignored(f"{at}/")
+    return entry.path != str(rules.excluded_folder) and not rules.is_ignored(f"{path}/")
 
 
-def _is_private(at: str, rules: ScanRules) -> bool:
+def _is_private(path: str, rules: ScanRules) -> bool:
     """Tell whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
     try:
-        return is_private_file(rules.workspace, at, head_bytes=_HEAD_BYTES)
+        return is_private_file(rules.workspace, path, head_bytes=_HEAD_BYTES)
     except OSError:
         return True

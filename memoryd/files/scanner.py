@@ -45,8 +45,8 @@ class ScanRoot(Struct, frozen=True):
     """Whether pictures and sounds in it are documents, where the rules know any."""
     pattern: str = ""
     """The glob that matched it; one that matches nothing is a root itself, and is missing."""
-    mount: str = ""
-    """How the names of all documents in this folder begin, in the stead of the way to it from the workspace."""
+    name_prefix: str = ""
+    """How the names of all documents in this folder begin (`ana:`), instead of its path from the workspace."""
 
     @property
     def stands_in(self) -> Path:
@@ -59,8 +59,8 @@ class ScanRules(Struct, frozen=True):
 
     workspace: Path
     is_ignored: Callable[[str], bool]
-    mounts: Mapping[str, Path] = field(default_factory=dict)
-    """The folders whose documents have names of their own, by how these begin (`ana:`)."""
+    folders_by_prefix: Mapping[str, Path] = field(default_factory=dict)
+    """The folder of each prefix of names."""
     excluded_folder: Path | None = None
     max_file_bytes: int = 64 * 2**20
     follow_symlinks: bool = False
@@ -80,16 +80,16 @@ class ScanRules(Struct, frozen=True):
 
     def place(self, path: str) -> str:
         """Return the absolute path of a document."""
-        mount, colon, rest = path.partition(":")
-        if colon and (folder := self.mounts.get(mount + colon)) is not None:
+        person, colon, rest = path.partition(":")
+        if colon and (folder := self.folders_by_prefix.get(person + colon)) is not None:
             return f"{folder}/{rest}"
         return f"{self.workspace}/{path}"
 
     def name(self, place: str | Path) -> RelativePath:
         """Return the path of a document, or of a folder, by the absolute one."""
-        for mount, folder in self.mounts.items():
+        for prefix, folder in self.folders_by_prefix.items():
             if f"{place}{os.sep}".startswith(f"{folder}{os.sep}"):
-                return RelativePath(f"{mount}{os.path.relpath(place, folder)}".replace(os.sep, "/"))
+                return RelativePath(f"{prefix}{os.path.relpath(place, folder)}".replace(os.sep, "/"))
         return RelativePath(os.path.relpath(place, self.workspace).replace(os.sep, "/"))
 
     def may_be_document(self, name: str) -> bool:
@@ -196,12 +196,12 @@ def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState
         is_unmatched = str(root.path) == root.pattern
         return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path", None
     except OSError as exc:
-        found.unreadable.append(RelativePath(root.mount) or rules.name(root.path))
+        found.unreadable.append(RelativePath(root.name_prefix) or rules.name(root.path))
         return RootState.UNREADABLE, why_unread(exc), None
     if stat_module.S_ISLNK(info.st_mode):
         return RootState.REFUSED, SkipReason.SYMLINK, info
     if stat_module.S_ISDIR(info.st_mode):
-        prefix = root.mount or f"{rules.name(root.path)}/".removeprefix("./")
+        prefix = root.name_prefix or f"{rules.name(root.path)}/".removeprefix("./")
         if not _walk(str(root.path), prefix, rules, found):
             return RootState.UNREADABLE, "the folder cannot be listed", info
         return RootState.OK, "", info

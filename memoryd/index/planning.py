@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Grace, Known, Observation, SyncPlan, plan
-from memoryd.files.roots import ReadMounts, remote_reason, unreadable_files, vanished_roots
+from memoryd.files.roots import ReadMounts, remote_reason, unseen_files, vanished_roots
 from memoryd.files.scanner import CurrentRules, Scan, ScanRoot, ScanRules, may_be_brought_up, rescan, scan
 from memoryd.index.triggers import Demand, DiskSnapshot
 
@@ -111,7 +111,7 @@ class Planner:
         else:
             disk, indexed = _restrict(look.only, disk), _restrict(look.only, indexed)
             known = _restrict(look.only, known)
-        lost = unreadable_files(seen, indexed, look.rules)
+        lost = unseen_files(seen, indexed, look.rules)
         now, wall_ns = time.monotonic(), time.time_ns()
         observed = Observation(
             disk=disk,

@@ -85,7 +85,7 @@ class NoteFiles:
         self._check_rules(path, rules)
         limit, key = rules.limit(path)
         try:
-            folder = rules.mounts.get(f"{person_of(path)}:", self.workspace)
+            folder = rules.folders_by_prefix.get(f"{person_of(path)}:", self.workspace)
             content = read_snapshot(folder, home_path(path), max_bytes=limit)
         except FileNotFoundError:
             self._check_folder(path)

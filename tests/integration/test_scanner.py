@@ -8,7 +8,7 @@ import pytest
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings
-from memoryd.files.roots import base_of, unreadable_files, workspace_roots
+from memoryd.files.roots import base_of, unseen_files, workspace_roots
 from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules, scan
 
 
@@ -136,7 +136,7 @@ def test_whole_workspace_that_cannot_be_listed_proves_no_note_gone(tmp_path: Pat
     device = tmp_path.stat().st_dev
     known = {RelativePath("note.md"): Known(FileStat(device, 1, 2, 3, 4), 5, b"")}
     seen = Scan(roots=[RootReport(ScanRoot(tmp_path), state, 0)], workspace_device=device)
-    assert unreadable_files(seen, known, ScanRules(tmp_path, lambda _: False)) == {"note.md"}
+    assert unseen_files(seen, known, ScanRules(tmp_path, lambda _: False)) == {"note.md"}
 
 
 def test_rules_hold_for_a_folder_that_is_listed_under_another_name(tmp_path: Path) -> None:

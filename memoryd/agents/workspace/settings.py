@@ -25,7 +25,7 @@ from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace
 from memoryd.files.ignore import IgnoreFile, IgnoreTimings, RealPaths, Ruling, joined, related
-from memoryd.files.roots import mounts_of, team_roots, workspace_roots
+from memoryd.files.roots import folders_by_prefix, team_roots, workspace_roots
 from memoryd.files.scanner import ScanRoot, ScanRules
 from memoryd.index.indexer import Indexer, IndexSettings
 from memoryd.index.pending import EmbeddingLoopSettings
@@ -175,7 +175,7 @@ class WorkspaceRules:
         ruling = self.ruling()
         return ScanRules(
             workspace=self.workspace,
-            mounts=mounts_of(() if self._team is None else team_roots(self._team)),
+            folders_by_prefix=folders_by_prefix(() if self._team is None else team_roots(self._team)),
             is_ignored=ruling.is_ignored,
             has_patterns=ruling.has_rules,
             hold=ruling.hold,

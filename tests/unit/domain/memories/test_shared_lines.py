@@ -18,7 +18,9 @@ from memoryd.domain.text.lines import padded
 from memoryd.files.scanner import ScanRules
 
 FIRST, SECOND = date(2026, 11, 2), date(2026, 11, 3)
-RULES = ScanRules(Path("/home/ben/notes"), lambda _: False, mounts={"ana:": Path("/state/teams/acme/notes/ana")})
+RULES = ScanRules(
+    Path("/home/ben/notes"), lambda _: False, folders_by_prefix={"ana:": Path("/state/teams/acme/notes/ana")}
+)
 
 
 def said(text: str, person: str = "", day: date = FIRST, head: str = "- W") -> Memory:
