@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 
+BACKUP_SUFFIX = ".before-memoryd"
+"""The end of the name of a copy: of a file of others, as it was before we changed it."""
 _SPACE = expression(r"[ \t\r\n]*")
 _LONE_SURROGATE = expression(r"\\u[dD][89a-fA-F]")
 _INDENT = expression(r"\n([ \t]+)\S")

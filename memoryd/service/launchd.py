@@ -20,9 +20,9 @@ from memoryd.service.steps import (
     ManagerName,
     ServiceState,
     ServiceStep,
-    ask_program,
     file_steps,
     removal_steps,
+    run_program,
     run_step,
     state_of_files,
     unit_template,
@@ -67,7 +67,7 @@ class LaunchdManager(Struct, frozen=True):
         code = int(last[1]) if last else 0
         return replace(
             state,
-            is_enabled=state.is_installed,
+            is_enabled=state.has_files,
             is_running=pid is not None,
             pid=int(pid[1]) if pid else None,
             phase=phase[1] if phase else "loaded",
@@ -76,7 +76,7 @@ class LaunchdManager(Struct, frozen=True):
         )
 
     def _print(self, target: str) -> ManagerAnswer:
-        return ask_program(("launchctl", "print", target), self.environment)
+        return run_program(("launchctl", "print", target), self.environment)
 
     def files(self, installation: Installation) -> ServiceFiles:
         """Return the agent as it should be; its log's folder must be there, for launchd makes none."""

@@ -1,33 +1,32 @@
-"""The steps of an installation: shown before they are done, then done one after the other; and the service's state.
+"""What is the same for every manager: the state of the service, and the steps of an installation.
 
-Here is what is the same for every manager. Its programs are asked as a user would ask them.
+Steps can be shown before they are done, one after the other. The manager's programs are run as a user would run them.
 """
 
 import os
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import expression
+from memoryd.domain.settings_text import BACKUP_SUFFIX
 from memoryd.errors import InvalidRequest, MemorydError, NotPermitted
 from memoryd.service.installing import ServiceFiles
 
+ManagerName = Literal["systemd", "launchd", "none"]
+WriteFile = Callable[[Path, bytes], object]
 PROGRAM_SECONDS = 120.0
 """How long a program may take: a restart waits for the daemon to stop, and to be ready."""
-ManagerName = Literal["systemd", "launchd", "none"]
 TRY_PAUSE_SECONDS = 1.0
-WriteWhole = Callable[[Path, bytes], object]
 TEMPLATE_FOLDERS = (Path(__file__).parent, Path(__file__).parents[2])
 MARK = "memoryctl service install"
 """Is in the first lines of every file that we wrote."""
 _UNFIT = expression("[\x00-\x1f\x7f\ud800-\udfff]")
-KEPT = ".before-memoryd"
-"""The ending of the copy of a file that we did not write."""
 
 
 class ManagerAnswer(Struct, frozen=True):
@@ -50,10 +49,10 @@ class ManagerAnswer(Struct, frozen=True):
         return {name.strip(): value.strip() for name, value in pairs}
 
 
-def ask_program(
+def run_program(
     command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = PROGRAM_SECONDS
 ) -> ManagerAnswer:
-    """Run a program to its end, in the language C and without a terminal; never raises."""
+    """Run a program to its end, with LC_ALL=C and without a terminal; never raises."""
     given = {**(os.environ if environment is None else environment), "LC_ALL": "C"}
     try:
         done = subprocess.run(
@@ -89,23 +88,24 @@ class ServiceState(Struct, frozen=True, rename="camel"):
     """Whether it goes on when its user logs out; None where that is no question."""
 
     @property
-    def is_installed(self) -> bool:
+    def has_files(self) -> bool:
+        """Whether there are unit files of memoryd's name, be they ours or not."""
         return bool(self.files)
 
 
 class ServiceStep(Struct, frozen=True):
-    """One step: makes a folder, writes a file whole, keeps a copy of a file, removes a path, or runs a program."""
+    """One step: makes a folder, writes a file whole, copies a file, removes a path, or runs a program."""
 
     kind: Literal["folder", "write", "keep", "remove", "run"]
     why: str
     path: Path = Path()
-    """Of a file or folder."""
+    """The file or folder that it is about."""
     text: str = ""
     """What is written."""
     target: Path = Path()
     """Where the copy is kept."""
     command: tuple[str, ...] = ()
-    """Of a program."""
+    """The program that it runs, with its arguments."""
     may_fail: bool = False
     """Whether the rest is done all the same."""
     tries: int = 1
@@ -119,8 +119,8 @@ class ServiceStep(Struct, frozen=True):
         return f"{self.path} as {self.target}" if self.kind == "keep" else str(self.path)
 
 
-def carry_out(steps: Iterable[ServiceStep], *, write: WriteWhole, tell: Callable[[ServiceStep], None]) -> list[str]:
-    """Do the steps, telling of each that is done; return what those complained of that may fail.
+def carry_out(steps: Iterable[ServiceStep], *, write: WriteFile, tell: Callable[[ServiceStep], None]) -> list[str]:
+    """Do the steps, telling of each that is done; return the complaints of steps that may fail.
 
     `write` puts a file in its place whole. Raises MemorydError at the first step that fails and may not: what was
     done before it stays, and doing all of it again goes on from there.
@@ -136,16 +136,13 @@ def carry_out(steps: Iterable[ServiceStep], *, write: WriteWhole, tell: Callable
         elif step.may_fail:
             complaints.append(f"{step.what}: {problem}")
         else:
-            cause = (
-                "see why: memoryctl service logs; then"
-                if step.kind == "run"
-                else "nothing after it was done; mend it and"
-            )
-            raise MemorydError(f"{step.what}: {problem}", hint=f"{cause} run the command again")
+            is_program = step.kind == "run"
+            first = "see why: memoryctl service logs; then" if is_program else "nothing after it was done; mend it and"
+            raise MemorydError(f"{step.what}: {problem}", hint=f"{first} run the command again")
     return complaints
 
 
-def _do(step: ServiceStep, write: WriteWhole) -> str:
+def _do(step: ServiceStep, write: WriteFile) -> str:
     """Do a step; return why its program failed, empty if it did not. Raises OSError."""
     path = step.path
     match step.kind:
@@ -168,13 +165,13 @@ def _do(step: ServiceStep, write: WriteWhole) -> str:
 
 
 def _run(step: ServiceStep) -> str:
-    for number in range(step.tries):
-        if number:
-            time.sleep(TRY_PAUSE_SECONDS)
-        answer = ask_program(step.command)
+    answer = run_program(step.command)
+    for _ in range(1, step.tries):
         if answer.is_done:
-            return ""
-    return answer.reason
+            break
+        time.sleep(TRY_PAUSE_SECONDS)
+        answer = run_program(step.command)
+    return "" if answer.is_done else answer.reason
 
 
 def unit_template(name: str) -> str:
@@ -186,7 +183,7 @@ def unit_template(name: str) -> str:
 
 
 def file_steps(
-    files: ServiceFiles, changed: Mapping[Path, list[str]], state: ServiceState, *, is_forced: bool
+    files: ServiceFiles, changed: Collection[Path], state: ServiceState, *, is_forced: bool
 ) -> Iterator[ServiceStep]:
     """Yield what brings the files to the disk; raises NotPermitted for one that we did not write unless forced."""
     in_the_way = [path for path in changed if path in state.foreign]
@@ -250,10 +247,10 @@ def state_of_files(manager: ManagerName, places: Iterable[Path]) -> ServiceState
 
 def backup_copies(paths: Iterable[Path]) -> list[Path]:
     """Return what an installation with force has kept of others' files beside ours."""
-    return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{KEPT}*"))]
+    return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{BACKUP_SUFFIX}*"))]
 
 
 def _unused(path: Path) -> Path:
     """Return a name beside a file that nothing has yet; no manager reads files that end so."""
-    names = (path.with_name(f"{path.name}{KEPT}{number or ''}") for number in range(1000))
+    names = (path.with_name(f"{path.name}{BACKUP_SUFFIX}{number or ''}") for number in range(1000))
     return next(name for name in names if not os.path.lexists(name))

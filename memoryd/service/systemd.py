@@ -21,10 +21,10 @@ from memoryd.service.steps import (
     ManagerName,
     ServiceState,
     ServiceStep,
-    ask_program,
     file_steps,
     is_ours,
     removal_steps,
+    run_program,
     run_step,
     state_of_files,
     unit_template,
@@ -77,7 +77,7 @@ class SystemdManager(Struct, frozen=True):
 
     def state(self) -> ServiceState:
         """Return the state of the service; never raises."""
-        answer = ask_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
+        answer = run_program((*SYSTEMCTL, "show", f"--property={PROPERTIES}", SERVICE), self.environment, seconds=10)
         state = replace(state_of_files("systemd", self.places), lingers=self.lingers())
         if not answer.is_done:
             return replace(state, reason=answer.reason, hint="see what it says: systemctl --user status memoryd")
@@ -86,7 +86,7 @@ class SystemdManager(Struct, frozen=True):
     def lingers(self) -> bool | None:
         """Tell whether the user's services go on after logout; None if that is unknown."""
         user = self.environment.get("USER") or str(os.getuid())
-        answer = ask_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
+        answer = run_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
         answered = answer.properties.get("Linger") if answer.is_done else None
         # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
         if answered is None:
@@ -195,7 +195,7 @@ def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> Serv
 
 def why_no_systemd(environment: Mapping[str, str]) -> str:
     """Say why no systemd of this user answers; empty if one does."""
-    answer = ask_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
+    answer = run_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
     if answer.is_done:
         return ""
     if "not been booted" in answer.error:

@@ -45,7 +45,7 @@ def units(examination: Examination) -> Iterator[Finding]:
     state = manager.state()
     if state.manager == "none":
         yield Finding("off", f"no service manager: {state.reason}", state.hint)
-    elif not state.is_installed:
+    elif not state.has_files:
         yield Finding("off", "memoryd is not a service: it does not start by itself", _INSTALL)
     elif state.phase == MASKED:
         # somebody wants it so

@@ -20,14 +20,13 @@ from msgspec import Struct
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
-from memoryd.domain.settings_text import cut, parsed, put, with_block, without_block
+from memoryd.domain.settings_text import BACKUP_SUFFIX, cut, parsed, put, with_block, without_block
 from memoryd.errors import InvalidRequest, MemorydError, NotNow
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
 from memoryd.files.writing import FileChangedError, remove_file, replace_file
 from memoryd.hooks.hosts import HOSTS, Host
 
 _MAX_BYTES = 64 * 1024 * 1024
-_BACKUP = ".before-memoryd"
 _OURS = expression(r" -P (?:-c .*)?-m memoryd\.hooks \w|\bmemoryctl['\"]? hooks run\b")
 _PLUGIN_COMMAND = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 _MARK = "memoryctl hooks"
@@ -47,7 +46,7 @@ class SettingsFile(Struct, frozen=True):
 
     @property
     def backup(self) -> Path:
-        return self.path.with_name(self.path.name + _BACKUP)
+        return self.path.with_name(self.path.name + BACKUP_SUFFIX)
 
 
 class SettingsChange(Struct, frozen=True):

@@ -16,12 +16,13 @@ from memoryd.cli.local.logs import LEVELS, JournalLog, LogFilter, print_log
 from memoryd.cli.terminal import harmless_line, styled
 from memoryd.config.loading.load import load
 from memoryd.config.paths import cache_dir, config_file, state_dir
+from memoryd.domain.settings_text import BACKUP_SUFFIX
 from memoryd.errors import AlreadyRunning, ConfigError, MemorydError
 from memoryd.files.writing import replace_file
 from memoryd.service.installing import Installation, changed_lines, installation_of
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.managers import NoManager, ServiceManager, manager_here
-from memoryd.service.steps import KEPT, ServiceState, ServiceStep, backup_copies, carry_out
+from memoryd.service.steps import ServiceState, ServiceStep, backup_copies, carry_out
 from memoryd.service.systemd import DROP_IN, SystemdManager, unit_folder, why_no_namespaces
 from memoryd.wire import Exit
 
@@ -51,7 +52,7 @@ class ServiceWork(Struct, frozen=True):
         if reason and is_dry:
             manager = LaunchdManager(os.environ) if sys.platform == "darwin" else SystemdManager(os.environ)
         state = manager.state()
-        if is_installed and not state.is_installed and state.manager != "none":
+        if is_installed and not state.has_files and state.manager != "none":
             raise MemorydError("memoryd is not installed as a service", hint="memoryctl service install")
         return cls(invocation, manager, state, is_dry, reason)
 
@@ -181,7 +182,7 @@ def status(invocation: Invocation) -> Exit:
     manager = manager_here()
     state = manager.state()
     changes, notes = _differences(manager, state)
-    row = {"isInstalled": state.is_installed, **to_builtins(state, enc_hook=str), "outdated": changes}
+    row = {"isInstalled": state.has_files, **to_builtins(state, enc_hook=str), "outdated": changes}
     invocation.show(row, state_lines(state), notes)
     if state.manager == "none":
         return Exit.ERROR
@@ -219,7 +220,7 @@ def _wanted(state: ServiceState, hardened: bool | None = None) -> Installation:
 
 def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str, list[str]], list[str]]:
     """Return what an install would change now, and what to say of it."""
-    if not state.is_installed or state.manager == "none":
+    if not state.has_files or state.manager == "none":
         return {}, []
     try:
         changes = {str(path): lines for path, lines in changed_lines(manager.files(_wanted(state))).items()}
@@ -244,14 +245,14 @@ def step_row(step: ServiceStep) -> dict[str, object]:
 def state_lines(state: ServiceState) -> Iterator[str]:
     """Yield the state of the service."""
     colour, word = ("green", "running") if state.is_running else ("red", "not running")
-    if not state.is_installed:
+    if not state.has_files:
         colour, word = "yellow", "not installed"
     pid = f", process {state.pid}" if state.pid else ""
     yield f"memoryd is {styled(word, colour=colour)}{pid}"
-    if state.is_installed and state.manager == "none":
+    if state.has_files and state.manager == "none":
         yield "  its files are there, and nobody reads them now; to remove them: memoryctl service uninstall"
         yield from (f"  {path}" for path in state.files)
-    elif state.is_installed:
+    elif state.has_files:
         yield f"  {state.manager}: {state.phase or 'unknown'}, {'' if state.is_enabled else 'not '}started at login"
         yield from (f"  {path}{' (not ours)' if path in state.foreign else ''}" for path in state.files)
     elif state.manager != "none":
@@ -296,7 +297,7 @@ def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
     if there:
         yield f"to remove these too, for good: rm -r {shlex.join(map(str, there.values()))}"
     for copy in kept:
-        was = str(copy).partition(KEPT)[0]
+        was = str(copy).partition(BACKUP_SUFFIX)[0]
         yield f"what stood there before `install --force` lies in {harmless_line(str(copy))}; to have it back:"
         yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
 
