@@ -254,7 +254,7 @@ class Secret(Struct, frozen=True):
     def __repr__(self) -> str:
         return f"Secret({masked(self)!r})"
 
-    def reveal(self) -> str:
+    def reveal(self, environment: Mapping[str, str] = os.environ) -> str:
         """Return the secret itself, reading the file or the variable now.
 
         Raises ConfigError if there is none, or if it is not for us to open.
@@ -264,7 +264,7 @@ class Secret(Struct, frozen=True):
             raise ConfigError([f"{content}, which memoryd cannot open; it {EXPECTED_SECRET}"])
         if self.kind == "text":
             return content
-        found = os.environ.get(content, "") if self.kind == "env" else _first_line(content)
+        found = environment.get(content, "") if self.kind == "env" else _first_line(content)
         if not found:
             raise ConfigError([f"no secret in {self.kind} {content}"])
         return found

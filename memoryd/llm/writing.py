@@ -41,7 +41,7 @@ from memoryd.embed.remote.settings import (
     EndpointAccess,
     KeySources,
     entry_of,
-    opened,
+    open_credentials,
 )
 from memoryd.errors import ConfigError, ModelError, TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import (
@@ -407,7 +407,7 @@ class RemoteWriting:
     async def _endpoint(self) -> "Endpoint":
         """Return the endpoint, opened with the key of now; raises TextModelUnavailable where none can be used."""
         try:
-            credentials = await asyncio.to_thread(opened, PROVIDER, self.settings.access, self._keys, OWN_KEY)
+            credentials = await asyncio.to_thread(open_credentials, PROVIDER, self.settings.access, self._keys, OWN_KEY)
             if self._open is None or self._open[0] != credentials:
                 await self._close()
                 self._open = credentials, await self._open_endpoint(credentials)

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from memoryd.config.providers import LlmSection, ModelsSection
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.breaker import TokenBudget
-from memoryd.embed.remote.settings import EndpointAccess, KeySources, opened
+from memoryd.embed.remote.settings import EndpointAccess, KeySources, open_credentials
 from memoryd.errors import TextModelUnavailable
 from memoryd.llm.protocol import Prompt
 from memoryd.llm.writing import MISFITS_MAX, OWN_KEY, PROVIDER, RemoteWriting, RemoteWritingSettings, access_of
@@ -335,7 +335,7 @@ async def test_missing_key_is_told_before_anybody_asks(server: ChatServer, tmp_p
 
 
 def opened_key(access: EndpointAccess, keys: KeySources) -> str:
-    return opened(PROVIDER, access, keys, OWN_KEY).api_key
+    return open_credentials(PROVIDER, access, keys, OWN_KEY).api_key
 
 
 def test_key_goes_only_where_it_was_meant_for() -> None:

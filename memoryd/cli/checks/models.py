@@ -25,7 +25,7 @@ from memoryd.embed.choice import EmbedderPlan, plan_for
 from memoryd.embed.local.local_model import NO_LLAMA, LocalSettings, model_file
 from memoryd.embed.protocol import Embedder
 from memoryd.embed.remote.breaker import EndpointBreaker
-from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of, opened
+from memoryd.embed.remote.settings import KeySources, RemoteSettings, credentials_of, open_credentials
 from memoryd.errors import ConfigError, MemorydError, ModelError, SidecarError
 from memoryd.llm.writing import OWN_KEY, PROVIDER, access_of, why_unopened
 from memoryd.models.families import (
@@ -238,7 +238,7 @@ def _describe_chat_model(path: Path) -> str:
 def _endpoint(llm: LlmSection, config: Config) -> Finding:
     access = access_of(llm, config.models)
     try:
-        has_key = bool(opened(PROVIDER, access, KeySources(config.models, os.environ), OWN_KEY).api_key)
+        has_key = bool(open_credentials(PROVIDER, access, KeySources(config.models, os.environ), OWN_KEY).api_key)
     except (ConfigError, ModelError) as exc:
         return Finding("wrong", why_unopened(exc), f"correct {OWN_KEY}")
     key = "with a key" if has_key else "without a key"

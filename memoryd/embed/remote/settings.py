@@ -1,4 +1,4 @@
-"""How a remote provider is to be used: where it is, with which model, prompts and patience, and with which key.
+"""How a remote provider is to be used: with which key, at which address, with which model, prompts and time.
 
 The key comes from the configuration, OpenClaw's own file of keys, or the environment. It is read when it is needed, so
 that a rotated one is picked up, and shows in no repr, log line or reply.
@@ -36,7 +36,7 @@ SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api
 
 
 class AddressOwner(Enum):
-    """Whose address the key would be sent to. A key goes only where it was meant for."""
+    """Who chose the address that the key is sent to. A key goes only where it was meant for."""
 
     USUAL = "the provider's own"
     ENTRY = "models.providers.*.baseUrl"
@@ -67,23 +67,23 @@ class KeySources:
         self,
         provider: str,
         own: Secret | None = None,
-        address: AddressOwner = AddressOwner.USUAL,
-        own_key: str = OWN_KEY,
+        owner: AddressOwner = AddressOwner.USUAL,
+        own_place: str = OWN_KEY,
     ) -> Key | None:
         """Return the key of a provider, None if nobody has one for this address.
 
-        `own` stands at `own_key`, and wins. Raises ConfigError for a reference in the configuration that
+        `own` stands at the key `own_place`, and wins. Raises ConfigError for a reference in the configuration that
         leads nowhere: its owner means that one, not the next that is found.
         """
-        configured = [(own_key, own)] if own is not None else self._configured(provider, address)
-        for origin, secret in configured:
-            return Key(origin, SecretStr(revealed(origin, secret)))
-        if address is not AddressOwner.USUAL:
+        first = (own_place, own) if own is not None else next(self._configured(provider, owner), None)
+        if first is not None:
+            return Key(first[0], SecretStr(reveal_at(*first)))
+        if owner is not AddressOwner.USUAL:
             return None
         return self._in_profiles(provider) or self._in_environment(provider)
 
-    def _configured(self, provider: str, address: AddressOwner) -> Iterator[tuple[str, Secret]]:
-        for name in PROVIDERS[provider].config_names if address is not AddressOwner.REMOTE else ():
+    def _configured(self, provider: str, owner: AddressOwner) -> Iterator[tuple[str, Secret]]:
+        for name in PROVIDERS[provider].config_names if owner is not AddressOwner.REMOTE else ():
             entry = self.models.providers.get(name)
             if entry is not None and entry.api_key is not None:
                 yield f"models.providers.{name}.apiKey", entry.api_key
@@ -103,7 +103,7 @@ class KeySources:
 
 
 def profile_files(environment: Mapping[str, str], home: Path, agent: str) -> list[Path]:
-    """Return the files of keys that OpenClaw has for an agent, its own first, then the main agent's."""
+    """Return the files of keys that OpenClaw has: for the agent, for the main agent, and for all agents."""
     state = environment.get("OPENCLAW_STATE_DIR", "").strip()
     folder = Path(state).expanduser() if state else home / ".openclaw"
     places = [folder / "agents" / name / "agent" for name in dict.fromkeys((agent, "main"))]
@@ -116,7 +116,7 @@ def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
     return next(found, ProviderSection())
 
 
-def revealed(origin: str, secret: Secret) -> str:
+def reveal_at(origin: str, secret: Secret) -> str:
     """Read a secret; raises ConfigError that says where the one stands that cannot be read."""
     try:
         return secret.reveal()
@@ -160,32 +160,32 @@ def _profile_secret(profile: Mapping[str, object], environment: Mapping[str, str
             secret = parse_secret(value)
         except ValueError:
             continue
-        text = ""
-        if secret.kind == "env":
-            text = environment.get(secret.content.get_secret_value(), "")
-        else:
-            with suppress(ConfigError):
-                text = secret.reveal()
-        if text.strip():
-            return text.strip()
+        with suppress(ConfigError):
+            if text := secret.reveal(environment).strip():
+                return text
     return ""
 
 
 HOLD = timedelta(seconds=30)
+"""How long documents wait for a blocked endpoint."""
 
 
 class CallTimeouts(Struct, frozen=True):
     """How long to wait for the endpoint.
 
-    `query` bounds a question with its retries; `bulk` one request of documents; `hold` how long documents wait at
-    the breaker (back-off, Retry-After) before the caller hears that the endpoint is unavailable.
+    While the breaker is open (back-off, Retry-After), documents wait for `hold` before the endpoint counts as
+    unavailable.
     """
 
     query: timedelta = timedelta(seconds=3)
+    """For a question with its retries."""
     bulk: timedelta = timedelta(seconds=120)
+    """For one request of documents."""
     connect: timedelta = timedelta(seconds=5)
+    """For a connection."""
     hold: timedelta = HOLD
     attempts: int = 3
+    """How often a request is sent at most."""
 
 
 class EndpointAccess(Struct, frozen=True):
@@ -203,7 +203,7 @@ class EndpointAccess(Struct, frozen=True):
 
 
 class RemoteSettings(Struct, frozen=True):
-    """A remote provider as the configuration wants it. An empty `model` is the provider's own, `concurrency` None, too.
+    """A remote provider as the configuration wants it. An empty `model`, or `concurrency` None: the provider's own.
 
     `dimensions` are asked of the endpoint; None leaves them to the model.
     """
@@ -255,12 +255,12 @@ class Credentials:
 
 
 def credentials_of(settings: RemoteSettings, keys: KeySources) -> Credentials:
-    """Open what the settings refer to; raises as `opened` does."""
-    return opened(settings.provider, settings.access, keys)
+    """Return what the settings refer to; raises as `open_credentials` does."""
+    return open_credentials(settings.provider, settings.access, keys)
 
 
-def opened(provider: str, access: EndpointAccess, keys: KeySources, own_key: str = OWN_KEY) -> Credentials:
-    """Open what leads to a provider; blocks on files. `own_key` is where its own key would stand.
+def open_credentials(provider: str, access: EndpointAccess, keys: KeySources, own_place: str = OWN_KEY) -> Credentials:
+    """Read the key and the headers of a provider; blocks on files. `own_place` is where its own key would stand.
 
     Raises ConfigError for a reference that leads nowhere, ModelError when the provider needs a key and there is none.
     """
@@ -269,11 +269,11 @@ def opened(provider: str, access: EndpointAccess, keys: KeySources, own_key: str
         raise ConfigError([f"models.providers: the entry of {provider} must be an object {{ … }} in this file"])
     if access.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {provider} {ADDRESS_EXPECTED}"])
-    key = keys.find(provider, access.key, access.owner, own_key)
+    key = keys.find(provider, access.key, access.owner, own_place)
     if key is None and row.needs_key and access.owner is AddressOwner.USUAL:
         places = f"models.providers.{row.config_names[0]}.apiKey or ${row.key_variables[0]}"
-        raise ModelError(f"there is no key for {provider}", hint=f"set {own_key}, {places}")
+        raise ModelError(f"there is no key for {provider}", hint=f"set {own_place}, {places}")
     return Credentials(
         api_key="" if key is None else key.reveal(),
-        headers=tuple((name, revealed(f"the header {name}", secret)) for name, secret in access.headers),
+        headers=tuple((name, reveal_at(f"the header {name}", secret)) for name, secret in access.headers),
     )
