@@ -108,7 +108,7 @@ class CandidateSearch(Struct):
         """Add the `wanted` best words of other documents to those of one that has too many places."""
         self.has_asked_others = True
         arm, found = self._lexical
-        _, others = await self._by_words(wanted, replace(self.admitted, without=dominant))
+        _, others = await self._by_words(wanted, replace(self.admitted, without_document=dominant))
         self._lexical = arm, (found or LexicalMatches()).joined(others or LexicalMatches())
         return await self._candidates()
 

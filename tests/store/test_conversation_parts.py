@@ -41,8 +41,10 @@ async def test_number_of_a_part_is_no_word(database: Database) -> None:
 
 async def test_a_conversation_is_left_out_with_all_its_parts(database: Database) -> None:
     await filled(database)
-    assert await found(database, "quetzal", CandidateFilter(without=LOG)) == [(OTHER, 1)]
-    assert await found(database, "quetzal", CandidateFilter(without=RelativePath("sessions/main/0d9f.json"))) == [
+    assert await found(database, "quetzal", CandidateFilter(without_document=LOG)) == [(OTHER, 1)]
+    assert await found(
+        database, "quetzal", CandidateFilter(without_document=RelativePath("sessions/main/0d9f.json"))
+    ) == [
         (LOG, 1),
         (LOG, 120),
         (OTHER, 1),

@@ -31,7 +31,7 @@ QUESTIONS = st.lists(st.sampled_from(SPOKEN), min_size=1, max_size=6).map(" ".jo
 FILTERS = st.sampled_from(
     [
         CandidateFilter(),
-        CandidateFilter(without=RelativePath("memory/3.md")),
+        CandidateFilter(without_document=RelativePath("memory/3.md")),
         CandidateFilter(forbidden=(("lamp",),)),
         CandidateFilter(required=(("gate",),)),
         CandidateFilter(excluded=(1, 2, 3)),

@@ -57,7 +57,7 @@ class TestWords:
         await put_note(database, B, note("attic"))
         chunks = {path: await ids_of(database, path) for path in (A, B)}
         for admitted, path in (
-            (CandidateFilter(without=A), B),
+            (CandidateFilter(without_document=A), B),
             (CandidateFilter(required=(("attic", "item"),)), B),
             (CandidateFilter(forbidden=(("attic", "item"),)), A),
             (CandidateFilter(files=(1,)), A),

@@ -33,13 +33,13 @@ RELEVANCE = "-bm25(chunk_words, 1.0, 1.0, 1.0, 0.25, 1.0)"
 
 
 def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
-    """Return the expression that finds a term, and of a code what begins with it too: all of it counts more.
+    """Return the expression that finds a term. A code also finds words that begin with it; a whole match counts more.
 
-    What holds a date holds the words that the question has for it.
+    A chunk that holds a date counts as holding the words that the question used for it.
     """
-    forms = _forms(term)
+    forms = _term_forms(term)
     found = f"({' OR '.join(forms)})" if len(forms) > 1 else forms[0]
-    spelled = [_dated(day) for day in dates if term in day.words]
+    spelled = [_date_anywhere(day) for day in dates if term in day.words]
     return f"({' OR '.join([found, *spelled])})" if spelled else found
 
 
@@ -51,34 +51,34 @@ def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence
 def weighed_phrases(terms: Sequence[str], phrases: Sequence[Phrase], dates: Sequence[WrittenDate]) -> list[str]:
     """Return the phrases that find any of the terms, phrases and dates, each as often as it counts.
 
-    Of a date's words those that say nothing alone are left to it. Numbers count twice, since years tell paragraphs
-    apart; codes do already. The last word of a phrase may go on: `2026-10` finds the days of that month.
+    Words such as the `7` of `7 May` are asked only as part of the date. Numbers count twice, since years tell
+    paragraphs apart; codes do already. The last word of a phrase may go on: `2026-10` finds the days of that month.
     """
     loose = {word for day in dates for word in day.loose}
     telling = [term for term in terms if term not in loose]
-    found = [one for term in telling for one in _forms(term) * (2 if is_number(term) else 1)]
-    found += [f"{_following(words).rstrip('*')}*" for words in phrases]
-    return [*found, *(one for day in dates for one in _weighed(day))]
+    found = [one for term in telling for one in _term_forms(term) * (2 if is_number(term) else 1)]
+    found += [f"{_phrase(words).rstrip('*')}*" for words in phrases]
+    return [*found, *(one for day in dates for one in _date_phrases(day))]
 
 
 def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str, ...]:
     """Return the expressions that find what holds all terms: each as it is given, and each at least begun so.
 
-    One of them where they are the same; none for a single term of which both are what `any_of` finds. A date is held
-    in the question's words or in another spelling.
+    One of them where they are the same; none for a single term of which both are what `any_of` finds. Dates are held
+    as `one_of` says.
     """
-    found = dict.fromkeys(_all_by(each, terms, dates) for each in (_whole, one_of))
+    found = dict.fromkeys(_all_by(each, terms, dates) for each in (_whole_word, one_of))
     return tuple(found) if len(terms) > 1 or len(found) > 1 else ()
 
 
 def all_phrases(phrases: Sequence[Phrase]) -> str:
     """Return the expression that finds what holds each of the phrases, empty without any."""
-    return " AND ".join(map(_following, phrases))
+    return " AND ".join(map(_phrase, phrases))
 
 
 def any_phrase(phrases: Sequence[Phrase]) -> str:
     """Return the expression that finds what holds one of the phrases, empty without any."""
-    return " OR ".join(map(_following, phrases))
+    return " OR ".join(map(_phrase, phrases))
 
 
 def _all_by(each: Callable[[str], str], terms: Sequence[str], dates: Sequence[WrittenDate]) -> str:
@@ -86,47 +86,43 @@ def _all_by(each: Callable[[str], str], terms: Sequence[str], dates: Sequence[Wr
     found = [each(term) for term in terms if term not in of_dates]
     for day in dates:
         words = " AND ".join(each(term) for term in terms if term in day.words)
-        found.append(f"(({words}) OR {_dated(day)})" if words else _dated(day))
+        found.append(f"(({words}) OR {_date_anywhere(day)})" if words else _date_anywhere(day))
     return " AND ".join(found)
 
 
-def _weighed(day: WrittenDate) -> list[str]:
+def _date_phrases(day: WrittenDate) -> list[str]:
     """Return what finds a date, each as often as it counts.
 
     A day of a name counts three times, for itself and the two words that are left to it: a diary has as many notes
     about a matter as days, and one about the day.
     """
-    names, sentences = map(_following, day.in_names), map(_following, day.in_sentences)
-    return [*names, *(_in_names(day) * 2 if day.day else []), *sentences]
+    names, sentences = map(_phrase, day.in_names), map(_phrase, day.in_sentences)
+    # once in any column, twice more in names
+    return [*names, *(_date_in_names(day) * 2 if day.day else []), *sentences]
 
 
-def _dated(day: WrittenDate) -> str:
-    """Find what holds a date, however it is written."""
-    return f"({_named(day)} OR {any_phrase(day.in_sentences)})"
+def _date_anywhere(day: WrittenDate) -> str:
+    """Return what finds a date, however it is written."""
+    return f"(({' OR '.join(_date_in_names(day))}) OR {any_phrase(day.in_sentences)})"
 
 
-def _named(day: WrittenDate) -> str:
-    """Find a date as names of files have it."""
-    return f"({' OR '.join(_in_names(day))})"
-
-
-def _in_names(day: WrittenDate) -> list[str]:
-    """Find a date as names have it; without its year only in names, since in a text `05:04` is a time."""
+def _date_in_names(day: WrittenDate) -> list[str]:
+    """Return what finds a date as names have it; without its year only in names, since in a text `05:04` is a time."""
     column = "" if day.year else f"{NAMES} : "
-    return [f"{column}{_following(words)}" for words in day.in_names]
+    return [f"{column}{_phrase(words)}" for words in day.in_names]
 
 
-def _forms(term: str) -> list[str]:
-    return [f'"{term}"', f'"{term}"*'] if is_code(term) else [_whole(term)]
+def _term_forms(term: str) -> list[str]:
+    return [f'"{term}"', f'"{term}"*'] if is_code(term) else [_whole_word(term)]
 
 
-def _whole(term: str) -> str:
-    """Find a term and not more than begins with it; a single sign without spaces begins the pairs of the index."""
+def _whole_word(term: str) -> str:
+    """Return what finds a term alone; a single sign without spaces begins the pairs of the index."""
     return f'"{term}"*' if is_single(term) else f'"{term}"'
 
 
-def _following(words: Phrase) -> str:
-    """Find the words one after the other; a single sign without spaces may begin the last."""
+def _phrase(words: Phrase) -> str:
+    """Return what finds the words one after the other; a single sign without spaces may begin the last."""
     return f'"{" ".join(words)}"{"*" if words and is_single(words[-1]) else ""}'
 
 
@@ -144,17 +140,19 @@ WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 """
 
 
-def lifted(db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase]) -> dict[int, float]:
-    """Return the scores (BM25 by chunk) with the share of the neighbours that tell anything in these notes."""
-    telling = [words for words in neighbours if _significant(db, words)] if scores else []
-    if not telling:
+def _with_neighbours(
+    db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase]
+) -> dict[int, float]:
+    """Add to each score (BM25 by chunk) a share of the BM25 of its neighbouring words that are significant here."""
+    significant = [words for words in neighbours if _is_significant(db, words)] if scores else []
+    if not significant:
         return dict(scores)
-    found = dict(db.execute(_SCORES, (with_stems(any_phrase(telling)), json.dumps(list(scores)))))
+    found = dict(db.execute(_SCORES, (with_stems(any_phrase(significant)), json.dumps(list(scores)))))
     return {chunk: score + SHARE * found.get(chunk, 0.0) for chunk, score in scores.items()}
 
 
-def _significant(db: apsw.Connection, words: Phrase) -> bool:
-    together: int = db.execute(_COUNT_MATCHES, (with_stems(_following(words)),)).get
+def _is_significant(db: apsw.Connection, words: Phrase) -> bool:
+    together: int = db.execute(_COUNT_MATCHES, (with_stems(_phrase(words)),)).get
     enough = least_apart(together)
     apart = (with_stems(f'"{word}"') for word in words)
     return together > 0 and all(db.execute(_HAS, (one, enough - 1)).get for one in apart)
@@ -203,27 +201,31 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH 
 FROM json_each(?2)
 """
 _COUNT_EACH = "SELECT (SELECT count(*) FROM chunk_words WHERE chunk_words MATCH value) FROM json_each(?)"
-_COUNTED = "FILTER (WHERE +rowid NOT IN (SELECT value FROM json_each(?3)))"
+_NOT_HIDDEN = "+rowid NOT IN (SELECT value FROM json_each(?3))"
 _COUNT_CHUNKS = "SELECT count(*) FROM chunks"
 # all are quickly counted, and of the few each is looked up
 _COUNT_OTHERS = f"SELECT ({_COUNT_CHUNKS}) - ({_COUNT_CHUNKS} WHERE id IN (SELECT value FROM json_each(?)))"
 
 
 class CandidateFilter(Struct, frozen=True):
-    """Which chunks may answer: those of some files, by the phrases that must and must not stand in them.
-
-    None and empty mean nothing of the kind. `without` leaves one document out. `chunks` names those that may answer;
-    of them `only_memories` are retained lines, and `without_memories` are none. Those of `excluded` never may.
-    """
+    """Which chunks may answer; None and empty mean nothing of the kind."""
 
     files: tuple[int, ...] | None = None
+    """Those of these files."""
     required: tuple[Phrase, ...] = ()
+    """Those that hold each of these phrases."""
     forbidden: tuple[Phrase, ...] = ()
-    without: RelativePath | None = None
+    """Those that hold none of these."""
+    without_document: RelativePath | None = None
+    """Those of other documents."""
     chunks: tuple[int, ...] | None = None
+    """These."""
     only_memories: bool = False
+    """Those that are retained lines."""
     without_memories: bool = False
+    """Those that are not."""
     excluded: tuple[int, ...] = ()
+    """Never these."""
 
     @property
     def is_empty(self) -> bool:
@@ -270,8 +272,8 @@ def _clauses(admitted: CandidateFilter) -> tuple[str, list[str]]:
         given.append((_FOUND_BY, with_stems(all_phrases(admitted.required))))
     if admitted.forbidden:
         given.append((f"NOT {_FOUND_BY}", with_stems(any_phrase(admitted.forbidden))))
-    if admitted.without is not None:
-        given.append((_OF_OTHERS, admitted.without))
+    if admitted.without_document is not None:
+        given.append((_OF_OTHERS, admitted.without_document))
     clauses = [clause for clause, _ in given]
     clauses += [_OF_MEMORIES] if admitted.only_memories else []
     clauses += [f"NOT {_OF_MEMORIES}"] if admitted.without_memories else []
@@ -292,7 +294,7 @@ def best_matches(
     long as nothing is written.
     """
     rows = _best_rows(db, question, limit, admitted, {} if holders is None else holders)
-    bm25 = lifted(db, {row[0]: row[1] for row in rows}, question.neighbours)
+    bm25 = _with_neighbours(db, {row[0]: row[1] for row in rows}, question.neighbours)
     found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
     return found.only(found.order())
 
@@ -304,12 +306,12 @@ def _best_rows(
     languages = languages_to_ask(db, question.language)
     clauses, values = _clauses(admitted)
     complete = [with_stems(each, languages) for each in all_of(question.complete, question.dates)]
-    level = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
+    level_sql = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
     expression = with_stems(any_of(question.terms, question.joined, question.dates), languages)
 
-    def best(clause: str = "", *reaching: str) -> list[tuple[int, float, int]]:
-        statement = _CHUNKS.format(level=level, clauses=clauses + clause)
-        return list(db.execute(statement, (*complete, expression, *values, *reaching, limit)))
+    def best(clause: str = "", *values_of_clause: str) -> list[tuple[int, float, int]]:
+        statement = _CHUNKS.format(level=level_sql, clauses=clauses + clause)
+        return list(db.execute(statement, (*complete, expression, *values, *values_of_clause, limit)))
 
     bounds = _bounds(db, question, languages, holders) if admitted.is_wide else None
     score = bounds.guessed_score(limit) if bounds else 0.0
@@ -321,7 +323,7 @@ def _best_rows(
             break
         if worst >= score:
             return rows
-        # too high a guess: what is found so far says what the best score at least
+        # the guess was too high: again with the worst score that was found
         score = worst
     return best()
 
@@ -348,7 +350,7 @@ def _bounds(
 def holding(
     db: apsw.Connection, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]
 ) -> set[int]:
-    """Return those of the chunks whose text, heading and path `admits` lets through: the word index knows no signs.
+    """Return those of the chunks whose text, heading and path `admits` lets through: the word index has no punctuation.
 
     It is asked on the worker thread, while the rows are read: there may be thousands of texts.
     """
@@ -373,18 +375,17 @@ def term_statistics(
     commonness: Callable[[str], float] = lambda _term: 0.0,
     uncounted: Collection[int] = (),
 ) -> TermStatistics:
-    """Return how telling each term of a question is in these notes, and which terms stand in which candidates.
+    """Return how rare each term of a question is in these notes, and which terms stand in which candidates.
 
     `commonness` is the chance that a usual chunk of the language holds a term. Chunks that are `uncounted` are as
     if there were none.
 
-    A date is the question's words for it in another spelling, so a chunk that holds it, in its path too, holds
-    those: the note of a day answers what is asked about that day.
+    Dates count as `one_of` says, in paths too: the note of a day answers what is asked about that day.
     """
     ids = json.dumps(list(candidates))
     hidden = (json.dumps(list(uncounted)),) if uncounted else ()
     total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
-    statement = _HOLDERS.format(counted=_COUNTED if uncounted else "")
+    statement = _HOLDERS.format(counted=f"FILTER (WHERE {_NOT_HIDDEN})" if uncounted else "")
     languages = languages_to_ask(db, question.language)
     asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
     counts: dict[str, int] = {}
@@ -416,7 +417,7 @@ class Words(Table):
         self, db: apsw.Connection, terms: Sequence[str], language: str, uncounted: Collection[int]
     ) -> list[int]:
         """Return how many chunks hold each term, as far as it matters."""
-        clause = "AND +rowid NOT IN (SELECT value FROM json_each(?3))" if uncounted else ""
+        clause = f"AND {_NOT_HIDDEN}" if uncounted else ""
         languages = languages_to_ask(db, language)
         values = (ENOUGH_HOLDERS, json.dumps([with_stems(one_of(term), languages) for term in terms]))
         hidden = (json.dumps(list(uncounted)),) if uncounted else ()
@@ -432,7 +433,7 @@ class Words(Table):
         """Return the first `limit` chunks in which the words of a phrase stand one after the other."""
         if not phrase:
             return []
-        return [row[0] for row in db.execute(_WITH, (with_stems(_following(phrase)), limit))]
+        return [row[0] for row in db.execute(_WITH, (with_stems(_phrase(phrase)), limit))]
 
     @writes
     def check(self, db: apsw.Connection) -> None:
