@@ -73,7 +73,7 @@ class Evaluation(Struct, frozen=True):
 
 
 def wait_for_index(invocation: Invocation, seconds: float) -> None:
-    """Wait until the notes of the chosen agent are found by all that finds them; raises NotNow if they are not."""
+    """Wait until the notes of the chosen agent are found by words and by vectors; raises NotNow if they are not."""
     provider = invocation.chosen_agents(invocation.memory.status())[0]["embedding"]["provider"]
     reply = wait_for(invocation, "indexed" if provider == "none" else "embedded", seconds)
     if not reply["complete"]:
@@ -87,7 +87,7 @@ def golden_file(agent: AgentStatus) -> Path:
 
 def golden_text(agent: AgentStatus) -> str:
     """Return the text of the file, empty without one; raises InvalidRequest for a link, and what cannot be read."""
-    # it opens the rooms of files, which only what reads or writes this file needs
+    # it imports what writes files, which only what reads or writes this file needs
     from memoryd.cli.written_file import read_text
 
     return read_text(golden_file(agent))
@@ -142,6 +142,7 @@ class DocumentTexts:
         return [LineSpan(one.path, one.start_line or 1, one.end_line or one.start_line or 1) for one in cited]
 
     def _moved(self, place: GoldenPlace) -> Iterator[LineSpan]:
+        """Yield the lines that a quote has in other notes."""
         phrase = place.quote.replace('"', " ")
         try:
             reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
@@ -211,8 +212,8 @@ def _answer(client: Client, agent: str, text: str) -> SearchReply:
         time.sleep(0.5)
 
 
-def chosen_agent(invocation: Invocation) -> AgentStatus:
-    """Return the agent of `--agent`, else the first; what a killed comparison left beside its index is removed.
+def agent_to_evaluate(invocation: Invocation) -> AgentStatus:
+    """Return the agent of `--agent`, else the first; removes what a killed comparison left beside its index.
 
     Raises UnknownAgent, and NotNow while qmd answers.
     """
@@ -224,9 +225,9 @@ def chosen_agent(invocation: Invocation) -> AgentStatus:
 
 
 PREFIX = "memoryd-eval-"
-"""Of their names: an index may be in a folder of its owner, who may have others there."""
+"""How the names of scratch folders begin: an index may be in a folder of its owner, who may have others there."""
 ROOM = 3
-"""So many times the index must be free: its copy, what the variant makes anew, and its log."""
+"""The free space that is needed, in sizes of the index: its copy, what the variant makes anew, and its log."""
 SPARE_BYTES = 64 * 1024 * 1024
 
 

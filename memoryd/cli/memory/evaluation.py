@@ -15,8 +15,8 @@ from memoryd.cli.golden import (
     DocumentTexts,
     Evaluation,
     LocatedQuestion,
+    agent_to_evaluate,
     ask,
-    chosen_agent,
     golden_file,
     golden_set,
     golden_text,
@@ -72,7 +72,7 @@ def run(invocation: Invocation, timeout: float) -> Exit:
 
     Guesses are asked, too, and count apart until they are accepted.
     """
-    agent = chosen_agent(invocation)
+    agent = agent_to_evaluate(invocation)
     golden = golden_set(agent)
     wait_for_index(invocation, timeout)
     questions, wrong = located_questions(golden.lines, DocumentTexts(invocation.memory, agent["id"]))
@@ -106,7 +106,7 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
     # this pulls in the reading and cutting of notes, which nothing else here needs
     from memoryd.cli.local.variant import suggestions
 
-    agent = chosen_agent(invocation)
+    agent = agent_to_evaluate(invocation)
     before = golden_text(agent)
     known = [line.golden.question for line in parse_golden(before).lines]
     guesses = suggestions(invocation, agent, known, limit)
@@ -127,7 +127,7 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
 @verb
 def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Exit:
     """Accept guesses as golden questions; without N or --all list the guesses."""
-    agent = chosen_agent(invocation)
+    agent = agent_to_evaluate(invocation)
     text = golden_text(agent)
     guesses = {line.number: line for line in parse_golden(text).lines if line.golden.status == "guess"}
     if not numbers and not is_all:
@@ -162,7 +162,7 @@ def compare(invocation: Invocation, wanted: tuple[str, ...]) -> Exit:
     # this pulls in the store, which nothing else here needs
     from memoryd.cli.local import variant
 
-    agent = chosen_agent(invocation)
+    agent = agent_to_evaluate(invocation)
     compared = variant.compare(invocation, agent, variant.parse_changes(wanted))
     now, then = compared.scores
     columns = {"now": now, "variant": then}

@@ -255,6 +255,7 @@ def _decay_line(one: DecayedMemoryReply) -> str:
 def _edited(
     reply: MemoryEditReply | MemoryReplaceReply, done: str, already: str, run: str | None = None
 ) -> Iterator[str]:
+    """Yield the memory with what was done, or was so already, and how to take it back."""
     yield f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
     yield from undo_notes(reply["changes"], run)
 
