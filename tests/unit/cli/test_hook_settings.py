@@ -1,6 +1,7 @@
 """Hooks in the settings of agent programs: put in and taken out, with all else byte for byte as it was."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -252,11 +253,13 @@ def test_server_gets_another_interpreter_and_keeps_its_arguments(
     with monkeypatch.context() as patched:
         patched.setattr("sys.executable", "/gone/bin/python3")
         (path,) = install_server(host, tmp_path)
-    path.write_text(path.read_text().replace('"mcp"]', '"mcp", "--write"]'))
-    before = path.read_text()
+    before, count = re.subn(r'"mcp"(\s*\])', r'"mcp", "--write"\1', path.read_text())
+    assert count == 1
+    path.write_text(before)
     assert install_server(host, tmp_path) == [path]
-    assert path.read_text() == before.replace("/gone/bin/python3", sys.executable)
-    assert '"--write"' in before
+    # a list that is replaced stands on one line
+    assert path.read_text().split() != before.split()
+    assert "".join(path.read_text().split()) == "".join(before.replace("/gone/bin/python3", sys.executable).split())
     assert install_server(host, tmp_path) == []
 
 
