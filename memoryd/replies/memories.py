@@ -1,4 +1,4 @@
-"""Replies about memories: one by one (names in snake case), changes, the core, forgetting, retaining, transfer."""
+"""Replies about memories: one by one, retained, changed, and transferred; names are in snake case, but for `saidBy`."""
 
 from typing import Literal, TypedDict
 
@@ -52,9 +52,9 @@ class MemoryDocumentReply(TypedDict):
     relevance: float
     """How near at hand it is kept, 0.1 to 1; `why` tells what it is made of."""
     superseded_by: list[str]
-    """The ids of newer versions of it."""
+    """The ids of memories that took its place."""
     flags: list[FlagName]
-    """What a reader of it is told of the note that states it, as of a hit of a search."""
+    """What a reader is told of the note that states it: the same flags as of a search hit."""
     score: float | None
     """How well it answers; null where nothing was asked."""
 
@@ -97,7 +97,7 @@ class MemoryStatsReply(TypedDict):
 
 
 class RelevanceTermsReply(TypedDict):
-    """Every term of the relevance of a memory: recency and frequency, each 0 to 1, importance, what its tier grants."""
+    """Every term of the relevance of a memory."""
 
     tier: str
     """Its tier."""
@@ -179,7 +179,7 @@ class MemoryAddReply(MemoryReply):
     change: int | None
     """The change by which it can be undone; null: nothing was written, or it cannot be."""
     searchable: bool
-    """Whether it is found by its words already."""
+    """Whether the index has followed already."""
     notes: list[str]
     """What is to be known of it, such as that a secret was masked."""
 
@@ -207,7 +207,7 @@ class MemoryEditReply(MemoryReply):
     changes: list[int]
     """The changes by which it can be undone, one for each note."""
     searchable: bool
-    """Whether the index has it already."""
+    """Whether the index has followed already."""
 
 
 class MemoryReplaceReply(MemoryReply):
@@ -222,7 +222,7 @@ class MemoryReplaceReply(MemoryReply):
     run: str | None
     """What takes back several changes at once; null where there is one."""
     searchable: bool
-    """Whether the index has it already."""
+    """Whether the index has followed already."""
     notes: list[str]
     """What is to be known of it, such as that a newer version was replaced."""
 
@@ -273,7 +273,7 @@ class RetainReply(RetainedReply):
     replaced: str | None
     """The id of the memory whose place it took; null: none was to be replaced."""
     searchable: bool
-    """Whether it is found by its words already."""
+    """Whether the index has followed already."""
     notes: list[str]
     """What is to be known of it, such as that a secret was masked."""
 
@@ -310,9 +310,9 @@ class TransferredMemoryReply(TypedDict):
     supersedes: list[str]
     """Those that it takes the place of."""
     superseded: list[str]
-    """Those that its line says took its place."""
+    """Those that took its place, as its line says."""
     beside: list[str]
-    """Those beside which it holds, whatever it looks like."""
+    """Memories that hold beside it, though they look alike."""
     days: list[str]
     """The days on which it was said, the earliest first: `2026-11-18`."""
     sources: list[str]

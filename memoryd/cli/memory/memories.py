@@ -88,7 +88,7 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
     reply = invocation.memory.memories(**filters)
     rows, skipped = reply["memories"], filters["offset"] or 0
     more = f"--offset {skipped + len(rows)}, or -k"
-    lines = listed(rows, memory_line, reply["total"], "such memory", before=skipped, option=more)
+    lines = listed(rows, _memory_line, reply["total"], "such memory", before=skipped, option=more)
     return invocation.show(reply, lines, code=found(rows))
 
 
@@ -104,7 +104,7 @@ def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
     """Find memories that answer QUERY, best first, and no passages of notes."""
     reply = invocation.memory.search_memories(**bounds)
     code, notes = worth(reply, "memory", is_found=bool(reply["memories"]), is_strict=strict)
-    return invocation.show(reply, map(memory_line, reply["memories"]), notes, code=code)
+    return invocation.show(reply, map(_memory_line, reply["memories"]), notes, code=code)
 
 
 @memories_command.command("show")
@@ -214,7 +214,7 @@ def delete(reply: MemoryDeleteReply) -> Iterator[str]:
 def why(reply: MemoryWhyReply) -> Iterator[str]:
     """Say why a memory stands where it does: its tier, and every term of its relevance."""
     terms = reply["terms"]
-    yield memory_line(reply["memory"])
+    yield _memory_line(reply["memory"])
     yield f"  used: {_use(reply['memory'])}"
     leaves = terms["leaves_core_in_days"]
     yield f"  {terms['tier']}: {terms['reason']}" + (
@@ -249,18 +249,18 @@ def _decay_line(one: DecayedMemoryReply) -> str:
     now, then = one["memory"], one["terms"]
     moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
     tier = f"  {now['tier']} -> {then['tier']}: {then['reason']}" if now["tier"] != then["tier"] else ""
-    return f"{moved}{tier}  {memory_line(now)}"
+    return f"{moved}{tier}  {_memory_line(now)}"
 
 
 def _edited(
     reply: MemoryEditReply | MemoryReplaceReply, done: str, already: str, run: str | None = None
 ) -> Iterator[str]:
     """Yield the memory with what was done, or was so already, and how to take it back."""
-    yield f"{memory_line(reply['memory'])}  {done if reply['changed'] else already}"
+    yield f"{_memory_line(reply['memory'])}  {done if reply['changed'] else already}"
     yield from undo_notes(reply["changes"], run)
 
 
-def memory_line(one: MemoryDocumentReply) -> str:
+def _memory_line(one: MemoryDocumentReply) -> str:
     """Return a memory on one line."""
     summary = " · ".join(
         [one["tier"], one["kind"], harmless_line(one["scope"]), *["pinned"] * one["pinned"], *one["flags"]]
