@@ -182,7 +182,7 @@ class TranscriptFolderSection(Section):
     """The program that writes them; `auto`: seen from their first lines."""
 
     @property
-    def whose(self) -> TranscriptFormat | None:
+    def transcript_format(self) -> TranscriptFormat | None:
         return None if self.format == "auto" else TranscriptFormat(self.format)
 
 

@@ -171,7 +171,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         """
         buffer = self._buffers.pop(transcript.name, None) or await self._from_store(transcript)
         step = await asyncio.to_thread(
-            read_on, transcript.path, buffer.tail, whose=transcript.whose, max_bytes=STEP_BYTES
+            read_on, transcript.path, buffer.tail, format=transcript.format, max_bytes=STEP_BYTES
         )
         if step.state not in _READ:
             if step.problem:
@@ -196,7 +196,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         place = await self.store.read(lambda store: store.turns.transcript_place(transcript.name, agent=self.agent))
         if place is None:
             return TranscriptBuffer(None)
-        seen = await asyncio.to_thread(read_on, transcript.path, place.seen, whose=transcript.whose, max_bytes=1)
+        seen = await asyncio.to_thread(read_on, transcript.path, place.seen, format=transcript.format, max_bytes=1)
         if seen.state is TranscriptState.REWRITTEN:
             return TranscriptBuffer(place, is_again=True)
         return TranscriptBuffer(

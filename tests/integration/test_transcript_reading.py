@@ -120,9 +120,9 @@ def test_unknown_format_is_reported_and_not_guessed(path: Path) -> None:
     path.write_bytes(b'{"role":"user"')
     assert (read_on(path).state, read_on(path).tail.offset) == (UNCHANGED, 0)
     path.write_bytes(asked("hello"))
-    assert read_on(path).tail.whose is TranscriptFormat.CLAUDE_CODE
-    assert read_on(path, whose=TranscriptFormat.CLAUDE_CODE).state is GROWN
-    misfit = read_on(path, START, whose=TranscriptFormat.OPENCLAW)
+    assert read_on(path).tail.format is TranscriptFormat.CLAUDE_CODE
+    assert read_on(path, format=TranscriptFormat.CLAUDE_CODE).state is GROWN
+    misfit = read_on(path, START, format=TranscriptFormat.OPENCLAW)
     assert (misfit.state, misfit.lines, misfit.tail.lines) == (TranscriptState.OTHER_FORMAT, (), 0)
     assert "claude-code" in misfit.problem
 

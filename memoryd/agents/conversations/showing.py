@@ -182,7 +182,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         if found is None:
             return {}
         try:
-            return await asyncio.to_thread(lines_now, found.path, first, last, whose=found.whose)
+            return await asyncio.to_thread(lines_now, found.path, first, last, format=found.format)
         except OSError as exc:
             raise NotFound(f"{path} cannot be read: {exc.strerror or exc}") from exc
 

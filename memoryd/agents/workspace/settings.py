@@ -113,7 +113,9 @@ def indexed_folders(agent: Agent) -> list[TranscriptFolder]:
 def transcript_folders(agent: Agent) -> list[TranscriptFolder]:
     """Return where the transcripts of an agent lie; each use of them is asked for by a key of its own."""
     own = [
-        TranscriptFolder(Path(one.path), one.whose) for one in agent.memory.sessions.folders if one.agent == agent.id
+        TranscriptFolder(Path(one.path), one.transcript_format)
+        for one in agent.memory.sessions.folders
+        if one.agent == agent.id
     ]
     default = openclaw_sessions(agent.id)
     # named twice is read once

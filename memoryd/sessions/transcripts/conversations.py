@@ -126,7 +126,7 @@ class TranscriptConversations:
         if place is None:
             return None
         before = read_tail(tail)
-        step = read_on(place.path, before, whose=place.whose, max_bytes=STEP_BYTES)
+        step = read_on(place.path, before, format=place.format, max_bytes=STEP_BYTES)
         if step.state is TranscriptState.GONE:
             return None
         if step.state is TranscriptState.UNREADABLE:

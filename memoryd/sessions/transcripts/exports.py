@@ -169,7 +169,7 @@ def _export_step(
     if known is None or not (known.is_intact(stat) or (stat is None and not known.lines)):
         # what is not there as it was written cannot be continued
         known = Exported(transcript.name)
-    first = read_on(transcript.path, read_tail(known.tail), whose=transcript.whose, max_bytes=STEP_BYTES)
+    first = read_on(transcript.path, read_tail(known.tail), format=transcript.format, max_bytes=STEP_BYTES)
     problem = f"{transcript.name}: {first.problem}" if first.problem else ""
     if first.state is TranscriptState.UNREADABLE:
         return ExportStep(known, problem=problem)
@@ -227,7 +227,9 @@ class _Reading:
         """Read the next step if there is one, and time for it."""
         if not self._step.is_more or self.read_bytes >= self._max_bytes:
             return False
-        self._step = read_on(self._transcript.path, self._step.tail, whose=self._transcript.whose, max_bytes=STEP_BYTES)
+        self._step = read_on(
+            self._transcript.path, self._step.tail, format=self._transcript.format, max_bytes=STEP_BYTES
+        )
         if self._step.state not in (TranscriptState.GROWN, TranscriptState.UNCHANGED):
             raise TornReadError(self._transcript.name)
         return True

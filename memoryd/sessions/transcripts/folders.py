@@ -34,7 +34,7 @@ class TranscriptFolder(Struct, frozen=True):
     """
 
     path: Path
-    whose: TranscriptFormat | None = None
+    format: TranscriptFormat | None = None
     is_optional: bool = False
 
 
@@ -52,7 +52,7 @@ class TranscriptFile(Struct, frozen=True):
     name: str
     path: Path
     stat: FileStat
-    whose: TranscriptFormat | None = None
+    format: TranscriptFormat | None = None
 
     @property
     def state(self) -> str:
@@ -131,7 +131,7 @@ class TranscriptFolders(Struct, eq=False):
                     skipped.append(SkippedFile(path, SkipReason.NAMED_TWICE))
                     twins.append((path, folder.path / name))
                 else:
-                    transcripts[path] = TranscriptFile(name, folder.path / name, stat, folder.whose)
+                    transcripts[path] = TranscriptFile(name, folder.path / name, stat, folder.format)
         broken = {folder.path: folder.problem for folder in seen if folder.problem}
         optional = {folder.path for folder in self.folders if folder.is_optional}
         for whole in self._missing.keys() - broken.keys():

@@ -175,14 +175,14 @@ def edge_hash(descriptor: int, offset: int) -> bytes:
     return sha256(b"%d:%s%s" % (len(first), first, last)).digest()
 
 
-def lines_now(path: Path, first: int, last: int, *, whose: TranscriptFormat | None = None) -> dict[int, str]:
+def lines_now(path: Path, first: int, last: int, *, format: TranscriptFormat | None = None) -> dict[int, str]:
     """Return what the lines from `first` to `last` say, as they are indexed; those that say nothing are left out.
 
     Reads all that stands before them. Blocks, so run it in a thread; raises OSError.
     """
     with _opened(path) as descriptor:
         size = os.fstat(descriptor).st_size
-        known = whose or _recognised(descriptor, size, MAX_LINE_BYTES)
+        known = format or _recognised(descriptor, size, MAX_LINE_BYTES)
         if known is None:
             return {}
         lines = enumerate(raw_lines(descriptor, 0, size, b"", MAX_LINE_BYTES), start=1)
@@ -204,27 +204,27 @@ def read_on(
     path: Path,
     tail: Tail = START,
     *,
-    whose: TranscriptFormat | None = None,
+    format: TranscriptFormat | None = None,
     max_bytes: int = MAX_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> ReadOn:
     """Return the next lines of a transcript behind a tail, and the new tail.
 
-    `whose` is the configured format, None to recognise it. A step ends with the line that reaches `max_bytes`; a line
+    `format` is the configured one, None to recognise it. A step ends with the line that reaches `max_bytes`; a line
     beyond `max_line_bytes` is counted and skipped. A line without its end waits. Blocks, so run it in a thread;
     raises nothing of the disk: it is told as a state.
     """
     for _ in range(_TRIES):
         with contextlib.suppress(TornReadError):
-            return _read_once(path, tail, whose, max_bytes, max_line_bytes)
+            return _read_once(path, tail, format, max_bytes, max_line_bytes)
     return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
 
 
-def _read_once(path: Path, tail: Tail, whose: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
+def _read_once(path: Path, tail: Tail, format: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
     """Read on once, with what the disk refuses told as a state; raises TornReadError."""
     try:
         with _opened(path) as descriptor:
-            return _Reading(descriptor, whose, max_bytes, max_line_bytes).on(tail)
+            return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
             return ReadOn(TranscriptState.GONE, START)
@@ -249,7 +249,7 @@ class _Reading(Struct):
     """One look at one open file."""
 
     descriptor: int
-    whose: TranscriptFormat | None
+    format: TranscriptFormat | None
     max_bytes: int
     max_line_bytes: int
     lines: list[SpokenLine] = []
@@ -265,9 +265,9 @@ class _Reading(Struct):
         is_same = self._is_same(tail, before)
         state = TranscriptState.GROWN if is_same else TranscriptState.REWRITTEN
         start = tail if is_same else START
-        if start.whose is None:
-            start = replace(start, whose=_recognised(self.descriptor, before.size, self.max_line_bytes))
-        if start.whose is None or self.whose not in (None, start.whose):
+        if start.format is None:
+            start = replace(start, format=_recognised(self.descriptor, before.size, self.max_line_bytes))
+        if start.format is None or self.format not in (None, start.format):
             return self._refused(start, before, state)
         end = self._read(start, before.size)
         if end.lines == start.lines:
@@ -282,8 +282,10 @@ class _Reading(Struct):
 
     def _refused(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
         """Return that nothing is read: nobody knows the format, or there is no line yet to tell it."""
-        if start.whose is not None:
-            return ReadOn(TranscriptState.OTHER_FORMAT, Tail(stat), problem=SkipReason.OTHER_FORMAT.format(start.whose))
+        if start.format is not None:
+            return ReadOn(
+                TranscriptState.OTHER_FORMAT, Tail(stat), problem=SkipReason.OTHER_FORMAT.format(start.format)
+            )
         if next(self._raw(START, stat.size), None) is not None:
             return ReadOn(TranscriptState.UNKNOWN, Tail(stat), problem=SkipReason.UNKNOWN_FORMAT)
         self._bound(stat.size)
@@ -313,17 +315,17 @@ class _Reading(Struct):
         self.is_generated = start.is_generated
         for line in self._raw(start, size):
             offset, number, prefix_hash = offset + line.size, number + 1, line.prefix_hash
-            self._take(line, number, start.whose)
+            self._take(line, number, start.format)
             if offset - start.offset >= self.max_bytes:
                 break
         return replace(start, offset=offset, lines=number, prefix_hash=prefix_hash, is_generated=self.is_generated)
 
-    def _take(self, line: RawLine, number: int, whose: TranscriptFormat | None) -> None:
+    def _take(self, line: RawLine, number: int, format: TranscriptFormat | None) -> None:
         what: Utterance | LeftOut | None = None
-        if line.data is not None and whose is not None:
+        if line.data is not None and format is not None:
             record = record_of(line.data)
-            what = record if isinstance(record, LeftOut) else said(record, whose)
-            if whose is TranscriptFormat.OPENCLAW and not isinstance(record, LeftOut):
+            what = record if isinstance(record, LeftOut) else said(record, format)
+            if format is TranscriptFormat.OPENCLAW and not isinstance(record, LeftOut):
                 # nobody speaks in what comes behind such a record
                 self.is_generated |= is_of_generated_session(record)
         if isinstance(what, Utterance):

@@ -53,9 +53,9 @@ def _outside_strings(data: bytes) -> bytes:
     return data if bare.count(b'"') > 2 * MAX_VALUES else b"".join(bare.split(b'"')[::2])
 
 
-def said(record: Record, whose: TranscriptFormat) -> Utterance | LeftOut:
+def said(record: Record, format: TranscriptFormat) -> Utterance | LeftOut:
     """Return what a record of a transcript of a format says."""
-    return openclaw_text(record) if whose is TranscriptFormat.OPENCLAW else claude_text(record)
+    return openclaw_text(record) if format is TranscriptFormat.OPENCLAW else claude_text(record)
 
 
 def recognised(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:
@@ -96,7 +96,7 @@ class Tail(Struct, frozen=True):
     """Of all bytes before the offset: for each line SHA-256 of the hash before it and its bytes."""
     edge_hash: bytes = b""
     """SHA-256 of the first and the last 4,096 bytes before the offset."""
-    whose: TranscriptFormat | None = None
+    format: TranscriptFormat | None = None
     is_generated: bool = False
     """Whether nobody speaks in what follows: a session of a timer or a dream."""
 
@@ -111,7 +111,7 @@ def written_tail(tail: Tail) -> str:
         [
             [stat.device, stat.inode, stat.size, stat.mtime_ns, stat.ctime_ns],
             [tail.offset, tail.lines, tail.prefix_hash.hex(), tail.edge_hash.hex()],
-            [tail.whose, tail.is_generated],
+            [tail.format, tail.is_generated],
         ]
     )
 
@@ -119,14 +119,14 @@ def written_tail(tail: Tail) -> str:
 def read_tail(text: str) -> Tail:
     """Return a tail that was kept; the start for an empty text, and for one that is no tail: all is read anew."""
     try:
-        stat, (offset, lines, prefix_hash, edge_hash), (whose, is_generated) = json.loads(text)
+        stat, (offset, lines, prefix_hash, edge_hash), (format, is_generated) = json.loads(text)
         return Tail(
             FileStat(*map(int, stat)),
             int(offset),
             int(lines),
             bytes.fromhex(prefix_hash),
             bytes.fromhex(edge_hash),
-            None if whose is None else TranscriptFormat(whose),
+            None if format is None else TranscriptFormat(format),
             bool(is_generated),
         )
     except (ValueError, TypeError):
