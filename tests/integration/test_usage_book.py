@@ -15,7 +15,14 @@ from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import StoreError
-from memoryd.memory.usage import POLL_SECONDS, LifecycleSettings, LifecycleTime, RelevanceScale, UsageCache, UsageMaintenance
+from memoryd.memory.usage import (
+    POLL_SECONDS,
+    LifecycleSettings,
+    LifecycleTime,
+    RelevanceScale,
+    UsageCache,
+    UsageMaintenance,
+)
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows
