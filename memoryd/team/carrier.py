@@ -31,6 +31,9 @@ NO_TEAM = "the repository holds no team"
 JOIN_HINT = "memoryctl team init makes one, memoryctl team join joins it"
 NOT_IN = "{} is not in the team by the address {}, by which git knows you"
 NOT_IN_HINT = "use the address that team.json has for you: git config user.email; or memoryctl team join"
+GONE = "the repository of the team has no team.json any more: commit {} by {} took it away or renamed it"
+GONE_HINT = "until it is back, nothing new is shown or shared: in a clone, git revert {}, and push"
+RENAMED = "team.json names the team {}, and here it is {}: give it its name back, or leave the team and join it again"
 UNMERGED = "what waits cannot be put upon what was fetched: {}"
 
 
@@ -275,9 +278,10 @@ class GitCarrier:
         tree = await self.repository.tree(local, people.people)
         shown = await self._attribution.shown(local, tree, people)
         if await asyncio.to_thread(self._view.write, shown):
+        renamed = [RENAMED.format(people.name, self.place.name)] if self.place.name not in ("", people.name) else ()
             self._on_shown()
         self._note(
-            withheld=(*shown.withheld, *self._view.unwritten),
+            withheld=(*renamed, *shown.withheld, *self._view.unwritten),
             is_whole=shown.is_whole,
             people={**dict.fromkeys(people.people, 0), **counted(shown)},
         )
@@ -304,6 +308,9 @@ class GitCarrier:
             raise SidecarError(NO_TEAM, hint=JOIN_HINT)
         try:
             return TeamPeople.read(data)
+            local = await self.repository.commit_of(LOCAL)
+            if local is not None and (last := await self.repository.last_touched(local, TEAM_FILE)):
+                raise SidecarError(GONE.format(*last), hint=GONE_HINT.format(last[0]))
         except ValueError as exc:
             raise SidecarError(str(exc), hint="mend it in the repository") from exc
 

@@ -294,6 +294,12 @@ class TeamRepository:
         """Return how many bytes a blob has; none for one that is not."""
         return 0 if not blob.strip("0") else int(await self._git.run("cat-file", "-s", blob))
 
+    async def last_touched(self, commit: str, path: str) -> tuple[str, str] | None:
+        """Return the last commit that changed a file, by the beginning of its id, and the address of who made it."""
+        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", path)
+        found, _, mail = told.decode(errors="replace").strip().partition(" ")
+        return (found, mail) if found else None
+
     async def blame(self, commit: str, path: str, seconds: float) -> list[str]:
         """Return of each line of a file the e-mail address of who wrote it."""
         told = await self._git.run("blame", "--porcelain", "--no-textconv", commit, "--", path, seconds=seconds)

@@ -59,6 +59,7 @@ def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda:
     place = TeamPlace(
         remote=section.remote or "",
         person=section.person or "",
+        name=section.name or "",
         checkout=section.checkout_folder,
         is_own=section.checkout is None,
         notes=section.notes_folder,
