@@ -17,7 +17,7 @@ from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import TOO_MANY, Attribution
-from memoryd.team.git import address_of
+from memoryd.team.git import STDOUT_BYTES, address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
 from memoryd.team.view import TeamView, counted
@@ -45,7 +45,6 @@ class GitCarrier:
         self._remote = address_of(place.remote)
         self._on_shown = on_shown
         self.repository = TeamRepository(place.checkout, is_own=place.is_own)
-        self._own = (place.person,)
         self._view = TeamView(place.notes)
         self._attribution = Attribution(self.repository)
         self._health = CarrierHealth()
@@ -217,7 +216,7 @@ class GitCarrier:
 
     async def _waiting(self, base: str | None, local: str, fetched: str | None) -> SharedChanges:
         """Return what was changed here since the base, as changes of what was fetched; raises SidecarError."""
-        before, ours, theirs = [await self.repository.tree(one, self._own) for one in (base, local, fetched)]
+        before, ours, theirs = [await self._own_tree(one) for one in (base, local, fetched)]
         # a folder of too many files, of which nobody looked at each
         crowded = f"{NOTES}{self.place.person}"
         if before.get(crowded) != ours.get(crowded):
@@ -292,7 +291,7 @@ class GitCarrier:
             self._first_waits_since = None
             self._note(pending=0)
             return
-        before, ours = [await self.repository.tree(one, self._own) for one in (base, local)]
+        before, ours = [await self._own_tree(one) for one in (base, local)]
         pending = sum(before.get(path) != ours.get(path) for path in before.keys() | ours.keys())
         self._note(pending=pending)
         times = await self.repository.times_since(base, local) if pending else []
@@ -300,7 +299,11 @@ class GitCarrier:
 
     async def _tree(self) -> Mapping[str, TreeFile]:
         await self._opened()
-        return await self.repository.tree(await self.repository.commit_of(LOCAL), self._own)
+        return await self._own_tree(await self.repository.commit_of(LOCAL))
+
+    async def _own_tree(self, commit: str | None) -> Mapping[str, TreeFile]:
+        """Return the files of a commit with all notes of one's own, also more of them than are shown to anybody."""
+        return await self.repository.tree(commit, (self.place.person,), most_bytes=STDOUT_BYTES)
 
     async def _people(self, tree: Mapping[str, TreeFile]) -> TeamPeople:
         data = await self._bytes(tree, TEAM_FILE)

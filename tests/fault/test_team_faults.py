@@ -266,6 +266,23 @@ async def test_folder_of_too_many_files_costs_its_person_alone(
         assert await ana.sharing.revoke([gone.id])
 
 
+async def test_more_notes_than_anybody_may_share_are_taken_back_by_naming_fewer(
+    members: list[Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = members
+    monkeypatch.setattr(repositories, "MAX_FILES", 3)
+    notes = {f"memory/projects/{number:03}.md": f"# Project {number}\n" for number in range(40)}
+    ana.shared = SharedNotes(notes, {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert any("notes/ana" in one and "more than" in one for one in ben.carrier.health().withheld)
+    ana.shared = SharedNotes(dict(list(notes.items())[:2]), {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN, *(f"ana/{path}" for path in ana.shared.texts)}
+    assert "003.md" not in git(Path(ana.git.place.remote), "ls-tree", "-r", "--name-only", "main")
+
+
 async def test_what_one_shares_too_much_of_costs_that_person_alone(members: list[Member], mallory: Clone) -> None:
     _, ben = members
     mallory.who = "ben"
