@@ -20,7 +20,7 @@ from memoryd.team.attribution import TOO_MANY, Attribution
 from memoryd.team.git import STDOUT_BYTES, address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
-from memoryd.team.view import TeamView, counted
+from memoryd.team.view import TeamView
 
 log = structlog.get_logger(__name__)
 
@@ -277,12 +277,12 @@ class GitCarrier:
         tree = await self.repository.tree(local, people.people)
         shown = await self._attribution.shown(local, tree, people)
         if await asyncio.to_thread(self._view.write, shown):
-        renamed = [RENAMED.format(people.name, self.place.name)] if self.place.name not in ("", people.name) else ()
             self._on_shown()
+        renamed = [RENAMED.format(people.name, self.place.name)] if self.place.name not in ("", people.name) else ()
         self._note(
             withheld=(*renamed, *shown.withheld, *self._view.unwritten),
             is_whole=shown.is_whole,
-            people={**dict.fromkeys(people.people, 0), **counted(shown)},
+            people={**dict.fromkeys(people.people, 0), **self._view.files},
         )
 
     async def _count_waiting(self, local: str) -> None:
@@ -308,12 +308,12 @@ class GitCarrier:
     async def _people(self, tree: Mapping[str, TreeFile]) -> TeamPeople:
         data = await self._bytes(tree, TEAM_FILE)
         if data is None:
-            raise SidecarError(NO_TEAM, hint=JOIN_HINT)
-        try:
-            return TeamPeople.read(data)
             local = await self.repository.commit_of(LOCAL)
             if local is not None and (last := await self.repository.last_touched(local, TEAM_FILE)):
                 raise SidecarError(GONE.format(*last), hint=GONE_HINT.format(last[0]))
+            raise SidecarError(NO_TEAM, hint=JOIN_HINT)
+        try:
+            return TeamPeople.read(data)
         except ValueError as exc:
             raise SidecarError(str(exc), hint="mend it in the repository") from exc
 
