@@ -1,7 +1,7 @@
 """The part of an agent in a team: its owner shares memories and takes them back, and notes are shared by their path."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import partial
 
 from msgspec import Struct
@@ -15,13 +15,14 @@ from memoryd.domain.documents import Citation, parse, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import replaced
 from memoryd.domain.memories.documents import within
-from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
+from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, MemoryId, short_id
 from memoryd.domain.memories.line import RetainedLine, render
 from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.memories.sharing import (
     A_COLLEAGUES,
     REPLACED,
     log_path,
+    note_path,
     promoted,
     replaced_in,
     shared_file,
@@ -55,6 +56,7 @@ REACH = (
     _LAST,
 )
 WOULD_GO = "it is shared with team {}, and is taken back there"
+MEMORY_GOES = "{} is shared with team {}, and is taken back there {}"
 NOTE_GOES = "{} is shared with team {}: what goes from it is taken back there {}"
 SOON, LATER = "within half a minute", "as soon as it can be reached: {}"
 BY_HAND = "by the next memoryctl team sync"
@@ -122,25 +124,35 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             revoked=list(map(_cited, gone)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
         )
 
-    async def forget(self, lines: Sequence[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
+    async def forget(self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
         """Take back what was shared of memories that are forgotten; return what is to be said of it in sentences.
 
         Of notes that something is taken out of, the next exchange takes it back; it is soon. Where that cannot be done
         now, memories are forgotten here all the same, and taken back as soon as it can.
         """
-        notes = await self.sharing.of_notes(paths)
-        if notes and not is_dry_run:
+        said = await self.let_go((), paths, is_dry_run=is_dry_run)
+        if ids := {promoted(line).id for line in lines}:
+            return [*said, *await self._take_back(ids, is_dry_run=is_dry_run)]
+        return [*said, *(self._reach() if said else ())]
+
+    async def let_go(self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
+        """Have the next exchange soon, which takes back what lines and notes state no more; return what is to be said.
+
+        `lines` are those that go, or are replaced, and `paths` the notes in which something does.
+        """
+        published, person = await self.sharing.published(), self.sharing.person
+        goes = [(path, NOTE_GOES) for path in sorted(set(paths)) if note_path(person, path) in published]
+        if published:
+            lost = await asyncio.to_thread(lambda: [one.id for one in lines if promoted(one).id in published])
+            goes += [(short_id(one), MEMORY_GOES) for one in dict.fromkeys(lost)]
+        if goes and not is_dry_run:
             self.sharing.exchange_soon()
         offline = self.sharing.carrier.health().offline
         soon = LATER.format(offline) if offline else SOON
         when = soon if self.section.interval_minutes else BY_HAND
-        said = [NOTE_GOES.format(path, self.section.name, when) for path in notes]
-        if lines:
-            return [*said, *await self._take_back(lines, is_dry_run=is_dry_run)]
-        return [*said, *(self._reach() if said else ())]
+        return [text.format(one, self.section.name, when) for one, text in goes]
 
-    async def _take_back(self, lines: Sequence[RetainedLine], *, is_dry_run: bool) -> list[str]:
-        ids = {promoted(line).id for line in lines}
+    async def _take_back(self, ids: Set[MemoryId], *, is_dry_run: bool) -> list[str]:
         try:
             if is_dry_run:
                 return [WOULD_GO.format(self.section.name)] * (not ids.isdisjoint(await self.sharing.memories()))

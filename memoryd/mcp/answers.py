@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from memoryd.domain.documents import marks
+from memoryd.domain.documents import marks, person_of
 from memoryd.domain.text.sanitizing import Flag, text_flags, visible_text
 from memoryd.domain.text.tokens import estimate
 
@@ -178,7 +178,9 @@ class ReadText(ToolContent):
 
     def text_lines(self) -> Iterator[str]:
         """Yield it as text."""
+        person = person_of(self.path or "")
         if self.memory is not None:
+            person = self.memory.person or ""
             yield self.notice
             yield _head(self.memory)
             yield one_line("stated by " + ", ".join(self.sources or ["nothing"]))
@@ -187,7 +189,7 @@ class ReadText(ToolContent):
             of = f" of {self.total_lines}" if self.total_lines is not None else ""
             flags = f" ({', '.join(self.flags)})" if self.flags else ""
             yield f"{one_line(self.path or '')}, lines {first} to {first + count - 1}{of}{flags}. {self.notice}"
-        yield from _behind_gutter(self.text)
+        yield from _behind_gutter(marks(person) + self.text)
         if self.next_from is not None:
             column = f', "column": {self.next_column}' if self.next_column else ""
             yield f'note: it goes on: "from": {self.next_from}{column}'

@@ -8,11 +8,11 @@ their lines are still the same; it is itself a change, which can be undone.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from hashlib import sha256
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import structlog
 from msgspec import Struct
@@ -22,6 +22,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, hunks_between
 from memoryd.domain.memories.changes.note_text import undone_text
 from memoryd.domain.memories.kinds import CHANGES_MAX, WrittenBy
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
@@ -63,6 +64,16 @@ class NoteChange(Struct, frozen=True):
     note: str = ""
 
 
+class RevokeShared(Protocol):
+    """Takes memories back from a team, and what goes from notes."""
+
+    async def __call__(
+        self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool
+    ) -> Sequence[str]:
+        """Take back what is shared of these lines and notes, or look only; return what is to be said of it."""
+        ...
+
+
 class Journal:
     """Writes into one workspace, one change after the other. `on_written` is told of each."""
 
@@ -78,6 +89,8 @@ class Journal:
         self.files = files
         self.changes = changes
         self.on_written: list[Callable[[], object]] = []
+        self.let_go: RevokeShared | None = None
+        """Told of what no note states any more, for it may be shared with a team; None: nothing is."""
         self._writing_many = 0
         self._is_owed = False
         self.knows: list[Callable[[RelativePath], bool]] = []
@@ -136,6 +149,12 @@ class Journal:
         """Raise Denied where nothing may be written."""
         if self._is_read_only:
             raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+
+    async def revoke(
+        self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool = False
+    ) -> Sequence[str]:
+        """Tell a team of lines that go, and of notes in which something does; return what is to be said of it."""
+        return () if self.let_go is None else await self.let_go(lines, paths, is_dry_run=is_dry_run)
 
     async def check_room(self, paths: Iterable[RelativePath]) -> None:
         """Raise what `change` does where the disk would not take each of these notes once more; none is changed."""

@@ -10,6 +10,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from datetime import date
+from typing import NamedTuple
 
 import structlog
 from msgspec import Struct, field
@@ -59,41 +60,45 @@ LAST_SECONDS = 3.0
 """For the last batch, when the daemon stops."""
 
 
+class _Weights(NamedTuple):
+    """What each memory of a book counts, and what they do on average."""
+
+    book: Book = Book()
+    each: Mapping[MemoryId, float] = {}
+    mean: float = 1.0
+
+
 class RelevanceScale:
     """The mean over one book. `weight` gives what a memory counts at a time in seconds since 1970, unscaled.
 
-    A new book costs a look at what changed in it; all of it is weighed anew by `weighed` alone, now and then.
+    A new book costs a look at what changed in it; all of it is weighed anew by `weigh_anew` alone, now and then. Both
+    are done in a thread: a book of many memories that just came takes a second.
     """
 
     def __init__(self, weight: Callable[[Memory, float], float]) -> None:
         self._weight = weight
-        self._book = Book()
-        self._weights: dict[MemoryId, float] = {}
-        self._total = 0.0
+        self._known = _Weights()
+        self._turn = asyncio.Lock()
 
-    def mean(self, book: Book, now: float) -> float:
+    async def mean(self, book: Book, now: float) -> float:
         """Return the mean weight of the memories of a book; 1 where it has none."""
-        if book is not self._book:
-            self._follow(book, now)
-        return max(self._total / len(self._weights), _NOTHING) if self._weights else 1.0
+        async with self._turn:
+            if book is not self._known.book:
+                await asyncio.to_thread(self._weigh, book, now, self._known)
+            return self._known.mean
 
-    def weighed(self, book: Book, now: float) -> dict[MemoryId, float]:
-        """Weigh all memories anew; call it in a thread, and `keep` what it gives."""
-        return {key: self._weight(memory, now) for key, memory in with_pauses(list(book.memories.items()))}
+    async def weigh_anew(self, book: Book, now: float) -> None:
+        """Weigh all memories of a book, also those that did not change."""
+        async with self._turn:
+            await asyncio.to_thread(self._weigh, book, now, _Weights())
 
-    def keep(self, book: Book, weights: dict[MemoryId, float]) -> None:
-        """Take over the weights of all memories of a book."""
-        self._book, self._weights, self._total = book, weights, sum(weights.values())
-
-    def _follow(self, book: Book, now: float) -> None:
-        before, after = self._book.memories, book.memories
-        for key in before.keys() - after.keys():
-            self._total -= self._weights.pop(key)
-        for key in [key for key, memory in after.items() if before.get(key) is not memory]:
-            weight = self._weight(after[key], now)
-            self._total += weight - self._weights.get(key, 0.0)
-            self._weights[key] = weight
-        self._book = book
+    def _weigh(self, book: Book, now: float, known: _Weights) -> None:
+        before, after = known.book.memories, book.memories
+        fresh = [one for key, one in after.items() if before.get(key) is not one]
+        each = {key: weight for key, weight in known.each.items() if key in after}
+        each |= {one.id: self._weight(one, now) for one in with_pauses(fresh)}
+        # kept here, for nobody may wait for it any more
+        self._known = _Weights(book, each, max(sum(each.values()) / len(each), _NOTHING) if each else 1.0)
 
 
 class LifecycleTime(Struct, frozen=True, kw_only=True):
@@ -153,12 +158,12 @@ class UsageCache:
         """Return the terms in so many days, if nobody touches it until then."""
         return self.terms(memory, self._at(now) + days * DAY_SECONDS)
 
-    def relevance(self, book: Book, now: float) -> Callable[[Memory], float]:
+    async def relevance(self, book: Book, now: float) -> Callable[[Memory], float]:
         """Return what gives the relevance of the memories of a book in the order of recall, scaled to a mean of 1."""
         self.standing = book
         if not self.settings.strength:
             return lambda _memory: 1.0
-        mean = self.scale.mean(book, now)
+        mean = await self.scale.mean(book, now)
         return lambda memory: self._weight(memory, now) / mean
 
     def touch(
@@ -423,7 +428,7 @@ class UsageMaintenance:
         await usage.flush()
         if abs(now - self._looked_at) >= POLL_SECONDS:
             self._looked_at = now
-            usage.scale.keep(book, await asyncio.to_thread(usage.scale.weighed, book, now))
+            await usage.scale.weigh_anew(book, now)
             await self._judge_daily(book, now)
 
     async def _judge(self, book: Book, memories: Collection[Memory], now: float) -> None:

@@ -94,6 +94,8 @@ class UndoReply(TypedDict):
     """What of an import stays, as it was edited since: one sentence for each change."""
     dryRun: bool
     """Whether nothing was written."""
+    notes: list[str]
+    """What a team has of it, and when it is taken back there."""
 
 
 class CoreReply(TypedDict):

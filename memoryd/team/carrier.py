@@ -17,10 +17,10 @@ from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import TOO_MANY, Attribution
-from memoryd.team.git import address_of
+from memoryd.team.git import STDOUT_BYTES, address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
-from memoryd.team.view import TeamView, counted
+from memoryd.team.view import TeamView
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +31,9 @@ NO_TEAM = "the repository holds no team"
 JOIN_HINT = "memoryctl team init makes one, memoryctl team join joins it"
 NOT_IN = "{} is not in the team by the address {}, by which git knows you"
 NOT_IN_HINT = "use the address that team.json has for you: git config user.email; or memoryctl team join"
+GONE = "the repository of the team has no team.json any more: commit {} by {} took it away or renamed it"
+GONE_HINT = "until it is back, nothing new is shown or shared: in a clone, git revert {}, and push"
+RENAMED = "team.json names the team {}, and here it is {}: give it its name back, or leave the team and join it again"
 UNMERGED = "what waits cannot be put upon what was fetched: {}"
 
 
@@ -42,7 +45,6 @@ class GitCarrier:
         self._remote = address_of(place.remote)
         self._on_shown = on_shown
         self.repository = TeamRepository(place.checkout, is_own=place.is_own)
-        self._own = (place.person,)
         self._view = TeamView(place.notes)
         self._attribution = Attribution(self.repository)
         self._health = CarrierHealth()
@@ -214,7 +216,7 @@ class GitCarrier:
 
     async def _waiting(self, base: str | None, local: str, fetched: str | None) -> SharedChanges:
         """Return what was changed here since the base, as changes of what was fetched; raises SidecarError."""
-        before, ours, theirs = [await self.repository.tree(one, self._own) for one in (base, local, fetched)]
+        before, ours, theirs = [await self._own_tree(one) for one in (base, local, fetched)]
         # a folder of too many files, of which nobody looked at each
         crowded = f"{NOTES}{self.place.person}"
         if before.get(crowded) != ours.get(crowded):
@@ -276,10 +278,11 @@ class GitCarrier:
         shown = await self._attribution.shown(local, tree, people)
         if await asyncio.to_thread(self._view.write, shown):
             self._on_shown()
+        renamed = [RENAMED.format(people.name, self.place.name)] if self.place.name not in ("", people.name) else ()
         self._note(
-            withheld=(*shown.withheld, *self._view.unwritten),
+            withheld=(*renamed, *shown.withheld, *self._view.unwritten),
             is_whole=shown.is_whole,
-            people={**dict.fromkeys(people.people, 0), **counted(shown)},
+            people={**dict.fromkeys(people.people, 0), **self._view.files},
         )
 
     async def _count_waiting(self, local: str) -> None:
@@ -288,7 +291,7 @@ class GitCarrier:
             self._first_waits_since = None
             self._note(pending=0)
             return
-        before, ours = [await self.repository.tree(one, self._own) for one in (base, local)]
+        before, ours = [await self._own_tree(one) for one in (base, local)]
         pending = sum(before.get(path) != ours.get(path) for path in before.keys() | ours.keys())
         self._note(pending=pending)
         times = await self.repository.times_since(base, local) if pending else []
@@ -296,11 +299,18 @@ class GitCarrier:
 
     async def _tree(self) -> Mapping[str, TreeFile]:
         await self._opened()
-        return await self.repository.tree(await self.repository.commit_of(LOCAL), self._own)
+        return await self._own_tree(await self.repository.commit_of(LOCAL))
+
+    async def _own_tree(self, commit: str | None) -> Mapping[str, TreeFile]:
+        """Return the files of a commit with all notes of one's own, also more of them than are shown to anybody."""
+        return await self.repository.tree(commit, (self.place.person,), most_bytes=STDOUT_BYTES)
 
     async def _people(self, tree: Mapping[str, TreeFile]) -> TeamPeople:
         data = await self._bytes(tree, TEAM_FILE)
         if data is None:
+            local = await self.repository.commit_of(LOCAL)
+            if local is not None and (last := await self.repository.last_touched(local, TEAM_FILE)):
+                raise SidecarError(GONE.format(*last), hint=GONE_HINT.format(last[0]))
             raise SidecarError(NO_TEAM, hint=JOIN_HINT)
         try:
             return TeamPeople.read(data)

@@ -49,7 +49,7 @@ from memoryd.team.schema import (
     TeamState,
     asked,
 )
-from memoryd.team.view import TeamView, counted
+from memoryd.team.view import TeamView
 
 STATEMENT_SECONDS = 30
 EXCHANGE_SECONDS = 60
@@ -422,7 +422,7 @@ class PostgresCarrier:
             is_other = await asyncio.to_thread(self._view.write, files)
         if is_other:
             self._on_shown()
-        people = dict.fromkeys(self._members, 0) | dict(counted(files))
+        people = dict.fromkeys(self._members, 0) | dict(self._view.files)
         self._health = replace(self._health, people=people, withheld=(*files.withheld, *self._view.unwritten))
 
     async def _count_pending(self) -> None:

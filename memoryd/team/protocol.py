@@ -62,6 +62,8 @@ class TeamPlace(Struct, frozen=True, kw_only=True):
 
     remote: str
     person: str
+    name: str = ""
+    """What the team is called here; empty: however it is called there."""
     checkout: Path
     """Where one's own files lie as they are shared from here."""
     is_own: bool

@@ -67,7 +67,7 @@ class TeamRepository:
         self._is_own = is_own
         self._git = Git(self._git_dir(), self.clear_locks)
         self._trees: dict[str, Mapping[str, TreeFile]] = {}
-        self._folders: dict[tuple[str, str], Mapping[str, TreeFile]] = {}
+        self._folders: dict[tuple[str, str, int], Mapping[str, TreeFile]] = {}
 
     def _git_dir(self) -> Path:
         inner = self._folder / ".git"
@@ -129,10 +129,11 @@ class TeamRepository:
         wanted = (tip,) if base is None else (tip, f"^{base}")
         return [int(one) for one in (await self._git.run("log", "--format=%ct", *wanted, "--")).split()]
 
-    async def tree(self, commit: str | None, people: Collection[str]) -> Mapping[str, TreeFile]:
+    async def tree(self, commit: str | None, people: Collection[str], *, most_bytes: int = 0) -> Mapping[str, TreeFile]:
         """Return the files of a commit in our places, and the notes of some people.
 
-        A folder below them is one entry: also that of a person with more notes than anybody may have.
+        A folder below them is one entry: also that of a person whose notes take more bytes to list, by default those of
+        more notes than anybody may have.
         """
         if commit is None:
             return {}
@@ -145,19 +146,22 @@ class TeamRepository:
         files = dict[str, TreeFile]()
         for path, file in self._trees[commit].items():
             is_wanted = file.is_folder and path.startswith(NOTES) and path.removeprefix(NOTES) in people
-            files |= await self._notes(path, file) if is_wanted else {path: file}
+            files |= await self._notes(path, file, most_bytes) if is_wanted else {path: file}
         return files
 
-    async def _notes(self, folder: str, file: TreeFile) -> Mapping[str, TreeFile]:
-        key = (folder, file.blob)
+    async def _notes(self, folder: str, file: TreeFile, most_bytes: int) -> Mapping[str, TreeFile]:
+        key = (folder, file.blob, most_bytes)
         if key not in self._folders:
             listed = ("ls-tree", "-r", "-z", "--long", "--full-tree", file.blob)
             try:
-                told = await self._git.run(*listed, most_bytes=MAX_FILES * _ROW_BYTES)
-                found = {f"{folder}/{path}": one for path, one in _tree_rows(told)}
+                told = await self._git.run(*listed, most_bytes=most_bytes or MAX_FILES * _ROW_BYTES)
+                found = await asyncio.to_thread(lambda: {f"{folder}/{path}": one for path, one in _tree_rows(told)})
             except OutputTooLargeError:
                 found = {folder: file}
-            self._folders = {**dict(list(self._folders.items())[-MAX_PEOPLE:]), key: found}
+            # one is asked for again as it is here, as it was sent and as it was fetched, and never as it was long ago
+            old = [one for one in self._folders if one[0] == folder][:-3]
+            kept = [(one, files) for one, files in self._folders.items() if one not in old]
+            self._folders = {**dict(kept[-4 * MAX_PEOPLE :]), key: found}
         return self._folders[key]
 
     async def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
@@ -289,6 +293,12 @@ class TeamRepository:
             *places,
         )
         return await asyncio.to_thread(_touches, told)
+
+    async def last_touched(self, commit: str, path: str) -> tuple[str, str] | None:
+        """Return the last commit that changed a file, by the beginning of its id, and the address of who made it."""
+        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", path)
+        found, _, mail = told.decode(errors="replace").strip().partition(" ")
+        return (found, mail) if found else None
 
     async def size(self, blob: str) -> int:
         """Return how many bytes a blob has; none for one that is not."""

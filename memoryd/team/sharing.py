@@ -59,6 +59,7 @@ def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda:
     place = TeamPlace(
         remote=section.remote or "",
         person=section.person or "",
+        name=section.name or "",
         checkout=section.checkout_folder,
         is_own=section.checkout is None,
         notes=section.notes_folder,
@@ -188,10 +189,9 @@ class TeamSharing:
         shared = {one.line.id for _, lines in self._logs.values() for one in lines}
         return not self._has_read or not shared.isdisjoint(ids)
 
-    async def of_notes(self, paths: Collection[str]) -> list[str]:
-        """Return which of these notes are shared by their path."""
-        published = await asyncio.to_thread(_read_names, self._published)
-        return [path for path in sorted(set(paths)) if note_path(self.person, path) in published]
+    async def published(self) -> Set[str]:
+        """Return what is shared from here: notes by their paths in the repository, and memories by their ids there."""
+        return await asyncio.to_thread(_read_names, self._published)
 
     def exchange_soon(self) -> None:
         """Have the notes compared and sent a few seconds from now; not where it is done by hand alone."""
@@ -199,8 +199,7 @@ class TeamSharing:
 
     async def _note(self, change: Callable[[Set[str]], Set[str]]) -> None:
         """Change what is noted as shared from here; what is told of it when nothing was is dropped by itself."""
-        published = await asyncio.to_thread(_read_names, self._published)
-        await asyncio.to_thread(_write_names, self._published, change(published))
+        await asyncio.to_thread(_write_names, self._published, change(await self.published()))
 
     async def send(self) -> bool:
         """Exchange with the other side, but not for long; return whether nothing waits to be sent."""
@@ -226,7 +225,7 @@ class TeamSharing:
         """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
         try:
             # before it is asked what stands: a memory that is stated and shared meanwhile stands
-            published = await asyncio.to_thread(_read_names, self._published)
+            published = await self.published()
             if (notes := await self._notes()) is not None:
                 if notes.standing is not None and (gone := _ids(published) - notes.standing):
                     for one in await self.revoke(gone):
@@ -269,7 +268,7 @@ class TeamSharing:
                 for path, data in wanted.items()
                 if data is not None and known.get(path) != self.carrier.digest(data)
             }
-            published = await asyncio.to_thread(_read_names, self._published)
+            published = await self.published()
             changes = SharedChanges(put=put, remove=sorted(known.keys() & published - wanted.keys()), why=SHARE)
             # before, so that what a kill left shared is taken back later
             await self._note(lambda published: published | wanted.keys())

@@ -8,13 +8,15 @@ import contextlib
 import errno
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from memoryd.domain.memories.sharing import MAX_MEMORIES
 from memoryd.errors import SidecarError
 from memoryd.files.writing import replace_file
-from memoryd.team.attribution import ShownFiles
+from memoryd.team.attribution import ShownFile, ShownFiles
 
+CROWDED = "{} shares more than {:,} memories: the newest are shown, and logs of the days before are not: {:,}"
 UNWRITTEN = "{!r}: it cannot be written here: {}"
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 """No fault of the one file that could not be written."""
@@ -29,7 +31,9 @@ class TeamView:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.unwritten: tuple[str, ...] = ()
-        """What the disk did not take the last time, such as a name that is too long, and why."""
+        """What was not written the last time, such as a name that is too long for the disk, and why."""
+        self.files: Mapping[str, int] = {}
+        """How many files of each person are shown."""
         self._known: dict[str, tuple[bytes, FileMark]] = {}
         """Of each file its bytes, and by what it is known that they are still those."""
 
@@ -38,7 +42,9 @@ class TeamView:
 
         Raises SidecarError.
         """
-        wanted = {f"{one.place.person}/{one.place.shown}": one.data for one in shown.files.values()}
+        files, crowded = _without_crowds(list(shown.files.values()))
+        self.files = Counter(one.place.person for one in files)
+        wanted = {f"{one.place.person}/{one.place.shown}": one.data for one in files}
         try:
             self._make(self.folder)
             marks, is_other = self._remove_others(wanted)
@@ -57,7 +63,7 @@ class TeamView:
                         raise
                     why = exc.strerror if isinstance(exc, OSError) else exc
                     unwritten.append(UNWRITTEN.format(path.encode("utf-8", "replace").decode(), why))
-            self.unwritten = tuple(unwritten)
+            self.unwritten = (*crowded, *unwritten)
         except OSError as exc:
             raise SidecarError(f"the notes of the team cannot be written: {exc}") from exc
         return is_other
@@ -103,6 +109,14 @@ def _mark(stat: os.stat_result) -> FileMark:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-def counted(shown: ShownFiles) -> Mapping[str, int]:
-    """Return how many files of each person are shown."""
-    return Counter(one.place.person for one in shown.files.values())
+def _without_crowds(files: Sequence[ShownFile]) -> tuple[list[ShownFile], list[str]]:
+    """Return files without the oldest logs of who shares more memories than anybody may, and a sentence of each."""
+    memories, left_out = Counter[str](), Counter[str]()
+    shown = [one for one in files if not one.place.is_log]
+    for one in sorted((one for one in files if one.place.is_log), key=lambda one: one.place.shown, reverse=True):
+        memories[one.place.person] += one.data.count(b"\n- ")
+        if memories[one.place.person] > MAX_MEMORIES:
+            left_out[one.place.person] += 1
+        else:
+            shown.append(one)
+    return shown, [CROWDED.format(person, MAX_MEMORIES, logs) for person, logs in sorted(left_out.items())]

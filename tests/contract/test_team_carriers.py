@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest, SidecarError
-from memoryd.team import own_files, postgres
+from memoryd.team import own_files, postgres, view
 from memoryd.team.members import begin
 from memoryd.team.own_files import OwnFiles
 from memoryd.team.postgres import BATCH
@@ -362,6 +362,32 @@ async def test_who_shares_more_than_the_others_are_shown_is_told(
         told = [trouble for trouble in one.sharing.troubles() if "ana shares more than" in trouble]
         # of others as many are listed as tell that there are too many
         assert len(told) == (2 if one is ana else 1)
+
+
+async def test_of_more_memories_than_anybody_may_share_the_newest_are_shown(
+    members: Sequence[Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = members
+    monkeypatch.setattr(view, "MAX_MEMORIES", 3)
+    days = [DAY + timedelta(days=number) for number in range(3)]
+    for day in days:
+        for number in range(2):
+            await ana.promote(f"- W @Peter: number {number} of {day}", day)
+    await ben.promote("- W: of mine")
+    for one in (ana, ben, ana):
+        await one.exchange()
+    newest = f"ana/memory/{days[-1]}.md"
+    for one in (ana, ben):
+        assert one.all_seen() == {newest, f"ben/memory/{DAY}.md"}
+        told = [trouble for trouble in one.sharing.troubles() if "ana shares more than 3 memories" in trouble]
+        assert [trouble[-1] for trouble in told] == ["2"]
+        assert one.carrier.health().people == {"ana": 1, "ben": 1}
+    # what is taken back makes room
+    shared = await ana.sharing.memories()
+    await ana.sharing.revoke([key for key, one in shared.items() if str(days[-1]) in one.path])
+    await ana.exchange()
+    await ben.exchange()
+    assert f"ana/memory/{days[-2]}.md" in ben.all_seen()
 
 
 async def test_a_server_from_an_older_copy_lacks_nothing_though_others_go_on(server: Postgres, tmp_path: Path) -> None:

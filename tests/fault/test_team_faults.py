@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from memoryd.domain.memories.sharing import log_path
 from memoryd.errors import InvalidRequest, SidecarError
@@ -92,6 +93,39 @@ async def test_stranger_of_no_team_is_not_shown(members: list[Member], mallory: 
     mallory.push()
     await members[1].exchange()
     assert members[1].all_seen() == {SHOWN}
+
+
+async def test_file_of_the_team_that_a_push_took_away_is_told_with_what_to_do(
+    members: list[Member], mallory: Clone
+) -> None:
+    _, ben = members
+    git(mallory.folder, "mv", "team.json", "squad.json")
+    mallory.push()
+    await ben.carrier.exchange()
+    commit = git(mallory.folder, "rev-parse", "--short", "HEAD").strip()
+    [trouble] = ben.sharing.troubles()
+    assert f"no team.json any more: commit {commit} by mallory@example.org took it away" in trouble
+    assert f"git revert {commit}" in trouble
+    assert ben.sharing.behind() == trouble
+    with pytest.raises(SidecarError, match=r"no team\.json any more"):
+        await ben.promote("- W: nobody may read this")
+    git(mallory.folder, "revert", "--no-edit", commit)
+    mallory.push()
+    await ben.exchange()
+    assert ben.sharing.troubles() == []
+
+
+async def test_team_that_a_push_gave_another_name_is_told(members: list[Member], mallory: Clone) -> None:
+    _, ben = members
+    ben.git.place = replace(ben.git.place, name="acme")
+    await ben.exchange()
+    assert ben.sharing.troubles() == []
+    file = mallory.folder / "team.json"
+    file.write_text(file.read_text().replace("acme", "zeta"))
+    mallory.push()
+    await ben.exchange()
+    assert "names the team zeta, and here it is acme" in "; ".join(ben.sharing.troubles())
+    assert ben.all_seen() == {SHOWN}
 
 
 async def test_links_modules_and_programs_of_the_repository_are_left_alone(
@@ -230,6 +264,23 @@ async def test_folder_of_too_many_files_costs_its_person_alone(
         await ben.exchange()
         assert "goes on" in (ben.seen(SHOWN) or "")
         assert await ana.sharing.revoke([gone.id])
+
+
+async def test_more_notes_than_anybody_may_share_are_taken_back_by_naming_fewer(
+    members: list[Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = members
+    monkeypatch.setattr(repositories, "MAX_FILES", 3)
+    notes = {f"memory/projects/{number:03}.md": f"# Project {number}\n" for number in range(40)}
+    ana.shared = SharedNotes(notes, {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert any("notes/ana" in one and "more than" in one for one in ben.carrier.health().withheld)
+    ana.shared = SharedNotes(dict(list(notes.items())[:2]), {})
+    await ana.sharing.sync()
+    await ben.exchange()
+    assert ben.all_seen() == {SHOWN, *(f"ana/{path}" for path in ana.shared.texts)}
+    assert "003.md" not in git(Path(ana.git.place.remote), "ls-tree", "-r", "--name-only", "main")
 
 
 async def test_what_one_shares_too_much_of_costs_that_person_alone(members: list[Member], mallory: Clone) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -14,7 +15,14 @@ from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
 from memoryd.errors import StoreError
-from memoryd.memory.usage import POLL_SECONDS, LifecycleSettings, LifecycleTime, UsageCache, UsageMaintenance
+from memoryd.memory.usage import (
+    POLL_SECONDS,
+    LifecycleSettings,
+    LifecycleTime,
+    RelevanceScale,
+    UsageCache,
+    UsageMaintenance,
+)
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows
@@ -127,7 +135,7 @@ async def test_ledger_that_cannot_be_used_costs_touches_and_no_answer(tmp_path: 
         room = Room(ledger)
         async with room.running():
             await room.usage.ready()
-            relevance = room.usage.relevance(room.book, NOON)
+            relevance = await room.usage.relevance(room.book, NOON)
             room.usage.touch([room.memory(0).id])
             assert relevance(room.memory(1)) > relevance(room.memory(0)) > 0
             assert room.usage.tier(room.memory(2)) is Tier.CORE
@@ -159,7 +167,7 @@ async def test_forgotten_and_unknown_memories_are_not_written_again(ledger: Ledg
         await eventually_async(lambda: _has(room, anna.id, 1))
         await room.usage.drop([anna.id])
         room.book = changed_book(room.book, anna.sources, (), ())
-        room.usage.relevance(room.book, NOON)
+        await room.usage.relevance(room.book, NOON)
         room.usage.touch([anna.id, room.memory(2).id])
         await eventually_async(lambda: _has(room, room.memory(2).id, 1))
     assert anna.id not in await kept(room)
@@ -202,16 +210,35 @@ async def test_relevance_has_a_mean_of_one_and_follows_the_book(ledger: Ledger) 
     lines = [f"W{'(pin)' if number % 50 == 0 else ''} @Anna: fact number {number}" for number in range(10_000)]
     room = Room(ledger, lines)
     await room.usage.ready()
-    relevance = room.usage.relevance(room.book, NOON)
+    relevance = await room.usage.relevance(room.book, NOON)
     assert sum(map(relevance, room.book.memories.values())) / 10_000 == pytest.approx(1)
     smaller = changed_book(room.book, room.memory(0).sources, (), ())
-    followed = room.usage.relevance(smaller, NOON)
+    followed = await room.usage.relevance(smaller, NOON)
     assert sum(map(followed, smaller.memories.values())) / 9_999 == pytest.approx(1)
+
+
+async def test_new_memories_are_weighed_beside_the_event_loop_and_once(ledger: Ledger) -> None:
+    room = Room(ledger)
+    weighed = list[tuple[MemoryId, int]]()
+
+    def weight(memory: Memory, _now: float) -> float:
+        weighed.append((memory.id, threading.get_ident()))
+        return 2.0
+
+    scale = RelevanceScale(weight)
+    assert await asyncio.gather(*(scale.mean(room.book, NOON) for _ in range(3))) == [2.0] * 3
+    given_up = changed_book(room.book, room.memory(0).sources, (), ())
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0):
+            await scale.mean(given_up, NOON)
+    assert await scale.mean(given_up, NOON) == 2.0
+    assert [one for one, _ in weighed] == list(room.book.memories)
+    assert threading.get_ident() not in {thread for _, thread in weighed}
 
 
 async def test_without_strength_all_are_alike(ledger: Ledger) -> None:
     room = Room(ledger, strength=0)
-    relevance = room.usage.relevance(room.book, NOON)
+    relevance = await room.usage.relevance(room.book, NOON)
     assert {relevance(one) for one in room.book.memories.values()} == {1.0}
 
 

@@ -294,6 +294,29 @@ def test_what_is_corrected_at_home_does_not_stay_with_the_team(pair: Pair) -> No
     assert not [one for one in ben.recalled("castle key ferry printer") if one.get("person")]
 
 
+def test_replacing_and_undoing_say_that_the_team_loses_it(pair: Pair) -> None:
+    ana, note = pair.ana, "memory/projects/gateway.md"
+    client = ana.daemon.client()
+    told = ana.answer("retain", "W @Boat: The boat is moored at pier four.", "--team")["memories"][0]["id"]
+    client.promote_memory(f"{LOG}#L4")
+    key = ana.recalled("castle key hangs")[0]["id"]
+    said = ana.typed("replace", key, "The castle key hangs in the kitchen.")
+    assert f"{key[:8]} is shared with team acme, and is taken back there within half a minute" in said
+    number = str(client.changes(limit=9)["changes"][-1]["id"])
+    for more in (["--dry-run"], []):
+        assert f"{told[:8]} is shared with team acme, and is taken back" in ana.typed("undo", number, *more)
+    eventually(lambda: git(pair.bare, "ls-tree", "-r", "--name-only", "main").split() == ["team.json"])
+    # what is shared by its path is named by that
+    ana.configure(share=["memory/projects/**"])
+    (ana.workspace / note).write_text("# Gateway\n\nIt stands in rack seven.\n")
+    client.sync()
+    ana.sync()
+    lines = {"citation": f"{note}#L3", "old": "It stands in rack seven.", "new": "It stands in rack nine."}
+    change = client.call("POST", "/lines/replace", lines)["change"]
+    assert f"{note} is shared with team acme" in ana.typed("undo", str(change))
+    assert "team acme" not in ana.typed("replace", f"{LOG}#L7", "The ferry leaves at ten.")
+
+
 def test_both_share_at_once_and_both_are_recalled(pair: Pair) -> None:
     replies: list[Any] = []
 

@@ -14,7 +14,10 @@ import pytest
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
+from tests.loopback import free_port
 from tests.mcp_program import driven, text_of
+from tests.page import OpenPage
+from tests.page import text_of as shown_text
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -38,10 +41,12 @@ class Member:
     """Ben's daemon, and the folder in which the notes of the others lie."""
 
     def __init__(self, home: Path) -> None:
-        workspace = home / "workspace"
+        workspace, self.port = home / "workspace", free_port()
         (workspace / "memory").mkdir(parents=True)
         (workspace / "memory" / "2026-11-02.md").write_text(OWN)
-        self.daemon = RunningDaemon(home, write_config(home, workspace, None, team=TEAM), workspace)
+        self.daemon = RunningDaemon(
+            home, write_config(home, workspace, None, team=TEAM, http={"port": self.port}), workspace
+        )
         self.notes = self.daemon.state / "teams" / "acme" / "notes"
         self.share("ana", "memory/2026-11-03.md", ANA)
         self.share("ben", "memory/2026-11-02.md", "## Retain\n- W @Cat: The cat of the house is called Miso.\n")
@@ -83,13 +88,23 @@ def test_what_somebody_shares_is_recalled_with_who_said_it(ben: Member) -> None:
     assert "[ana] The castle key hangs" in shown
     assert "[ana] " in ben.typed("search", "castle key")
     with driven(ben.daemon) as client:
-        asked: tuple[tuple[str, dict[str, str]], ...]
-        asked = (("recall", {}), ("memory_search", {}), ("memory_search", {"corpus": "memories"}))
-        for tool, arguments in asked:
+        calls: tuple[tuple[str, dict[str, str]], ...]
+        calls = (("recall", {}), ("memory_search", {}), ("memory_search", {"corpus": "memories"}))
+        for tool, arguments in calls:
             answer = client.call(tool, query="castle key", **arguments)
             found = (answer.structured_content or {})["results"]
             assert [one["person"] for one in found if one.get("person")] == ["ana"]
             assert "  | [ana] " in text_of(answer)
+        for got in (client.call("memory_get", id=first["id"]), client.call("memory_get", path=first["source"])):
+            assert "  | [ana] " in text_of(got)
+        assert "[" not in text_of(client.call("memory_get", path="memory/2026-11-02.md")).partition("  | ")[2]
+    shared = ben.share("ana", "memory/projects/moat.md", "The moat of the castle is drained in spring.\n")
+    ben.daemon.client().sync()
+    asked = shown_text(OpenPage(ben.daemon, ben.port).enter().get("ask", q="castle key or moat", whole="yes"))
+    assert "[ana] The castle key hangs" in asked
+    assert "[ana] The moat of the castle" in asked
+    shared.unlink()
+    ben.daemon.client().sync()
     [hit] = [one for one in ben.daemon.client().search("castle key")["results"] if one.get("person")]
     assert hit["path"] == "ana:memory/2026-11-03.md"
     read = ben.daemon.client().get("ana:memory/2026-11-03.md", start=7, lines=1)

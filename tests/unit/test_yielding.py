@@ -7,18 +7,21 @@ from memoryd.index.threads import PAUSE_SECONDS, WORK_SECONDS, with_pauses
 
 
 class Clock:
-    """Goes on by what the work takes, and by its pauses."""
+    """Goes on by what the work takes; the time of day also by its pauses, and while others have the processor."""
 
     def __init__(self) -> None:
-        self.now = 100.0
+        self.worked = self.waited = 100.0
         self.pauses: list[float] = []
 
+    def thread_time(self) -> float:
+        return self.worked
+
     def monotonic(self) -> float:
-        return self.now
+        return self.worked + self.waited
 
     def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)
-        self.now += seconds
+        self.waited += seconds
 
 
 def test_all_items_come_in_order() -> None:
@@ -31,5 +34,14 @@ def test_pauses_come_with_the_work_that_is_done(monkeypatch: pytest.MonkeyPatch,
     clock = Clock()
     monkeypatch.setattr(threads, "time", clock)
     for _ in with_pauses(range(100)):
-        clock.now += share * WORK_SECONDS
+        clock.worked += share * WORK_SECONDS
     assert clock.pauses == [PAUSE_SECONDS] * pauses
+
+
+def test_waiting_for_the_processor_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(threads, "time", clock)
+    for _ in with_pauses(range(100)):
+        clock.worked += 0.26 * WORK_SECONDS
+        clock.waited += 5 * WORK_SECONDS
+    assert len(clock.pauses) == 25

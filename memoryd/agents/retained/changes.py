@@ -49,7 +49,7 @@ from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, 
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.forgetting.planning import copied
+from memoryd.memory.forgetting.planning import copied, lines_undone
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks, undoing_run
 from memoryd.memory.reflect.proposals import ProposalQueue
@@ -138,9 +138,11 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         if any(by and row.path != NO_FILE for row, by in undone):
             # who asks next finds what was brought back
             await is_searchable(self.index)
+        rows = [row for row, _ in undone]
+        notes = await self.journal.revoke(lines_undone(rows), {row.path for row in rows}, is_dry_run=is_dry_run)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
-        run = "" if is_dry_run else undoing_run([row for row, _ in undone])
-        return UndoReply(undone=replies, left=left, run=run or None, dryRun=is_dry_run)
+        run = "" if is_dry_run else undoing_run(rows)
+        return UndoReply(undone=replies, left=left, run=run or None, dryRun=is_dry_run, notes=list(notes))
 
     async def replace_lines(self, citation: str, old: str, new: str) -> LinesReplacedReply:
         """Put lines in the place of those cited, where they say `old` still; raises what `Journal.change` does.

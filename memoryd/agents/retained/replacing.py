@@ -138,7 +138,9 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         # what it said is not captured again, whoever wrote it
         await edits.stated.note([old.line.text, plan.line.text])
         is_written = bool(done.written.changes)
-        told = _notes(meant, plan, newer) if is_written else [SAME]
+        told = [SAME]
+        if is_written:
+            told = [*_notes(meant, plan, newer), *await edits.editing.journal.revoke([old.line], ())]
         reply = retain_reply(
             done.retention,
             filter(None, (*notes, *told, *done.notes, *(one.note for one in done.written.changes))),

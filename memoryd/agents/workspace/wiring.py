@@ -80,7 +80,7 @@ def _team(agent: Agent, shared: WorkspaceResources, own: AgentResources, memorie
     from memoryd.agents.team import agent_team
 
     team = agent_team(agent.id, agent.team, memories.documents, memories.journal, shared.index)
-    shared.forgetting.revoke = team.forget
+    shared.forgetting.revoke, memories.journal.let_go = team.forget, team.let_go
     own.path.team = team.sharing.behind
     return team
 

@@ -144,7 +144,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
         again += [f"to have it again: memoryctl undo {one['undoneBy']}" for one in undone if one["undoneBy"]]
     if not undone:
         again = ["nothing of it stands any more"]
-    notes = [*again, *reply["left"], *["nothing was written: it would be taken back"] * dry_run]
+    notes = [*again, *reply["left"], *reply["notes"], *["nothing was written: it would be taken back"] * dry_run]
     code = Exit.ERROR if reply["left"] else Exit.DONE
     return invocation.show(reply, chain.from_iterable(shown), notes, code=code)
 

@@ -29,6 +29,8 @@ TEAM_FILE = "team.json"
 MAX_FILES = 20_000
 """Of a person; more is refused as a whole."""
 MAX_FILE_BYTES = 1 << 20
+MAX_MEMORIES = 50_000
+"""Of a person; of more the newest are shown to the others."""
 MAX_PEOPLE = 500
 _LOG = expression(rf"memory/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})-(?P<person>{PERSON})\.md")
 _SHOWN_LOG = expression(r"memory/(?P<day>\d{4}-\d{2}-\d{2})\.md")

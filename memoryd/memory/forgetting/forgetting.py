@@ -9,9 +9,8 @@ What was made of a note that became private goes by the same ways.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import Protocol
 
 import structlog
 from msgspec import Struct, field
@@ -32,7 +31,6 @@ from memoryd.domain.memories.changes.forgetting import (
 from memoryd.domain.memories.changes.tombstones import Tombstones
 from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.kinds import MemoryId, WrittenBy
-from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.syncplan import Known
 from memoryd.errors import MemorydError, RequestError, StoreUnavailable
 from memoryd.memory.forgetting.planning import (
@@ -44,7 +42,7 @@ from memoryd.memory.forgetting.planning import (
     of_memories,
 )
 from memoryd.memory.forgetting.tombstones import TombstoneStore
-from memoryd.memory.journal import Journal, NoteChange
+from memoryd.memory.journal import Journal, NoteChange, RevokeShared
 from memoryd.memory.retaining import StatementHashes
 from memoryd.memory.usage import UsageCache
 from memoryd.store.ledger.forgotten import ForgottenRows
@@ -178,16 +176,6 @@ async def _edit(
 
 def _without_private(path: RelativePath, private: Set[RelativePath], text: str) -> str | None:
     return without_page(without_files(text, path, private), path)
-
-
-class RevokeShared(Protocol):
-    """Takes memories back from a team, and what goes from notes."""
-
-    async def __call__(
-        self, lines: Sequence[RetainedLine], paths: Collection[str], *, is_dry_run: bool
-    ) -> Sequence[str]:
-        """Take back what is shared of these lines and notes, or look only; return what is to be said of it."""
-        ...
 
 
 class MemoryForgetting(Struct, kw_only=True, eq=False):

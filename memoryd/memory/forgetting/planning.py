@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 from weakref import WeakSet
@@ -16,7 +17,7 @@ from memoryd.domain.documents import Citation, RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
 from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
-from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.changes.diffs import Forgotten, Hunk
 from memoryd.domain.memories.changes.forgetting import (
     ForgetTarget,
     Traces,
@@ -42,6 +43,7 @@ from memoryd.store.index.passages import ChunkRow
 from memoryd.store.ledger.changes import MAX_ROWS, ChangeFilter, ChangeRow
 from memoryd.store.ledger.forgotten import PurgedRows
 
+_REMOVED, _ADDED = attrgetter("removed"), attrgetter("added")
 NOWHERE = 0
 """The line of a source that is in no note."""
 _ANY_LOG = RelativePath("memory/2000-01-01.md")
@@ -54,15 +56,22 @@ def copied(rows: Iterable[ChangeRow]) -> Book:
     return book_of(
         MemorySource(row.path, NOWHERE, NOWHERE, line, datetime.fromtimestamp(row.at, UTC).date(), None, row.id)
         for row in rows
-        for line in _statements(row)
+        for line in _statements(row, _REMOVED, _ADDED)
     )
 
 
-def _statements(row: ChangeRow) -> Iterator[RetainedLine]:
+def lines_undone(rows: Iterable[ChangeRow]) -> Iterator[RetainedLine]:
+    """Yield what changes stated that their notes had not before, and lack again once these are taken back."""
+    for row in rows:
+        before = {line.id for line in _statements(row, _REMOVED)}
+        yield from (line for line in _statements(row, _ADDED) if line.id not in before)
+
+
+def _statements(row: ChangeRow, *sides: Callable[[Hunk], Sequence[str]]) -> Iterator[RetainedLine]:
     path = row.path if holds_memories(row.path) else _ANY_LOG
     for hunk in row.hunks or ():
-        for lines in (hunk.removed, hunk.added):
-            text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines, *hunk.below, ""))
+        for lines in sides:
+            text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines(hunk), *hunk.below, ""))
             yield from (one.line for one in memory_sections(padded(text), path).lines)
 
 

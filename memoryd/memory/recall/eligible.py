@@ -164,36 +164,14 @@ class Eligible(Struct, frozen=True):
 
 
 class _KnownFacts:
-    """What was worked out for one book: its days and versions, and the chunks that may answer.
+    """What was worked out for one book: its days and versions, and the chunks that may answer."""
 
-    `before` is what is known of an older one: kept until that of this one is, and never with what was before it.
-    """
-
-    def __init__(self, book: Book, before: "_KnownFacts | None", executor: Executor) -> None:
+    def __init__(self, book: Book, executor: Executor) -> None:
         self.book = book
-        self._before = before
-        self._newest: MemoryFacts | None = None
-        self._facts: WorkedOut[MemoryFacts] = WorkedOut(executor)
+        self.facts: MemoryFacts | None = None
         self.versions: WorkedOut[Versions] = WorkedOut(executor)
         self.chunks: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
         self.unions: WorkedOut[tuple[int, ...]] = WorkedOut(executor)
-
-    @property
-    def settled(self) -> "_KnownFacts | None":
-        """What is known of this book, else of the one before."""
-        before = self._before
-        return before if self._newest is None else self
-
-    async def facts(self) -> MemoryFacts:
-        """Return what is worked out once for all questions of the book."""
-        return await self._facts.of("", self._made)
-
-    def _made(self) -> MemoryFacts:
-        before = None if self._before is None else self._before._newest
-        # noted here, for nobody may wait for it any more
-        self._newest = (before or MemoryFacts()).of(self.book)
-        self._before = None
-        return self._newest
 
 
 class EligibleMemories:
@@ -203,7 +181,11 @@ class EligibleMemories:
         self._database = database
         self._executor = executor
         self._hidden = hidden
-        self._known = _KnownFacts(Book(), None, executor)
+        self._known = _KnownFacts(Book(), executor)
+        self._settled: _KnownFacts | None = None
+        """What is known of the newest book whose facts are."""
+        self._making: asyncio.Future[MemoryFacts] | None = None
+        self._turn = asyncio.Lock()
         self._passages: dict[Hashable, tuple[int, ...]] = {}
 
     async def of(
@@ -215,7 +197,7 @@ class EligibleMemories:
         """
         known, filters, asked = self._known_of(book), query.memory_filters, query.filters
         hidden = await self._hidden.of(book, filters.visibility)
-        facts = await known.facts()
+        facts = await self._facts_of(known)
         eligible = Eligible(
             book=book,
             filters=filters,
@@ -229,27 +211,49 @@ class EligibleMemories:
     async def versions(self, book: Book, filters: RecallFilters, today: date) -> Versions:
         """Return the versions and disagreements among what an asker may know of; raises StoreError."""
         known, hidden = self._known_of(book), await self._hidden.of(book, filters.visibility)
-        return await _versions_for(known, filters, today, hidden, await known.facts())
+        return await _versions_for(known, filters, today, hidden, await self._facts_of(known))
 
     async def facts(self, book: Book) -> MemoryFacts:
         """Return what is worked out once for a book."""
-        return await self._known_of(book).facts()
+        return await self._facts_of(self._known_of(book))
 
     def settled(self) -> Book | None:
         """Return the newest book of which all is worked out; none where it tells what is forgotten."""
-        settled = self._known.settled
+        settled = self._settled
         if settled is None or not self._hidden.came_back.isdisjoint(settled.book.memories):
             return None
         return settled.book
 
     def _known_of(self, book: Book) -> _KnownFacts:
-        settled = self._known.settled
-        if settled is not None and book is settled.book:
-            return settled
+        if self._settled is not None and book is self._settled.book:
+            return self._settled
         # a question of an older book that still waits has its own
         if book is not self._known.book:
-            self._known = _KnownFacts(book, settled, self._executor)
+            self._known = _KnownFacts(book, self._executor)
         return self._known
+
+    async def _facts_of(self, known: _KnownFacts) -> MemoryFacts:
+        """Return what is worked out once for all questions of a book, of one book after the other.
+
+        What takes longer than the next edit is not begun anew with it: the next book is made of what comes of this one.
+        """
+        if known.facts is not None:
+            return known.facts
+        async with self._turn:
+            if self._making is not None:
+                # a question that was out of time left it
+                await asyncio.wait([self._making])
+            if known.facts is not None:
+                return known.facts
+            before = None if self._settled is None else self._settled.facts
+
+            def make() -> MemoryFacts:
+                # noted here, for nobody may wait for it any more
+                known.facts, self._settled = (before or MemoryFacts()).of(known.book), known
+                return known.facts
+
+            self._making = asyncio.get_running_loop().run_in_executor(self._executor, make)
+            return await asyncio.shield(self._making)
 
     async def _admitted(
         self, eligible: Eligible, known: _KnownFacts, query: RecallQuery, *, only_memories: bool

@@ -364,7 +364,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         now, book, ranking = query.now.timestamp(), eligible.book, found.ranking
         # what is used now says nothing of what was known then
         turns_back = query.memory_filters.turns_back
-        relevance = (lambda _memory: 1.0) if turns_back else self.usage.relevance(book, now)
+        relevance = (lambda _memory: 1.0) if turns_back else await self.usage.relevance(book, now)
         made = CandidateMemories(eligible, ranking, asking, relevance)
         meant = reading.newest_about(book, ARM_DEPTH * query.limit) if reading else ()
         memories = made.all(query, meant)
