@@ -334,7 +334,7 @@ def _choose_leaders(hits: Sequence[Hit], limit: int, settings: SearchSettings) -
     wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool(limit))
     leaders: list[_Leader] = []
     for looked, hit in enumerate(hits):
-        if _places(leaders, limit) >= wanted:
+        if len(leaders) >= wanted and _places(leaders, limit) >= wanted:
             rest = list(hits[looked:])
             break
         _take(leaders, hit)
@@ -371,7 +371,7 @@ def _take(leaders: list[_Leader], hit: Hit) -> None:
 def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> list[Hit]:
     """Take noise behind what was chosen until the places are filled, and return what is left of it."""
     for looked, hit in enumerate(noise):
-        if _places(leaders, limit) >= limit:
+        if len(leaders) >= limit and _places(leaders, limit) >= limit:
             return list(noise[looked:])
         _take(leaders, hit)
     return []

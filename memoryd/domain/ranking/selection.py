@@ -237,8 +237,10 @@ def originals_first(order: Sequence[Item], path_of: Callable[[Item], str]) -> li
 
 Tokens = frozenset[str]
 
+_WORD = expression(r"\w+")
 _SPACED = expression(f"[^\\W{UNSPACED}]+")
-_ASCII_WORD = expression(r"\w+")
+_HIGH = expression("[\u0e00-\U0010ffff]+")
+"""Where all of UNSPACED is: to look for its many parts takes longer."""
 
 ALIKE = 0.9
 """Share of all words of two texts that must stand in both."""
@@ -249,11 +251,15 @@ MIN_SHARED_WORDS, MAX_OTHER_NUMBERS = 8, 2
 def tokens(text: str) -> Tokens:
     """Return the distinct words of a text, in lower case."""
     if text.isascii():
-        return frozenset(_ASCII_WORD.findall(text.lower()))
+        return frozenset(_WORD.findall(text.lower()))
     plain = folded(text)
-    found = set(_SPACED.findall(plain))
-    for run in UNSPACED_RUN.findall(plain):
-        found.update(run, map(add, run, run[1:]))
+    words = set(_WORD.findall(plain))
+    found = {word for word in words if word.isascii()}
+    for word in words - found:
+        found.update(_SPACED.findall(word))
+    for high in _HIGH.findall(plain):
+        for run in UNSPACED_RUN.findall(high):
+            found.update(run, map(add, run, run[1:]))
     return frozenset(found)
 
 

@@ -12,7 +12,9 @@ from itertools import islice
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.words import WRAP, is_secret, plain_characters, unwrapped, without_emphasis
 
-_BEGINNING = 400
+_BEGINNING, _SHORT, _LETTERS = 400, 60, 2
+_WIDE_DIGIT = expression(rb"\xef\xbc[\x90-\x99]")
+"""In UTF-8."""
 _NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 _HOLD = "\ue000"
 """Stands for a piece of code while the text around it is laid out."""
@@ -50,11 +52,20 @@ def gist(text: str, headings: str = "") -> str:
 
 def outline(text: str) -> tuple[str, str]:
     """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
-    told = plain_characters(text)
-    begin = islice(filter(str.isalnum, told[:_BEGINNING]), 2)
-    # a dozen times as fast as a pattern, and every candidate of a question is looked at
-    digits = told.encode("utf-8", "surrogatepass").translate(None, _NO_DIGITS)
-    return "".join(begin).lower(), digits.decode("ascii")
+    # every candidate of a question is looked at: this is a dozen times as fast as a pattern, and most have no wide digit
+    data = text.encode("utf-8", "surrogatepass")
+    if _WIDE_DIGIT.search(data):
+        data = plain_characters(text).encode("utf-8", "surrogatepass")
+    # the last sign of a part may be another with what follows
+    begin = _letters(plain_characters(text[:_SHORT])[:-1])
+    if len(begin) < _LETTERS:
+        begin = _letters(plain_characters(text))
+    return begin.lower(), data.translate(None, _NO_DIGITS).decode("ascii")
+
+
+def _letters(plain: str) -> str:
+    """Return the first letters or digits of a text."""
+    return "".join(islice(filter(str.isalnum, plain[:_BEGINNING]), _LETTERS))
 
 
 def _unquoted(text: str) -> str:

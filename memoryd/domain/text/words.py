@@ -34,8 +34,8 @@ _SILENT = expression(
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
 )
 """What some write and others do not: soft hyphens, zero-width signs, the vowel signs of Hebrew and Arabic."""
-_ACCENT = expression("(?<![иИ])[\u0300-\u036f]")
-"""Of Latin, Greek and Cyrillic; й is a letter of its own."""
+_ACCENT = expression("[\u0300-\u036f](?<![иИ][\u0300-\u036f])")
+"""Of Latin, Greek and Cyrillic; й is a letter of its own. What stands before is looked at last, where one is."""
 _YOUNG = expression(
     "[\u061c\u2066-\u2069\u20ba-\u20cf\u218a\u218b\u23f4-\u23ff\u2700\u2b4d-\u2bff\u2e3c-\u2e7f"
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001fbef]"

@@ -128,6 +128,7 @@ def _phrase(words: Phrase) -> str:
 
 LARGE = 20_000
 """Chunks from which on it pays to count the holders of a question's phrases."""
+_NO_PARENTHESES = {ord("("): None, ord(")"): None}
 MANY = 4_000
 """Holders of them all from which on it pays to tell by their numbers what must be weighed."""
 
@@ -309,15 +310,24 @@ def _best_rows(
     level_sql = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
     expression = with_stems(any_of(question.terms, question.joined, question.dates), languages)
 
-    def best(clause: str = "", *values_of_clause: str) -> list[tuple[int, float, int]]:
+    def best(clause: str = "", *values_of_clause: str, among: str = expression) -> list[tuple[int, float, int]]:
         statement = _CHUNKS.format(level=level_sql, clauses=clauses + clause)
-        return list(db.execute(statement, (*complete, expression, *values, *values_of_clause, limit)))
+        return list(db.execute(statement, (*complete, among, *values, *values_of_clause, limit)))
 
     bounds = _bounds(db, question, languages, holders) if admitted.is_wide else None
-    score = bounds.guessed_score(limit) if bounds else 0.0
-    while bounds and score > 0 and (reaching := bounds.reaching(score)):
-        # what holds all terms is best whatever it scores; the last of these expressions finds the other's, too
-        rows = best(f" AND {_FOUND_BY}", " OR ".join([reaching, *complete[-1:]]))
+    if bounds is None:
+        return best()
+    # what holds all terms is best whatever it scores; the last of these expressions finds the other's, too
+    whole = complete[-1:]
+    if whole and admitted.is_empty and db.execute(_HAS, (*whole, limit - 1)).get:
+        # of the same phrases the scores are the same
+        is_same = _phrases_of(whole[0]) == _phrases_of(expression)
+        return best(among=whole[0]) if is_same else best(f" AND {_FOUND_BY}", *whole)
+    score, rows, last = bounds.guessed_score(limit), list[tuple[int, float, int]](), ""
+    while score > 0 and (reaching := bounds.reaching(score)):
+        if reaching == last:
+            return rows
+        rows, last = best(f" AND {_FOUND_BY}", " OR ".join([reaching, *whole])), reaching
         worst = min((score for _, score, level in rows if not level), default=math.inf)
         if len(rows) < limit:
             break
@@ -326,6 +336,11 @@ def _best_rows(
         # the guess was too high: again with the worst score that was found
         score = worst
     return best()
+
+
+def _phrases_of(expression: str) -> str:
+    """Return the phrases of an expression in their order, however they are put together."""
+    return expression.translate(_NO_PARENTHESES).replace(" AND ", " OR ")
 
 
 def _bounds(
