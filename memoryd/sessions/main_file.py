@@ -34,6 +34,8 @@ STAMPS = "memory/sessions/.stamps.json"
 TOPICS_HEAD = "# Topics of questions and answers; memoryd writes this file.\n"
 _MAX_BYTES = 256 << 20
 _TRIES = 20
+_COPIES_MAX = 3
+"""So many damaged main files are kept, the newest; they are not within the bound of all files."""
 _TELLING_CHARS = 12
 """A question so long is of few sessions."""
 _UNREADABLE = (OSError, TornReadError, NotReadableError)
@@ -111,16 +113,23 @@ class MainFile:
         return remove_drafts((self._workspace / MAIN).parent)
 
     def size(self) -> int:
-        """Return the bytes of all files that are made from the sessions, copies of damaged ones among them."""
-        paths = [self._workspace / name for name in (MAIN, TOPICS, STAMPS)]
+        """Return the bytes of all files that are made from the sessions.
+
+        Copies of damaged ones are left out: whatever is pruned makes none of them smaller.
+        """
         total = 0
-        for path in (*paths, *self._damaged()):
+        for name in (MAIN, TOPICS, STAMPS):
             with contextlib.suppress(OSError):
-                total += path.lstat().st_size
+                total += (self._workspace / name).lstat().st_size
         return total
 
     def _damaged(self) -> list[Path]:
         return list((self._workspace / MAIN).parent.glob(f"{Path(MAIN).name}.damaged-*"))
+
+    def _drop_old_copies(self) -> None:
+        copies = sorted((path.lstat().st_mtime_ns, path) for path in self._damaged())
+        for _, path in copies[:-_COPIES_MAX]:
+            path.unlink(missing_ok=True)
 
     def _write_main(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
         # the stamps after the main file: those of an older one are worth nothing
@@ -165,6 +174,7 @@ class MainFile:
                 path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
                 with contextlib.suppress(FileChangedError):
                     replace_file(path, content.data, expected="absent", is_durable=True)
+                    self._drop_old_copies()
             return QaDocument()
         return replace(document, entries=())
 

@@ -26,7 +26,7 @@ from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.known_sessions import ArchivedSessions, KnownSessions
-from memoryd.sessions.main_file import MAIN, STAMPS, TOPICS, MainFile, stamp_of
+from memoryd.sessions.main_file import MainFile, stamp_of
 from memoryd.sessions.session_files import UNREADABLE, Change, SessionChanges, SessionFiles, unavailable
 
 CLOSED_AT = 4
@@ -332,10 +332,7 @@ class QaDiskUsage(Struct, frozen=True):
 def disk_usage(workspace: Path) -> QaDiskUsage:
     """Measure the files of a workspace; raises OSError where the disk refuses."""
     archive = SessionFiles(workspace, ARCHIVE).stats().values()
-    others = SessionFiles(workspace, SESSIONS).size()
-    for name in (MAIN, TOPICS, STAMPS):
-        with contextlib.suppress(FileNotFoundError):
-            others += (workspace / name).lstat().st_size
+    others = SessionFiles(workspace, SESSIONS).size() + MainFile(workspace).size()
     return QaDiskUsage(len(archive), others, sum(stat.size for stat in archive))
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.changes.tombstones import FORGOTTEN, TextMatcher
+from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import Denied
 from tests.store.test_forgetting_sessions import CANARY, SECRET, holding, opened, say, write_everywhere
 from tests.unit.domain.sessions.seven_turns import BEGUN
@@ -29,6 +30,21 @@ def test_words_leave_every_file_and_the_turn_stays(tmp_path: Path) -> None:
     assert (first.question, first.answer) == (f"Remember: {FORGOTTEN}!", "I will.")
     assert second.answer == f"You said {FORGOTTEN}."
     assert CANARY not in "".join(first.tokens)
+
+
+def test_words_leave_the_topics_that_were_made_of_an_answer_or_given(tmp_path: Path) -> None:
+    store, words = opened(tmp_path), TextMatcher("BlueFalcon")
+    say(store, "s1", "What did we settle on?", answer="The BlueFalcon config is used on all servers.")
+    given = RawTurn("and the valve?", "Yes.", BEGUN, topics=("BlueFalcon plan",))
+    store.turns.append("s1", given, agent="main")
+    store.sessions.flush()
+    assert "memory/topics.txt" in holding(tmp_path, "bluefalcon")
+
+    assert len(store.forgetting.cut(words)[0].addresses) == 2
+
+    assert holding(tmp_path, "bluefalcon") + holding(tmp_path, "BlueFalcon") == []
+    first, _ = store.sessions.read(SessionId("s1"), agent="main").turns
+    assert first.answer == f"The {FORGOTTEN} config is used on all servers."
 
 
 def test_words_leave_the_archive_where_the_session_stays(tmp_path: Path) -> None:

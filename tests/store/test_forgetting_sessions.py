@@ -18,6 +18,7 @@ from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.files.writing import draft_beside
 from memoryd.sessions.qa_store import QaStore
+from memoryd.sessions.workspace_sessions import disk_usage
 from tests.sweeps import some
 from tests.unit.domain.sessions.seven_turns import BEGUN
 from tests.warm.programs import started
@@ -216,6 +217,28 @@ def test_answers_of_the_oldest_archived_session_go_first_and_no_question_does(tm
     for number in range(6):
         questions = [turn.question for turn in bounded.sessions.read(SessionId(f"s{number}"), agent="main").turns]
         assert questions == [f"question {number} {turn}" for turn in range(3)]
+
+
+def test_damaged_copies_cost_no_answer_and_do_not_become_many(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    say(store, "old", "first", answer="a" * 4000)
+    store.archive.put_away(BEGUN + timedelta(days=99))
+    say(store, "new", "second")
+    store.sessions.flush()
+    main = tmp_path / "memory/qa-index.json"
+    for number in range(5):
+        main.write_bytes(f"{{{number}{' ' * 50_000}".encode())
+        store.sessions.flush()
+    copies = (path.read_bytes()[1:2] for path in main.parent.glob("qa-index.json.damaged-*"))
+    assert sorted(copies) == [b"2", b"3", b"4"]
+
+    bounded = opened(tmp_path, max_bytes=20_000)
+    bounded.archive.make_room()
+
+    measured = disk_usage(tmp_path)
+    assert [stub.answers for stub in bounded.archive.stubs("main")] == [1]
+    assert not bounded.archive.usage.is_full
+    assert bounded.archive.usage.bytes == measured.bytes + measured.archive_bytes
 
 
 def test_what_is_not_significant_by_the_rules_of_today_goes_before_what_is(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def _clean_topics(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def turns_with(session: Session, said: TextMatcher) -> list[int]:
-    """Return the numbers of the turns in which the words stand, in question or answer."""
+    """Return the numbers of the turns in which the words stand: in question, answer or topics."""
     return [turn.seq for turn in session.turns if _holds(turn, said)]
 
 
@@ -117,14 +117,17 @@ def without_words(session: Session, said: TextMatcher, commonness: Commonness = 
 
 
 def _holds(turn: Turn, said: TextMatcher) -> bool:
-    return said.occurs_in(turn.question) or (turn.answer is not None and said.occurs_in(turn.answer))
+    # a topic has its words joined
+    texts = (turn.question, turn.answer or "", *(topic.replace("_", " ") for topic in turn.topics))
+    return any(map(said.occurs_in, texts))
 
 
 def _without(turn: Turn, said: TextMatcher, commonness: Commonness) -> Turn:
     question = said.cut_from(turn.question)
     answer = None if turn.answer is None else said.cut_from(turn.answer)
     if question == turn.question:
-        return replace(turn, answer=answer)
+        # topics are made of the answer, too
+        return replace(turn, answer=answer, topics=())
     # what a question is looked up by is made of its words
     words = keywords(question, commonness)
     return replace(
