@@ -71,7 +71,6 @@ class RevokeShared(Protocol):
         self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool
     ) -> Sequence[str]:
         """Take back what is shared of these lines and notes, or look only; return what is to be said of it."""
-        ...
 
 
 class Journal:
@@ -91,19 +90,16 @@ class Journal:
         self.on_written: list[Callable[[], object]] = []
         self.let_go: RevokeShared | None = None
         """Told of what no note states any more, for it may be shared with a team; None: nothing is."""
-        self._writing_many = 0
-        self._is_owed = False
+        self._writing_many, self._is_owed = 0, False
         self.knows: list[Callable[[RelativePath], bool]] = []
         """Who can say that a note was there a moment ago."""
         self.one_at_a_time = asyncio.Lock()
         """For who looks up what stands before writing over it, of whichever agent of the workspace."""
-        self._planned = asyncio.Lock()
         self._executor = executor
         self._is_read_only = is_read_only
         self._clock = clock
-        self._turn = asyncio.Lock()
-        self._is_settled = False
-        self._trouble = ""
+        self._planned, self._turn = asyncio.Lock(), asyncio.Lock()
+        self._is_settled, self._trouble = False, ""
         self._unknown: dict[RelativePath, str] = {}
 
     @property

@@ -35,6 +35,8 @@ _MAX_COST = 0.6
 _ROUNDING = 1 - 1e-9
 """Sums of the same numbers in another order differ in the last digits."""
 
+_NO_PARENTHESES = {ord("("): None, ord(")"): None}
+
 
 class ScoreBounds(Struct, frozen=True):
     """How much each phrase weighs, the most first, and how many of the `chunks` hold it."""
@@ -104,3 +106,8 @@ def bounds_of(phrases: Sequence[str], holders: Mapping[str, int], chunks: int) -
 def _rarity(holders: int, chunks: int) -> float:
     """Return the inverse document frequency as FTS5 reckons it."""
     return max(_LEAST_RARITY, math.log((chunks - holders + 0.5) / (holders + 0.5)))
+
+
+def phrases_of(expression: str) -> str:
+    """Return the phrases of an expression in their order, however they are put together."""
+    return expression.translate(_NO_PARENTHESES).replace(" AND ", " OR ")

@@ -22,7 +22,7 @@ from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, le
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
-from memoryd.store.index.bounds import ScoreBounds, bounds_of
+from memoryd.store.index.bounds import ScoreBounds, bounds_of, phrases_of
 from memoryd.store.index.schema import check_words, drop_deleted_words
 from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 
@@ -128,7 +128,6 @@ def _phrase(words: Phrase) -> str:
 
 LARGE = 20_000
 """Chunks from which on it pays to count the holders of a question's phrases."""
-_NO_PARENTHESES = {ord("("): None, ord(")"): None}
 MANY = 4_000
 """Holders of them all from which on it pays to tell by their numbers what must be weighed."""
 
@@ -321,7 +320,7 @@ def _best_rows(
     whole = complete[-1:]
     if whole and admitted.is_empty and db.execute(_HAS, (*whole, limit - 1)).get:
         # of the same phrases the scores are the same
-        is_same = _phrases_of(whole[0]) == _phrases_of(expression)
+        is_same = phrases_of(whole[0]) == phrases_of(expression)
         return best(among=whole[0]) if is_same else best(f" AND {_FOUND_BY}", *whole)
     score, rows, last = bounds.guessed_score(limit), list[tuple[int, float, int]](), ""
     while score > 0 and (reaching := bounds.reaching(score)):
@@ -336,11 +335,6 @@ def _best_rows(
         # the guess was too high: again with the worst score that was found
         score = worst
     return best()
-
-
-def _phrases_of(expression: str) -> str:
-    """Return the phrases of an expression in their order, however they are put together."""
-    return expression.translate(_NO_PARENTHESES).replace(" AND ", " OR ")
 
 
 def _bounds(
