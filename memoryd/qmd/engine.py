@@ -17,7 +17,7 @@ from memoryd.domain.memories.entries import ChunkSettings, apart_of
 from memoryd.domain.memories.visibility import hidden_lines
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.questions import Question
-from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX, export_name
+from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK, SUFFIX, export_name, through_next
 from memoryd.domain.text.chunking import each_chunk
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
@@ -350,7 +350,10 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         return self.exports.folder is not None
 
     def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str] | None:
-        """Return what is exported of these lines of a transcript, by number; None of one that is not. Blocks."""
+        """Return what is exported of these lines of a transcript, by number, and of the next one behind them.
+
+        Returns None of one that is not exported; blocks.
+        """
         transcript, folder = path.rpartition("/")[2], self.exports.folder
         name = export_name(transcript)
         is_ours = path == transcript_path(self.agent, transcript) and self.exports.transcript_of(name) == transcript
@@ -358,12 +361,13 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
             return None
         try:
             with (folder / name).open(encoding="utf-8", errors="replace", newline="\n") as file:
-                numbered = enumerate(islice(file, first - 1 + HEADING_LINES, last + HEADING_LINES), start=first)
-                texts = {number: one.rstrip("\n") for number, one in numbered}
+                numbered = enumerate(islice(file, first - 1 + HEADING_LINES, None), start=first)
+                texts = ((number, one.rstrip("\n")) for number, one in numbered)
+                spoken = ((number, text) for number, text in texts if text.strip() and text != MARK)
+                return through_next(spoken, range(first, last + 1))
         except OSError:
             # withdrawn a moment ago
             return None
-        return {number: text for number, text in texts.items() if text.strip() and text != MARK}
 
     async def search(self, query: Query) -> Found:
         """Return the passage of each conversation that qmd finds, best first."""

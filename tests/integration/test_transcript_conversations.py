@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memoryd.domain.documents import transcript_path
+from memoryd.agents.conversations.listing import ConversationList
+from memoryd.agents.conversations.showing import StoredConversations
+from memoryd.domain.documents import Citation, transcript_path
+from memoryd.errors import NotFound
+from memoryd.files.excerpts import LineRange
 from memoryd.search.protocol import ArmState
 from memoryd.sessions.transcripts.conversations import STEP_BYTES, visible_transcripts
 from memoryd.sessions.transcripts.folders import TranscriptFolder, TranscriptFolders
@@ -61,6 +66,40 @@ async def test_lines_are_those_of_the_file(tmp_path: Path, folder: Path) -> None
         assert await talk.found("quetzal") == [f"{LOG} 2-4"]
         told = await talk.conversations.lines(LOG, 1, 9)
         assert told == {2: "User: Where does the quetzal nest?", 4: "Assistant: In trees."}
+
+
+async def test_long_transcript_is_shown_to_its_end_over_lines_that_say_nothing(tmp_path: Path, folder: Path) -> None:
+    """The lines of tools say nothing: the first 1,500, most of the next ones, and a page of them behind."""
+    silent = "\n"
+    told = [spoken(f"quetzal {number}") + silent + silent for number in range(700)]
+    write(folder / "0d9f.jsonl", [silent * 1500, *told, silent * 1500, spoken("the last word")])
+    async with talking(tmp_path, transcripts=NEVER) as talk:
+        await talk.sync()
+        unused: Any = None
+        folders = TranscriptFolders(transcript_path("main", ""), [TranscriptFolder(folder)])
+        listing = ConversationList(unused, talk.conversations, folders)
+        shown = StoredConversations(
+            agent="main", index=talk.conversations, qa=unused, listing=listing, exports=None, forgetting=unused
+        )
+
+        lines, first = list[int](), 1
+        while first:
+            reply = await shown.show(f"{LOG}#L{first}-L999999", around=0)
+            lines += [line["line"] for line in reply["lines"]]
+            first = reply["nextLine"] or 0
+
+        assert lines == [1502 + 3 * number for number in range(700)] + [5102]
+        assert (await shown.show(f"{LOG}#L1502-L1502", around=1))["nextLine"] is None
+
+        text, first = "", 1
+        while first:
+            page = await shown.read(Citation(LOG, None, None), LineRange(first, 400))
+            text += page["text"]
+            first = page["nextFrom"] or 0
+        assert text.count("quetzal") == 700
+        assert text.splitlines()[5101] == "User: the last word"
+        with pytest.raises(NotFound):
+            await shown.read(Citation(LOG, None, None), LineRange(5103, 400))
 
 
 async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Path) -> None:

@@ -213,6 +213,19 @@ def test_it_is_undone_within_a_day_where_that_was_asked_for(launch: Launch) -> N
     assert [hit["path"] for hit in client.search(CANARY)["results"]]
 
 
+def test_what_cannot_be_taken_back_stays_forgotten(launch: Launch, tmp_path: Path) -> None:
+    daemon = launch()
+    client = daemon.client()
+    change = client.forget(CANARY, undoable=True)["changes"][0]
+    for name in (LOG, "memory/2025-11-28.md"):
+        (daemon.workspace / name).write_text("- W: all of it was written anew\n")
+
+    with pytest.raises(InvalidRequest):
+        client.undo(change)
+    with Client(tmp_path / "run" / "main.sock") as agent, pytest.raises(Denied):
+        agent.retain(f"W: The {CANARY} is in the cellar", session_key="agent:main:main")
+
+
 def test_what_is_forgotten_an_agent_does_not_state_again(launch: Launch, tmp_path: Path) -> None:
     daemon = launch()
     client = daemon.client()

@@ -247,12 +247,14 @@ class AgentConversations:
         return await self.database.conversations.parts(path)
 
     async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return lines of a conversation as they are indexed, clean and redacted, by number; those that say nothing
-        are left out. Raises NotFound, StoreError."""
+        """Return lines of a conversation as they are indexed, clean and redacted, by number, and the next one behind
+        them; those that say nothing are left out. Raises NotFound, StoreError."""
         await self._until_open()
         if path not in await self.writer.known() or path in self.writer.forgotten:
             raise NotFound(f"there is no conversation {path} in the index")
-        return await self.database.conversations.lines(path, first, last)
+        rows = self.database.conversations
+        texts, following = await rows.lines(path, first, last), await rows.next_line(path, last)
+        return texts if following is None else {**texts, **await rows.lines(path, following, following)}
 
     async def _drop_leftovers(self) -> None:
         """Remove what a source brought that is switched off since, and end."""

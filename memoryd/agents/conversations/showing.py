@@ -17,6 +17,7 @@ from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.domain.documents import Citation, RelativePath, holds_turns, is_conversation, session_of, turns_path
 from memoryd.domain.expressions import expression
+from memoryd.domain.sessions.conversation_parts import through_next
 from memoryd.domain.sessions.names import cited_lines, is_of, meant_paths
 from memoryd.domain.text.sanitizing import text_flags
 from memoryd.errors import InvalidRequest, NotFound
@@ -38,21 +39,19 @@ from memoryd.sessions.transcripts.reading import lines_now
 SHOWN_CHARS = 200_000
 """Of all lines in one reply."""
 SHOWN_LINES = 1_000
+_LAST_LINE = 1 << 31
 _BAD_RANGE = expression(r"#[LQ][0-9]{1,9}(?:-[LQ]?[0-9]{1,9})?\Z")
 _MAX_FAILURES_SHOWN = 3
 
 
-def _lines_reply(citation: Citation, texts: Mapping[int, str], cited: range) -> SessionLinesReply:
+def _lines_reply(citation: Citation, texts: Mapping[int, str], wanted: range, cited: range) -> SessionLinesReply:
     lines, left = list[SessionLineReply](), SHOWN_CHARS
     reply = SessionLinesReply(id=citation.path, citation=str(citation), lines=lines, nextLine=None)
     for number, text in sorted(texts.items()):
         left -= len(text)
-        if left < 0 and lines:
-            return {**reply, "nextLine": number}
+        if number not in wanted or (left < 0 and lines):
+            return {**reply, "nextLine": number if number in cited else None}
         lines.append(SessionLineReply(line=number, text=text, cited=number in cited))
-    last = lines[-1]["line"] if lines else 0
-    if last >= cited[0] + SHOWN_LINES and cited[-1] > last:
-        reply["nextLine"] = last + 1
     return reply
 
 
@@ -99,16 +98,17 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
     async def read(self, cited: Citation, asked: LineRange) -> FileReply:
         """Return lines of a conversation as those of a document, empty where nothing is said; raises as `show`.
 
-        Only what is behind them is looked at, and of that not all: `totalLines` goes as far.
+        Where nothing is said from there on, it is NotFound. Only what is behind them is looked at, and of that not all:
+        `totalLines` goes as far.
         """
         first, count = (cited.start_line, cited.line_count) if cited.start_line else (asked.first, asked.count)
         path, wanted = RelativePath(cited.path), range(first, first + count + SHOWN_LINES)
         if self._is_pending_forget(path):
             raise NotFound(f"there is no conversation {path!r}", hint="memoryctl sessions list")
         find = self._turns if holds_turns(path) else self._transcript
-        texts = await find(path, wanted, cited=wanted[:count])
+        texts = await find(path, wanted, cited=range(first, _LAST_LINE))
         window = Window(first=1, count=count, column=asked.column, max_chars=MAX_CHARS)
-        for number in range(first, max(texts, default=first) + 1):
+        for number in range(first, min(max(texts), wanted[-1]) + 1):
             window.feed(" ".join(texts.get(number, "").split("\n")) + "\n")
         page = window.lines()
         return FileReply(
@@ -140,11 +140,11 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
                 hint="such as sessions/main/a.jsonl#L120 or session:main-20261018#Q3; notes: memoryctl get",
             )
         path = RelativePath(citation.path)
-        first, last = citation.start_line or 1, citation.end_line or citation.start_line or 1 << 31
+        first, last = citation.start_line or 1, citation.end_line or citation.start_line or _LAST_LINE
         wanted = range(max(1, first - around), min(last + around, first + SHOWN_LINES) + 1)
         read = self._turns if holds_turns(path) else self._transcript
         texts = await read(path, wanted, cited=range(first, last + 1))
-        return _lines_reply(citation, texts, range(first, last + 1))
+        return _lines_reply(citation, texts, wanted, range(first, last + 1))
 
     async def _turns(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
         session = await self.qa.find(session_of(path))
@@ -153,19 +153,19 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         texts = {} if session is None else {one.number: one.text for one in spoken_lines(session)}
         if not any(number in cited for number in texts):
             raise NotFound(f"there is no such turn of {path}", hint="memoryctl sessions list")
-        return {number: text for number, text in texts.items() if number in wanted}
+        return through_next(sorted(texts.items()), wanted)
 
     async def _transcript(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
         indexed = await self._indexed_lines(path, wanted[0], wanted[-1])
         if not any(number in cited for number in indexed):
             raise NotFound(f"nothing is said there in {path}", hint="memoryctl sessions list")
         now = await self._lines_now(path, wanted[0], wanted[-1])
-        if any(now.get(number) != text for number, text in indexed.items() if number in cited):
+        if any(now.get(number) != text for number, text in indexed.items() if number in cited and number in wanted):
             raise NotFound(f"{path} no longer says that there", hint="it was written anew: search again")
-        return {number: text for number, text in indexed.items() if now.get(number) == text}
+        return {number: text for number, text in indexed.items() if number > wanted[-1] or now.get(number) == text}
 
     async def _indexed_lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return what can be found of these lines, by number; raises NotFound, StoreError."""
+        """Return what can be found of these lines, by number, and the next one; raises NotFound, StoreError."""
         try:
             return await self.index.lines(path, first, last)
         except NotFound:

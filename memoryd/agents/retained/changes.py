@@ -122,6 +122,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
         undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.one(number)
         if row is not None and row.writer == WrittenBy.FORGET and not is_dry_run:
+            # what cannot be taken back stays forgotten
+            self.journal.check_writable()
+            await undoing.undo(row.id, is_dry_run=True)
             # before its lines stand again: else they are taken out as what came back
             for memory in copied([row]).memories.values():
                 await self.tombstones.release(memory.id, memory.line.text)

@@ -96,7 +96,12 @@ class Memory(Struct, frozen=True):
 
 def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
     """Return memories by the day of their newest line, those of one day by their ids, of copies of conflicts last."""
-    return tuple(sorted(memories, key=lambda one: (-one.recorded.toordinal(), one.is_of_copies, one.id)))
+    return tuple(sorted(memories, key=place_of))
+
+
+def place_of(memory: Memory) -> str:
+    """Return its place in a list of the newest first; a memory that is gone by now does no harm."""
+    return f"{date.max.toordinal() - memory.recorded.toordinal():07}:{int(memory.is_of_copies)}:{memory.id}"
 
 
 class EntityPage(Struct, frozen=True):

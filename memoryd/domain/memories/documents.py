@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import copies_across_scopes, near_copies
-from memoryd.domain.memories.book import Book, Memory
+from memoryd.domain.memories.book import Book, Memory, place_of
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS, TEAM, Kind, MemoryId, Visibility
 from memoryd.domain.memories.line import Provenance
@@ -162,11 +162,6 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
 def author_of(memory: Memory) -> Provenance:
     """Return who said what a memory states; what does not tell was written by a person."""
     return memory.line.attributes.provenance or Provenance.USER
-
-
-def place_of(memory: Memory) -> str:
-    """Return its place in a list of the newest first; a memory that is gone by now does no harm."""
-    return f"{date.max.toordinal() - memory.recorded.toordinal():07}:{memory.id}"
 
 
 class DocumentPage(Struct, frozen=True):

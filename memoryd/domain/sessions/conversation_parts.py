@@ -73,6 +73,17 @@ def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> S
     return parts
 
 
+def through_next(lines: Iterable[tuple[int, str]], wanted: range) -> dict[int, str]:
+    """Return the lines of a range by number, and the next one behind it, by which one knows that there is more."""
+    texts: dict[int, str] = {}
+    for number, text in lines:
+        if number >= wanted.start:
+            texts[number] = text
+        if number >= wanted.stop:
+            break
+    return texts
+
+
 def answered_share(text: str, weights: Mapping[str, float]) -> float:
     """Return how much of what a part holds of a question was told and not only asked, and answered by nobody: 0 to 1.
 

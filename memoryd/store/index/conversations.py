@@ -1,6 +1,6 @@
 """The conversations of an index: their parts are documents, and one row says how far the source was read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
@@ -54,6 +54,7 @@ class ConversationExtent(Struct, frozen=True):
     last_ns: int
 
 
+_LAST_LINE = 1 << 31
 _SELECT_EXTENTS = "SELECT path, lines, mtime_ns FROM files"
 _SELECT_KNOWN = "SELECT path, stamp, chunker, problem FROM conversations"
 _SELECT_ROW = """
@@ -104,6 +105,17 @@ def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
 
 def _first_line(part: str) -> int:
     return int(part.rpartition("@")[2])
+
+
+def _pieces(db: apsw.Connection, path: RelativePath, first: int, last: int) -> Iterator[tuple[int, str]]:
+    """Yield what each chunk that has some of these lines holds for itself, by line and its number."""
+    for part in part_paths(db, path):
+        if _first_line(part) > last:
+            break
+        for start_line, text, spans in db.execute(_SELECT_CHUNKS, (part, first, last)):
+            for start, stop in (map(int, span.split("-")) for span in (spans or "").split()):
+                number = start_line + text.count("\n", 0, start)
+                yield from enumerate(text[start:stop].split("\n"), start=number)
 
 
 class Conversations(IndexTable):
@@ -158,15 +170,15 @@ class Conversations(IndexTable):
         They are put together from what each chunk has for itself.
         """
         texts: dict[int, str] = {}
-        for part in part_paths(db, path):
-            if _first_line(part) > last:
-                break
-            for start_line, text, spans in db.execute(_SELECT_CHUNKS, (part, first, last)):
-                for start, stop in (map(int, span.split("-")) for span in (spans or "").split()):
-                    number = start_line + text.count("\n", 0, start)
-                    for at, piece in enumerate(text[start:stop].split("\n"), start=number):
-                        texts[at] = texts.get(at, "") + piece
+        for at, piece in _pieces(db, path, first, last):
+            texts[at] = texts.get(at, "") + piece
         return {at: text for at, text in texts.items() if first <= at <= last and text.strip()}
+
+    @reads
+    def next_line(self, db: apsw.Connection, path: RelativePath, after: int) -> int | None:
+        """Return the first line behind another that says something, None if there is none."""
+        pieces = _pieces(db, path, after + 1, _LAST_LINE)
+        return next((at for at, piece in pieces if at > after and piece.strip()), None)
 
     @reads
     def parts(self, db: apsw.Connection, path: RelativePath) -> int:

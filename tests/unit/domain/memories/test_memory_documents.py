@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memoryd.domain.memories.book import Memory, MemorySource
+from memoryd.domain.memories.book import Memory, MemorySource, newest_first
 from memoryd.domain.memories.documents import (
     DecayedDocument,
     DocumentFilters,
+    DocumentPage,
     MemoryDocument,
     ahead_of,
     beginning_of,
@@ -97,6 +98,23 @@ def test_pages_that_follow_by_the_place_of_the_last_are_all_of_them(count: int, 
         if not (after := page.next):
             break
     assert sorted(one.memory.id for one in shown) == sorted(by_id)
+
+
+def test_pages_skip_no_memory_where_copies_of_conflicts_state_some_of_a_day() -> None:
+    copy = "memory/2026-11-18.sync-conflict-20261118-101010-ABCDEFG.md"
+    every = [document(number) for number in range(24)]
+    for at, one in enumerate(every):
+        (source,) = one.memory.sources
+        moved = replace(source, day=DAY, path=copy if at % 2 else source.path)
+        every[at] = replace(one, memory=replace(one.memory, sources=(moved,)))
+    by_id = {one.memory.id: one for one in every}
+    memories = newest_first(one.memory for one in every)
+    shown, page = list[Memory](), DocumentPage(next="")
+    while not shown or page.next:
+        filters = DocumentFilters(limit=4, after=page.next)
+        page = page_of(memories, filters, lambda memory: by_id[memory.id], lambda _: Tier.WORKING)
+        shown += [one.memory for one in page.documents]
+    assert shown == list(memories)
 
 
 def test_what_lies_ahead_is_a_year_in_steps_of_five_days_and_the_day_it_leaves_its_tier() -> None:
