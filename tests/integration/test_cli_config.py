@@ -199,6 +199,12 @@ def test_secret_is_one_setting_that_says_where_it_is(
     assert (found["value"], found["line"], found["written"]) == (value, 10, None)
 
 
+def test_reference_to_the_secret_of_machines_is_one_setting(file: Path, capsys: Captured) -> None:
+    file.write_text('{ memory: { machines: { secret: { env: "A_KEY" } } } }')
+    found = {key: one["value"] for key, one in shown(capsys).items() if key.startswith("memory.machines")}
+    assert found == {"memory.machines.secret": {"env": "A_KEY"}}
+
+
 def test_agent_is_shown_as_it_results(file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     work = shown(capsys, "--agent", "work", "--all")
     assert (work["memorySearch.provider"]["value"], work["memorySearch.provider"]["line"]) == ("none", 13)
