@@ -1,12 +1,14 @@
 """Settings of other programs, as text: a value put in or cut out, with all else byte for byte as it was.
 
-It is JSON, with comments and trailing commas where the program takes them; a Markdown or TOML file gets a block between
-marks. A path names keys from the outermost object on; `-` at its end is the place behind the last value of a list.
+It is JSON, with comments and trailing commas where the program takes them, or JSON5; a Markdown or TOML file gets a
+block between marks. A path names keys and numbers of items from the outermost object on; `-` at its end is the place
+behind the last value of a list.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -15,11 +17,17 @@ from memoryd.domain.expressions import expression
 
 BACKUP_SUFFIX = ".before-memoryd"
 """The end of the name of a copy: of a file of others, as it was before we changed it."""
-_SPACE = expression(r"[ \t\r\n]*")
+TOKEN = expression(
+    r"(?P<skipped>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)"
+    r"|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
+    r"|(?P<mark>[{}\[\]:,])"
+    r"|(?P<word>[^\s{}\[\]:,\"'/]+)",
+    re.DOTALL,
+)
+"""Of JSON5, and so of JSON. Whatever is none of these is passed over: a text is followed as far as that can be done."""
 _LONE_SURROGATE = expression(r"\\u[dD][89a-fA-F]")
 _INDENT = expression(r"\n([ \t]+)\S")
-_COMMENTS = expression(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMAS = expression(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
+_LAST_COMMAS = expression(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])""", re.DOTALL)
 _NO_BLANK = expression(r"[^\r\n]")
 _BEHIND = "-"
 _OTHER_FORM = "its form is another than that of its program"
@@ -49,20 +57,21 @@ def parsed(text: str, *, has_comments: bool = False) -> dict[str, Any]:
     return _decoded(_plain(text, has_comments))
 
 
-def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = False) -> str:
+def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = False, is_json5: bool = False) -> str:
     """Return a text with a value at a path, in the indentation of the text; raises ValueError.
 
-    What is missing on the way is made; what stood there gives way.
+    What is missing on the way is made; what stood there gives way. Whether JSON5 is right is for the caller to see.
     """
     text = text if text.strip("\ufeff \t\r\n") else "{}\n"
-    plain = _plain(text, has_comments)
-    _decoded(plain)
+    plain = _plain(text, has_comments or is_json5)
+    if not is_json5:
+        _decoded(plain)
     at, end = len(plain) - len(plain.lstrip("\ufeff \t\r\n")), len(text)
     for depth, key in enumerate(path):
         children = _children(plain, at)
-        if (plain[at] == "[") is not (key == _BEHIND):
-            raise ValueError(_OTHER_FORM)
         found = next((child for child in children if child.key == key), None)
+        if found is None and (plain[at] == "[") is not (key == _BEHIND):
+            raise ValueError(_OTHER_FORM)
         if found is None:
             for step in reversed(path[depth + 1 :]):
                 value = [value] if step == _BEHIND else {step: value}
@@ -89,7 +98,7 @@ def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
     at, children, place = steps[-1]
     child = children[place]
     if len(children) == 1:
-        close = _DECODER.raw_decode(plain, at)[1] - 1
+        close = _close(plain, at)
         rest = text[at + 1 : child.start] + text[child.end : close].lstrip().removeprefix(",")
         return text[: at + 1] + (rest if rest.strip() else "") + text[close:]
     gap = text[children[place - 1].end : child.start] if place else ""
@@ -130,9 +139,9 @@ def _plain(text: str, has_comments: bool) -> str:
     """Return a text of the same length without comments and last commas, where it may have them."""
     if not has_comments:
         return text
-    for pattern in (_COMMENTS, _LAST_COMMAS):
-        text = pattern.sub(lambda found: found[0] if found[0][0] == '"' else _NO_BLANK.sub(" ", found[0]), text)
-    return text
+    blank = partial(_NO_BLANK.sub, " ")
+    text = TOKEN.sub(lambda found: blank(found[0]) if found.lastgroup == "skipped" else found[0], text)
+    return _LAST_COMMAS.sub(lambda found: blank(found[0]) if found[0] == "," else found[0], text)
 
 
 def _decoded(plain: str) -> dict[str, Any]:
@@ -150,35 +159,50 @@ def _decoded(plain: str) -> dict[str, Any]:
 
 def _children(plain: str, at: int) -> list[_Child]:
     """Return what the object or list at this position holds; raises ValueError for another value."""
-    if plain[at] not in "{[":
+    if plain[at : at + 1] not in ("{", "["):
         raise ValueError(_OTHER_FORM)
     return list(_each_child(plain, at))
 
 
 def _each_child(plain: str, at: int) -> Iterator[_Child]:
-    is_object, count = plain[at] == "{", 0
-    place = _behind_space(plain, at + 1)
-    while plain[place] not in "}]":
-        start, key = place, str(count)
-        if is_object:
-            key, place = _DECODER.raw_decode(plain, place)
-            place = _behind_space(plain, _behind_space(plain, place) + 1)
-        _, end = _DECODER.raw_decode(plain, place)
-        yield _Child(key, start, place, end)
-        count += 1
-        place = _behind_space(plain, end)
-        if plain[place] == ",":
-            place = _behind_space(plain, place + 1)
+    is_object, count, inner = plain[at] == "{", 0, list[re.Match[str]]()
+    for token, depth in _tokens(plain, at + 1):
+        if depth == 0 and token[0] in (",", "}", "]"):
+            if inner:
+                value = inner[min(2 * is_object, len(inner) - 1)]
+                key = _name(inner[0]) if is_object else str(count)
+                yield _Child(key, inner[0].start(), value.start(), inner[-1].end())
+            inner, count = [], count + 1
+        else:
+            inner.append(token)
 
 
-def _behind_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+def _tokens(plain: str, at: int) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield what stands inside of an object or a list, and its end; each with how deep it is in another one."""
+    depth = 0
+    for token in TOKEN.finditer(plain, at):
+        if token.lastgroup == "skipped":
+            continue
+        yield token, depth
+        if token[0] in ("}", "]"):
+            if not depth:
+                return
+            depth -= 1
+        depth += token[0] in ("{", "[")
+
+
+def _close(plain: str, at: int) -> int:
+    """Return where an object or a list ends."""
+    return max(token.start() for token, _ in _tokens(plain, at + 1))
+
+
+def _name(key: re.Match[str]) -> str:
+    return str(json.loads(key[0])) if key[0][0] == '"' else key[0].strip("'")
 
 
 def _inserted(text: str, plain: str, at: int, children: Sequence[_Child], depth: int, key: str, value: object) -> str:
     """Return the text with a value at the end of the object or list at this position."""
-    end = _DECODER.raw_decode(plain, at)[1]
+    end = _close(plain, at) + 1
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found[1] if (found := _INDENT.search(text)) else "  "
     # an empty one is as its text is; a text that holds nothing yet gets lines

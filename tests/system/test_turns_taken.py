@@ -563,7 +563,7 @@ def test_kill_between_question_and_answer_and_at_the_end(tmp_path: Path) -> None
             running.start()
         assert name is not None
         file = workspace / "memory" / "sessions" / f"{name}.json"
-        eventually(lambda: '"end": "told"' in file.read_text(), seconds=PATIENCE)
+        eventually(lambda: '"end": "told"' in file.read_text())
         assert len(made(running, name, "session")) == 1
         assert_nothing_queued_is_lost(running)
 
@@ -584,7 +584,12 @@ def assert_nothing_queued_is_lost(running: RunningDaemon) -> None:
             line.rsplit(": ", 1)[-1] for log in logs for line in log.read_text().splitlines() if "band" in line
         )
 
-    eventually(lambda: set(said) <= set(captured()), seconds=PATIENCE)
+    def missing() -> set[str]:
+        return set(said) - set(captured())
+
+    # as long as one more comes: a machine with other things to do is slow, and loses nothing
+    while left := missing():
+        eventually(lambda: missing() < left)
     assert [one for one in captured() if one in said] == sorted(said)
 
 

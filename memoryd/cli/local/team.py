@@ -274,7 +274,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
 
     path, text = _file()
     if value_at(parse(text, path), (_SECTION,)) is not None:
-        kept = write_config(invocation, path, without_key(text, (_SECTION,)))
+        kept = write_config(invocation, path, without_key(text, _SECTION))
         notes = [f"the file as it was before: {kept}"] if kept else []
     else:
         notes = ["the team is not named in the file: unset what names it, such as variables"]

@@ -54,7 +54,7 @@ def test_text_that_has_something_else_there_is_refused(text: str) -> None:
     ],
 )
 def test_section_is_taken_out_and_the_rest_stays(text: str) -> None:
-    edited = without_key(text, ("team",))
+    edited = without_key(text, "team")
     assert json5.loads(edited) == {"log": {"level": "INFO"}}
     assert ("// mine" in edited) == ("// mine" in text)
 
@@ -62,4 +62,11 @@ def test_section_is_taken_out_and_the_rest_stays(text: str) -> None:
 def test_section_that_was_written_goes_again() -> None:
     text = "{agents: {list: [{id: 'a'}]}}\n"
     written = with_value(with_value(text, ("team", "person"), "ana"), ("team", "remote"), "~/x.git")
-    assert json5.loads(without_key(written, ("team",))) == json5.loads(text)
+    assert json5.loads(without_key(written, "team")) == json5.loads(text)
+
+
+def test_text_gets_what_is_new_as_it_is_written_and_is_as_it_was_without_it() -> None:
+    text = "{\n    log: {level: 'INFO,}', note: '{ // }'}, // mine\n    agents: {list: [],},\n}\n"
+    written = with_value(text, ("team", "remote"), "~/x.git")
+    assert written == text.replace("list: [],},\n", 'list: [],},\n    "team": {\n        "remote": "~/x.git"\n    },\n')
+    assert without_key(written, "team") == text
