@@ -224,7 +224,7 @@ class SearchSettings(Struct, frozen=True):
 
     @property
     def may_reorder(self) -> bool:
-        """Whether a rule may put the last candidate first, so that all of them are looked at."""
+        """Whether a rule may put the last candidate of the arms first, so that all of these are looked at."""
         return self.half_life_days is not None
 
     @property

@@ -19,6 +19,7 @@ class ChunkRow(Struct, frozen=True):
     start_line: int
     end_line: int
     heading: str
+    """All headings that it stands under, as `Travel > Lisbon`, its own included."""
     text: str
     mtime_ns: int = 0
     """When its document was changed."""
