@@ -32,6 +32,7 @@ _STEP = 0.15
 """What it takes to step over a chunk beside weighing it."""
 _MAX_COST = 0.6
 """Of what it takes to weigh all."""
+_NO_PARENTHESES = {ord("("): None, ord(")"): None}
 _ROUNDING = 1 - 1e-9
 """Sums of the same numbers in another order differ in the last digits."""
 
@@ -99,6 +100,12 @@ def bounds_of(phrases: Sequence[str], holders: Mapping[str, int], chunks: int) -
     weights = {phrase: count * _rarity(holders[phrase], chunks) for phrase, count in times.items()}
     most_first = dict(sorted(weights.items(), key=lambda item: -item[1]))
     return ScoreBounds(most_first, {phrase: holders[phrase] for phrase in most_first}, chunks)
+
+
+def have_same_phrases(first: str, second: str) -> bool:
+    """Tell whether two expressions have the same phrases in the same order, however these are put together."""
+    plain = (one.translate(_NO_PARENTHESES).replace(" AND ", " OR ") for one in (first, second))
+    return next(plain) == next(plain)
 
 
 def _rarity(holders: int, chunks: int) -> float:

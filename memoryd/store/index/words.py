@@ -16,13 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.calibration import TermStatistics, idf
+from memoryd.domain.ranking.calibration import TermStatistics, idf, terms_by_holder
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
-from memoryd.store.index.bounds import ScoreBounds, bounds_of
+from memoryd.store.index.bounds import ScoreBounds, bounds_of, have_same_phrases
 from memoryd.store.index.schema import check_words, drop_deleted_words
 from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 
@@ -132,7 +132,6 @@ def _following(words: Phrase) -> str:
 
 LARGE = 20_000
 """Chunks from which on it pays to count the holders of a question's phrases."""
-_NO_PARENTHESES = {ord("("): None, ord(")"): None}
 MANY = 4_000
 """Holders of them all from which on it pays to tell by their numbers what must be weighed."""
 
@@ -319,8 +318,7 @@ def _best_rows(
     whole = complete[-1:]
     if whole and admitted.is_empty and db.execute(_HAS, (*whole, limit - 1)).get:
         # of the same phrases the scores are the same
-        is_same = _phrases_of(whole[0]) == _phrases_of(expression)
-        return best(among=whole[0]) if is_same else best(f" AND {_FOUND_BY}", *whole)
+        return best(among=whole[0]) if have_same_phrases(whole[0], expression) else best(f" AND {_FOUND_BY}", *whole)
     score, rows, last = bounds.guessed_score(limit), list[tuple[int, float, int]](), ""
     while score > 0 and (reaching := bounds.reaching(score)):
         if reaching == last:
@@ -334,11 +332,6 @@ def _best_rows(
         # too high a guess: what is found so far says what the best score at least
         score = worst
     return best()
-
-
-def _phrases_of(expression: str) -> str:
-    """Return the phrases of an expression in their order, however they are put together."""
-    return expression.translate(_NO_PARENTHESES).replace(" AND ", " OR ")
 
 
 def _bounds(
@@ -403,17 +396,10 @@ def term_statistics(
     languages = languages_to_ask(db, question.language)
     asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
     counts: dict[str, int] = {}
-    held: dict[int, int] = {}
-    for at, (term, (row,)) in enumerate(zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True)):
-        counts[term], matching = json.loads(row)
-        for chunk in matching:
-            held[chunk] = held.get(chunk, 0) | 1 << at
-    # most candidates hold the same few terms, so that they share a set
-    sets = {
-        bits: frozenset([term for at, term in enumerate(question.terms) if bits >> at & 1])
-        for bits in set(held.values())
-    }
-    return TermStatistics(idf(total, counts, commonness), {chunk: sets[bits] for chunk, bits in held.items()})
+    holders: dict[str, Sequence[int]] = {}
+    for term, (row,) in zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True):
+        counts[term], holders[term] = json.loads(row)
+    return TermStatistics(idf(total, counts, commonness), terms_by_holder(holders))
 
 
 class Words(Table):
