@@ -25,7 +25,7 @@ from memoryd.search.arms import (
     QuestionVector,
     RerankArm,
     VectorArm,
-    candidate_filter,
+    candidate_files,
     guarded,
     lexical_matches,
     weighed_question,
@@ -90,9 +90,9 @@ class CandidateSearch(Struct):
     async def first(self) -> Candidates:
         """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
         question, index = self.query.question, self.index
-        embedding = index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end)
-        if not index.vector_arm.has_embedder:
-            self._embedded = await embedding
+        if (absence := index.vector_arm.absence) is not None:
+            index.times.note(EMBEDDING, time.monotonic(), absence.state)
+            self._embedded = absence, None
             # without a vector to wait for, one way to the threads does for all: it costs as much as a read
             self._moment = index.moment
             arm, look = await index.times.guarded(LEXICAL, self._look_by_words, self.end)
@@ -100,7 +100,8 @@ class CandidateSearch(Struct):
                 self._lexical = arm, None
             return await self._candidates(look or self._partial)
         self._lexical, self._embedded = await asyncio.gather(
-            self._by_words(self.recipe.words, self.admitted), embedding
+            self._by_words(self.recipe.words, self.admitted),
+            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end),
         )
         return await self._candidates()
 
@@ -262,9 +263,13 @@ class BuiltinSearch:
         if query.question.long is not None:
             _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
             query = query if weighed is None else replace(query, asked=weighed)
-        arm, admitted = await guarded(lambda: candidate_filter(self.database, query.question), end)
-        if admitted is None:
-            return nothing_found(query.question.terms, arm)
+        question, files = query.question, None
+        if not question.filters.is_empty:
+            arm, files = await guarded(lambda: candidate_files(self.database, question), end)
+            if files is None:
+                return nothing_found(question.terms, arm)
+        # the phrases as far as the words tell
+        admitted = CandidateFilter(files, question.required, question.forbidden)
         recipe = self.settings.recipe(query.limit)
         search = CandidateSearch(self, query, recipe, admitted, end, lambda ranking: self._wanted(ranking, query.limit))
         return await self._filled(query, search, end, is_last=is_last)

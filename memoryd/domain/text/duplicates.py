@@ -52,7 +52,7 @@ def gist(text: str, headings: str = "") -> str:
 
 def outline(text: str) -> tuple[str, str]:
     """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
-    # each candidate of a question is looked at: a dozen times as fast as a pattern, and most have no wide digit
+    # a dozen times as fast as a pattern, and every candidate of a question is looked at; few have a wide digit
     data = text.encode("utf-8", "surrogatepass")
     if _WIDE_DIGIT.search(data):
         data = plain_characters(text).encode("utf-8", "surrogatepass")

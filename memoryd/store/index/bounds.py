@@ -32,10 +32,9 @@ _STEP = 0.15
 """What it takes to step over a chunk beside weighing it."""
 _MAX_COST = 0.6
 """Of what it takes to weigh all."""
+_NO_PARENTHESES = {ord("("): None, ord(")"): None}
 _ROUNDING = 1 - 1e-9
 """Sums of the same numbers in another order differ in the last digits."""
-
-_NO_PARENTHESES = {ord("("): None, ord(")"): None}
 
 
 class ScoreBounds(Struct, frozen=True):
@@ -103,11 +102,12 @@ def bounds_of(phrases: Sequence[str], holders: Mapping[str, int], chunks: int) -
     return ScoreBounds(most_first, {phrase: holders[phrase] for phrase in most_first}, chunks)
 
 
+def have_same_phrases(first: str, second: str) -> bool:
+    """Tell whether two expressions have the same phrases in the same order, however these are put together."""
+    plain = (one.translate(_NO_PARENTHESES).replace(" AND ", " OR ") for one in (first, second))
+    return next(plain) == next(plain)
+
+
 def _rarity(holders: int, chunks: int) -> float:
     """Return the inverse document frequency as FTS5 reckons it."""
     return max(_LEAST_RARITY, math.log((chunks - holders + 0.5) / (holders + 0.5)))
-
-
-def phrases_of(expression: str) -> str:
-    """Return the phrases of an expression in their order, however they are put together."""
-    return expression.translate(_NO_PARENTHESES).replace(" AND ", " OR ")

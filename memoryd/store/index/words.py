@@ -16,13 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.calibration import TermStatistics, idf
+from memoryd.domain.ranking.calibration import TermStatistics, idf, terms_by_holder
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
-from memoryd.store.index.bounds import ScoreBounds, bounds_of, phrases_of
+from memoryd.store.index.bounds import ScoreBounds, bounds_of, have_same_phrases
 from memoryd.store.index.schema import check_words, drop_deleted_words
 from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 
@@ -320,8 +320,7 @@ def _best_rows(
     whole = complete[-1:]
     if whole and admitted.is_empty and db.execute(_HAS, (*whole, limit - 1)).get:
         # of the same phrases the scores are the same
-        is_same = phrases_of(whole[0]) == phrases_of(expression)
-        return best(among=whole[0]) if is_same else best(f" AND {_FOUND_BY}", *whole)
+        return best(among=whole[0]) if have_same_phrases(whole[0], expression) else best(f" AND {_FOUND_BY}", *whole)
     score, rows, last = bounds.guessed_score(limit), list[tuple[int, float, int]](), ""
     while score > 0 and (reaching := bounds.reaching(score)):
         if reaching == last:
@@ -398,13 +397,10 @@ def term_statistics(
     languages = languages_to_ask(db, question.language)
     asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
     counts: dict[str, int] = {}
-    held: dict[int, set[str]] = {}
+    holders: dict[str, Sequence[int]] = {}
     for term, (row,) in zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True):
-        counts[term], matching = json.loads(row)
-        for chunk in matching:
-            held.setdefault(chunk, set()).add(term)
-    found = {chunk: frozenset(those) for chunk, those in held.items()}
-    return TermStatistics(idf(total, counts, commonness), found)
+        counts[term], holders[term] = json.loads(row)
+    return TermStatistics(idf(total, counts, commonness), terms_by_holder(holders))
 
 
 class Words(Table):
