@@ -22,7 +22,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, hunks_between
 from memoryd.domain.memories.changes.note_text import undone_text
 from memoryd.domain.memories.kinds import CHANGES_MAX, WrittenBy
-from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError, read_only
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.memory.note_files import NoteFiles, StoredNote
@@ -135,7 +135,7 @@ class Journal:
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
         if self._is_read_only:
-            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+            raise read_only()
 
     async def check_room(self, paths: Iterable[RelativePath]) -> None:
         """Raise what `change` does where the disk would not take each of these notes once more; none is changed."""

@@ -18,6 +18,7 @@ from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
+    ANY_LOG,
     ForgetTarget,
     Traces,
     session_memories_with,
@@ -44,7 +45,6 @@ from memoryd.store.ledger.forgotten import PurgedRows
 
 NOWHERE = 0
 """The line of a source that is in no note."""
-_ANY_LOG = RelativePath("memory/2000-01-01.md")
 MAX_FOUND = 200
 """Most places of one text that are listed."""
 
@@ -59,7 +59,7 @@ def copied(rows: Iterable[ChangeRow]) -> Book:
 
 
 def _statements(row: ChangeRow) -> Iterator[RetainedLine]:
-    path = row.path if holds_memories(row.path) else _ANY_LOG
+    path = row.path if holds_memories(row.path) else ANY_LOG
     for hunk in row.hunks or ():
         for lines in (hunk.removed, hunk.added):
             text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines, *hunk.below, ""))
