@@ -18,7 +18,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.lines import padded
-from memoryd.errors import Denied, TextAnswerRefused
+from memoryd.errors import Denied, StoreError, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing, MessageCapture
@@ -247,6 +247,24 @@ async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
     assert (await room.capturing().messages.dry_run(ADDRESS)).kept == ()
 
 
+async def test_echo_is_known_again_once_the_ledger_can_be_read(room: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.delivered.note("main", KEY, ["I live in Graz."])
+    await room.delivered.echoes("main", KEY, ["Hello."])
+
+    def refuse(*_: object) -> None:
+        raise StoreError("the database is locked")
+
+    for method in ("key", "of"):
+        room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
+        room.delivered.note("main", KEY, ["I like pears."])
+        with monkeypatch.context() as broken:
+            broken.setattr(ShownSpanRows, method, refuse)
+            with pytest.raises(StoreError):
+                await room.delivered.echoes("main", KEY, ["I live in Graz."])
+        said = ["I live in Graz.", "I like pears."]
+        assert await room.delivered.echoes("main", KEY, said) == set(said)
+
+
 async def test_ten_rounds_of_recall_and_answer_give_no_echo(room: Captured) -> None:
     capturing = room.capturing()
     await capturing.messages.capture(ADDRESS)
@@ -278,6 +296,20 @@ async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Capture
     await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
     await room.capturing().messages.capture(ADDRESS)
     assert room.said() == []
+
+
+async def test_what_is_forgotten_while_a_message_is_captured_is_not_kept(room: Captured) -> None:
+    line = (await room.capturing().messages.dry_run(ADDRESS)).kept[0].line()
+    book = room.book
+
+    async def book_of_later(_seconds: float = 0) -> Book:
+        await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
+        return await book()
+
+    room.book = book_of_later  # type: ignore[method-assign]  # it is forgotten while the book is waited for
+    done = await room.capturing().messages.capture(ADDRESS)
+    assert (room.said(), done.retention) == ([], None)
+    assert [one.reason for one in done.verdict.dropped] == [SkipReason.FORGOTTEN]
 
 
 async def test_nothing_is_captured_where_nothing_may_be_written(room: Captured) -> None:

@@ -5,6 +5,7 @@ what is pinned and recalled; a chat of several people gets nothing of the core u
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date, datetime, timedelta
@@ -16,7 +17,7 @@ from memoryd.agents.search import check_scope
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.documents import CORE_FILES, RelativePath, is_conflict_copy, marks, person_of
+from memoryd.domain.documents import CORE_FILES, PERSONA, RelativePath, is_conflict_copy, marks, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import (
@@ -44,14 +45,13 @@ from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
-from memoryd.memory.recall.answer import best_of
+from memoryd.memory.recall.answer import best_of, for_groups
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.recall import BundleReply, ReceiptReply
 
-PERSONA = "SOUL.md"
 _READ_SECONDS = 2.0
 _DOCUMENT_BYTES = 256 * 1024
 """More of a document has no place in any prompt."""
@@ -245,7 +245,11 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return await self.recaller.recall(query)
         # twice as many, for some may not be told
         recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
-        return await for_groups(recalled, self.book, query.limit)
+        kept = None
+        with contextlib.suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(_READ_SECONDS):
+                kept = withheld_from_groups((await self.book.now()).memories.values())
+        return for_groups(recalled, kept, query.limit)
 
     async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
         """Return the bundle of a session that begins: its stable block, and what was recalled `before`."""
@@ -415,27 +419,6 @@ def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
         return instant.astimezone(now.tzinfo).date()
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(str(exc)) from exc
-
-
-async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recalled:
-    """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
-    try:
-        async with asyncio.timeout(_READ_SECONDS):
-            kept = withheld_from_groups((await book.now()).memories.values())
-    except (StoreError, TimeoutError):
-        return replace(recalled, entities=(), items=(), left_out=())
-
-    def may(item: RecalledItem) -> bool:
-        if isinstance(item, RecalledMemory):
-            return not kept.keeps(item.memory.line.text, memory=item.memory.id)
-        return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
-
-    return replace(
-        recalled,
-        entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
-        items=tuple(filter(may, recalled.items))[:most],
-        left_out=tuple(filter(may, recalled.left_out)),
-    )
 
 
 def kinds_of(name: str) -> frozenset[Kind] | None:
