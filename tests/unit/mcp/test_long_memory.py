@@ -40,7 +40,7 @@ def test_long_memory_is_read_to_its_end() -> None:
     at: dict[str, int] = {}
     read = ""
     for _ in range(20):
-        answer = asyncio.run(memory_get(GetArguments(id="a" * 8, **at), caller))
+        answer = asyncio.run(memory_get(GetArguments.model_validate({"id": "a" * 8, **at}), caller))
         read += answer.text
         if answer.next_from is None:
             break
@@ -50,7 +50,7 @@ def test_long_memory_is_read_to_its_end() -> None:
 
 def test_lines_of_a_memory_are_counted() -> None:
     caller = Stub(None, agent=None, session_key=None, max_tokens=6000)
-    answer = asyncio.run(memory_get(GetArguments(id="a" * 8, lines=1), caller))
+    answer = asyncio.run(memory_get(GetArguments.model_validate({"id": "a" * 8, "lines": 1}), caller))
     assert (answer.text, answer.next_from) == (TEXT.split("\n")[0], 2)
 
 
