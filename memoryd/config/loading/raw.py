@@ -316,7 +316,7 @@ def with_value(text: str, key: KeyPath, value: str) -> str:
 
 def without_key(text: str, key: KeyPath) -> str:
     """Return the text of JSON5 without a key of an object and what stands there; raises as `with_value` does."""
-    tokens = list(_tokens(text, _first_offsets(text)[key]))
+    tokens = list(_tokens(text, first_offsets(text)[key]))
     depth, end = 0, tokens[-1].end()
     for token, following in pairwise(tokens[2:]):
         depth += (token[0] in "{[") - (token[0] in "}]")
@@ -335,12 +335,12 @@ def without_key(text: str, key: KeyPath) -> str:
 
 
 def _edited(text: str, key: KeyPath, value: str) -> str | None:
-    offsets = _first_offsets(text)
+    offsets = first_offsets(text)
     if key in offsets:
-        old = _value_token(text, offsets[key])
+        old = value_token(text, offsets[key])
         return old and text[: old.start()] + json.dumps(value) + text[old.end() :]
     depth = next(depth for depth in range(len(key) - 1, -1, -1) if not depth or key[:depth] in offsets)
-    opening = _value_token(text, offsets[key[:depth]]) if depth else next(_tokens(text, 0), None)
+    opening = value_token(text, offsets[key[:depth]]) if depth else next(_tokens(text, 0), None)
     if opening is None or opening[0] != "{":
         return None
     rest: object = value
@@ -352,7 +352,8 @@ def _edited(text: str, key: KeyPath, value: str) -> str | None:
     return text[: opening.end()] + row + text[opening.end() :]
 
 
-def _first_offsets(text: str) -> Mapping[KeyPath, int]:
+def first_offsets(text: str) -> Mapping[KeyPath, int]:
+    """Return the offset of each key and each item of a list, as far as the text can be followed."""
     offsets: dict[KeyPath, int] = {}
     for location, offset in _offsets(text):
         offsets.setdefault(location, offset)
@@ -363,7 +364,7 @@ def _tokens(text: str, start: int) -> Iterator[Match[str]]:
     return (token for token in TOKEN.finditer(text, start) if token.lastgroup != "skipped")
 
 
-def _value_token(text: str, start: int) -> Match[str] | None:
+def value_token(text: str, start: int) -> Match[str] | None:
     """Return the first token of the value of the key that begins there, or of the item of a list."""
     tokens = _tokens(text, start)
     first, second = next(tokens, None), next(tokens, None)
