@@ -252,5 +252,13 @@ def listed(
 
 def undo_notes(changes: Iterable[int | None], run: str | None = None) -> Iterator[str]:
     """Yield the commands that take back what was written; None: that wrote nothing. A `run` takes back all of it."""
-    undo = [f"--run {run}"] if run else [number for number in changes if number is not None]
-    yield from (Note(f"to take it back: memoryctl undo {one}") for one in undo)
+    undo = [run] if run else [number for number in changes if number is not None]
+    yield from (Note(f"to take it back: {undo_hint(one)}") for one in undo)
+
+
+def undo_hint(change: int | str) -> str:
+    """Return the command by which the agent of this invocation takes back a change, or all of a run."""
+    from memoryd import client
+
+    invocation = click.get_current_context().ensure_object(Invocation)
+    return client.undo_command(change, invocation.agent, invocation.session_key)

@@ -12,7 +12,7 @@ for a fault of the daemon's own. One Client serves one thread. Only the standard
 """
 
 from memoryd.client.calls import ChangeBounds, Client, MemoryBounds, RecallBounds, SearchBounds, StatementOptions
-from memoryd.client.connection import Asker, ListBounds
+from memoryd.client.connection import Asker, ListBounds, undo_command
 
 __all__ = [
     "Asker",
@@ -23,4 +23,5 @@ __all__ = [
     "RecallBounds",
     "SearchBounds",
     "StatementOptions",
+    "undo_command",
 ]

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import socket as sockets
 import sys
 import time
@@ -153,6 +154,18 @@ class DaemonConnection:
                 raise
             return self._round_trip(method, target, payload, timeout)
         return status, b"".join(body)
+
+
+def undo_command(change: int | str, agent: str | None, session_key: str | None = None) -> str:
+    """Return the command by which whoever asks so takes back a change, or all of a run; numbers are per ledger."""
+    # here: a client imports the standard library alone
+    from memoryd.domain.access import read_key
+
+    named = agent or (read_key(session_key).agent if session_key else None)
+    of_agent = ["--agent", named] if named else []
+    return shlex.join(
+        ["memoryctl", "undo", *([str(change)] if isinstance(change, int) else ["--run", change]), *of_agent]
+    )
 
 
 def target(path: str, query: Mapping[str, object]) -> str:

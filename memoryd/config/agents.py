@@ -4,6 +4,7 @@ Below `memory` of an agent stand RsClaw's keys: what a turn recalls by itself, a
 counts while `memorySearch.provider` is not set.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -230,6 +231,8 @@ class Agent(Struct, frozen=True):
     """The key that names the provider of embeddings; empty if none does."""
     is_apart: bool = False
     """Whether an agent before it on the same workspace indexes otherwise, so that they cannot share an index."""
+    has_own_ledger: bool = False
+    """Whether it is apart, or was so once: what its ledger holds stays its own."""
 
     @property
     def index_path(self) -> Path:
@@ -237,8 +240,7 @@ class Agent(Struct, frozen=True):
 
         With `{agentId}` in `store.path` they never do.
         """
-        shared = self._shared_path()
-        return shared.with_name(f"{shared.stem}-{self.id}{shared.suffix}") if self.is_apart else shared
+        return self._path(is_own=self.is_apart)
 
     @property
     def ledger_path(self) -> Path:
@@ -246,7 +248,7 @@ class Agent(Struct, frozen=True):
 
         An index of another name than usual does not have the folder for itself, and its ledger is named after it.
         """
-        index = self.index_path
+        index = self._path(is_own=self.has_own_ledger)
         name = LEDGER_NAME if index.name == INDEX_NAME else f"{index.stem}-{LEDGER_NAME}"
         return index.with_name(name)
 
@@ -292,19 +294,31 @@ class Agent(Struct, frozen=True):
 
     @property
     def indexing(self) -> MemorySearchSection:
-        """What decides what is in its index and how it is searched: all but what each request may say for itself."""
+        """What decides what is in its index and how it is searched.
+
+        That is all but what each request may say for itself, and when and with what of the machine the work is done.
+        """
         search, usual = self.memory_search, MemorySearchSection()
-        asked = usual.query.model_dump(include={"max_results", "min_score", "deadline_ms"}, by_alias=False)
+        asked = usual.query.model_dump(include={"max_results", "min_score", "deadline_ms", "fresh_ms"}, by_alias=False)
+        runs = usual.local.model_dump(
+            include={"threads", "gpu_layers", "idle_unload_minutes", "download"}, by_alias=False
+        )
         return search.model_copy(
             update={
                 "enabled": True,
                 "sources": usual.sources,
                 "experimental": usual.experimental,
                 "qmd": usual.qmd,
+                "local": search.local.model_copy(update=runs),
+                "sync": usual.sync.model_copy(update={"paused": search.sync.paused}),
                 "query": search.query.model_copy(update=asked),
                 "store": search.store.model_copy(update={"path": None}),
             }
         )
+
+    def _path(self, *, is_own: bool) -> Path:
+        shared = self._shared_path()
+        return shared.with_name(f"{shared.stem}-{self.id}{shared.suffix}") if is_own else shared
 
     def _shared_path(self) -> Path:
         template = self.memory_search.store.path
@@ -320,7 +334,10 @@ def _is_openclaws(path: Path, workspace: Path) -> bool:
 
 
 def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
-    """Set those agents apart that would find in a shared index what their own settings leave out."""
+    """Set those agents apart that would find in a shared index what their own settings leave out.
+
+    A ledger that was made for one once is never dropped.
+    """
     first: dict[Path, Agent] = {}
     for agent in agents:
         before = first.setdefault(agent.index_path, agent)
@@ -329,4 +346,6 @@ def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
             or before.workspace != agent.workspace
             or (before.indexing == agent.indexing and before.team == agent.team)
         )
-        yield agent if is_same else replace(agent, is_apart=True)
+        own = replace(agent, is_apart=not is_same, has_own_ledger=True)
+        # whatever stands in the way of looking at it, it is none
+        yield own if not is_same or (before is not agent and os.path.isfile(own.ledger_path)) else agent  # noqa: PTH113

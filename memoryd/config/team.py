@@ -1,5 +1,6 @@
 """`team`: the memory that several people share, beside one's own. Off unless a remote is named."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,9 @@ from memoryd.domain.expressions import expression
 
 SERVER = ("postgresql://", "postgres://")
 _TOKEN = expression(r"(https?://)[^/@\s]+@")
-_PASSWORD = expression(r"(://[^/@:\s]*:)[^/@\s]*@")
+_PASSWORD = expression(r"(://[^/@:\s]*:)(?!\d*/)[^@\s]*@")
+"""A slash may stand in a password; digits before one are a port."""
+_PARAMETER = expression(r"(://\S*?[?&]\w*(?:pass(?:word|phrase|wd)|pwd|token|secret|api_?key)=)[^&#\s]+", re.IGNORECASE)
 
 
 def _name(text: str) -> str:
@@ -30,7 +33,13 @@ PersonName = Annotated[str, AfterValidator(_name)]
 
 def without_credentials(address: str) -> str:
     """Return an address, or a text that names one, without a password, or a token in the place of a name."""
-    return _PASSWORD.sub(r"\1***@", _TOKEN.sub(r"\1***@", address))
+    return _PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1***@", _TOKEN.sub(r"\1***@", address)))
+
+
+def is_on_disk(remote: str) -> bool:
+    """Tell whether a remote is a folder here: git reads what has a colon before any slash as a host."""
+    head = remote.partition("/")[0]
+    return remote.startswith("file://") or ("://" not in remote and ":" not in head)
 
 
 class TeamSection(Section):

@@ -6,7 +6,7 @@ Each change is one of the journal: the answer has its number, and the owner can 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memoryd.client import Client
+from memoryd.client import Client, undo_command
 from memoryd.domain.documents import Citation, conversation_cited, is_conversation, parse, person_of
 from memoryd.domain.memories.kinds import ID_PREFIX_CHARS
 from memoryd.domain.text.tokens import estimate
@@ -227,7 +227,7 @@ async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:
     if (arguments.path is None) == (arguments.id is None):
         raise InvalidRequest("give a path or an id", hint='such as {"path": "MEMORY.md", "from": 1, "lines": 40}')
     if arguments.path is None:
-        return await _memory(arguments.id or "", caller)
+        return await _memory(arguments, caller)
     if (conversation := conversation_cited(arguments.path)) is not None:
         return await _conversation(conversation, arguments, caller)
     return await _document(_cited(arguments.path), arguments, caller)
@@ -263,12 +263,21 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
     return _shown(_within(answer, caller.max_tokens, column=reply["column"]))
 
 
-async def _memory(memory_id: str, caller: ToolCaller) -> ReadText:
-    document = (await caller.ask(Client.get_memory, memory_id))["memory"]
+async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
+    document = (await caller.ask(Client.get_memory, arguments.id or ""))["memory"]
+    first, column = arguments.from_line or 1, arguments.column or 1
+    lines = document["text"].split("\n")[first - 1 :]
+    count = arguments.lines or len(lines)
     abstract, _ = shown(document["abstract_text"])
     lead = _memory_piece(document).model_copy(update={"text": abstract[:_LEAD_CHARS]})
-    answer = ReadText(text=document["text"], memory=lead, sources=document["sources"][:_SOURCES_SHOWN])
-    return _shown(_within(answer, caller.max_tokens))
+    answer = ReadText(
+        text="\n".join(lines[:count])[column - 1 :],
+        from_line=arguments.from_line,
+        next_from=first + count if lines[count:] else None,
+        memory=lead,
+        sources=document["sources"][:_SOURCES_SHOWN],
+    )
+    return _shown(_within(answer, caller.max_tokens, column=column))
 
 
 async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -336,33 +345,41 @@ async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnsw
     reply = await caller.write(Client.add_memory, by_agent=True, **arguments.model_dump())
     done = "remembered" if reply["created"] else "known already"
     return _written_memory(
-        done, reply["memory"], [reply["change"]], notes=reply["notes"] or None, created=reply["created"]
+        caller, done, reply["memory"], [reply["change"]], notes=reply["notes"] or None, created=reply["created"]
     )
 
 
 async def memory_pin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
     """Pin a memory."""
     reply = await caller.write(Client.pin_memory, arguments.id)
-    return _written_memory("pinned" if reply["changed"] else "it is pinned already", reply["memory"], reply["changes"])
+    return _written_memory(
+        caller, "pinned" if reply["changed"] else "it is pinned already", reply["memory"], reply["changes"]
+    )
 
 
 async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
     """Take the pin of a memory away."""
     reply = await caller.write(Client.unpin_memory, arguments.id)
-    return _written_memory("unpinned" if reply["changed"] else "it is not pinned", reply["memory"], reply["changes"])
+    return _written_memory(
+        caller, "unpinned" if reply["changed"] else "it is not pinned", reply["memory"], reply["changes"]
+    )
 
 
 async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> WrittenAnswer:
     """Write what holds now in the place of a memory, as from the agent."""
     reply = await caller.write(Client.replace_memory, arguments.id, arguments.text, by_agent=True)
     done = f"replaced {reply['replaced'][:ID_PREFIX_CHARS]}" if reply["changed"] else "it says so already"
-    return _written_memory(done, reply["memory"], reply["changes"], run=reply["run"], notes=reply["notes"] or None)
+    return _written_memory(
+        caller, done, reply["memory"], reply["changes"], run=reply["run"], notes=reply["notes"] or None
+    )
 
 
 async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
     """Take the lines of a memory out."""
     reply = await caller.write(Client.delete_memory, arguments.id)
-    return _written_answer("deleted", reply["changes"], reply["run"], id=reply["id"], notes=reply["lines"] or None)
+    return _written_answer(
+        caller, "deleted", reply["changes"], reply["run"], id=reply["id"], notes=reply["lines"] or None
+    )
 
 
 async def memory_promote(arguments: PromoteArguments, caller: ToolCaller) -> WrittenAnswer:
@@ -374,15 +391,22 @@ async def memory_promote(arguments: PromoteArguments, caller: ToolCaller) -> Wri
 
 
 def _written_memory(
-    done: str, memory: MemoryDocumentReply, changes: Sequence[int | None], run: str | None = None, **details: Any
+    caller: ToolCaller,
+    done: str,
+    memory: MemoryDocumentReply,
+    changes: Sequence[int | None],
+    run: str | None = None,
+    **details: Any,
 ) -> WrittenAnswer:
-    return _written_answer(done, changes, run, id=memory["id"], citation=memory["citation"], **details)
+    return _written_answer(caller, done, changes, run, id=memory["id"], citation=memory["citation"], **details)
 
 
-def _written_answer(done: str, changes: Sequence[int | None], run: str | None = None, **details: Any) -> WrittenAnswer:
+def _written_answer(
+    caller: ToolCaller, done: str, changes: Sequence[int | None], run: str | None = None, **details: Any
+) -> WrittenAnswer:
     """Return what was done, and the command that takes it back: the last change first, or all of a run at once."""
     numbers = [number for number in changes if number is not None]
-    undo = f"memoryctl undo --run {run}" if run else " && ".join(f"memoryctl undo {number}" for number in numbers[::-1])
+    undo = " && ".join(undo_command(one, caller.agent, caller.session_key) for one in ([run] if run else numbers[::-1]))
     return WrittenAnswer(done=done, changes=numbers or None, undo=undo or None, **details)
 
 
@@ -403,7 +427,7 @@ async def core_edit(arguments: CoreEditArguments, caller: ToolCaller) -> Written
         case "replace":
             reply = await caller.write(Client.core_replace, old, text, expected=expected)
     done = "written" if reply["changed"] else "nothing to write, it reads so already"
-    return _written_answer(done, [reply["change"]], path=reply["path"], notes=reply["notes"] or None)
+    return _written_answer(caller, done, [reply["change"]], path=reply["path"], notes=reply["notes"] or None)
 
 
 def _check(arguments: CoreEditArguments) -> None:

@@ -15,7 +15,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from memoryd.config.loading.overrides import YES
+from memoryd.config.loading.overrides import HUB_VARIABLE, OFFLINE, YES
 from memoryd.config.paths import models_dir
 from memoryd.config.providers import LocalSection
 from memoryd.domain.embedding import MULTILINGUAL_STARTER
@@ -51,7 +51,6 @@ __all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
 HUB = "https://huggingface.co"
 SPEED = "passagesPerSecond"
 HUB_TIMEOUT = timedelta(seconds=4)
-OFFLINE = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 
 
 class StoredModel(Struct, frozen=True):
@@ -118,7 +117,7 @@ class ModelStore:
             folder,
             forbidden_by=_forbidden_by(environment, allow_download=allow_download),
             base=base,
-            hub=environment.get("HF_ENDPOINT", "").strip() or HUB,
+            hub=environment.get(HUB_VARIABLE, "").strip() or HUB,
             hub_cache=hub_cache_folder(environment),
             use=use,
         )

@@ -62,7 +62,9 @@ def backup_sources(
     """
     chosen = [agent for agent in agents if only in (None, agent.id)]
     owners = workspace_owners(chosen)
-    ledgers = {Path(os.path.realpath(agent.ledger_path.parent)) / agent.ledger_path.name for agent in chosen}
+    # the changes of a workspace lie in the ledger of its first agent
+    sharing = [agent for agent in agents if Path(os.path.realpath(agent.workspace)) in owners]
+    ledgers = {Path(os.path.realpath(agent.ledger_path.parent)) / agent.ledger_path.name for agent in sharing}
     below = Path(os.path.realpath(state / "workspaces"))
     if only is None:
         ledgers.update(ledgers_below(below))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from memoryd.config.loading.overrides import HUB_VARIABLE, OFFLINE
 from memoryd.config.root import Config
 from memoryd.domain.embedding import PROVIDERS
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
@@ -34,9 +35,10 @@ PATH_VARIABLES = (
     "REQUESTS_CA_BUNDLE",
 )
 """Variables that name a folder or a file."""
-PLAIN_VARIABLES = ("MEMORYD_LOG_LEVEL", "MEMORYD_OFFLINE")
-PROXY_VARIABLES = tuple(
-    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
+PLAIN_VARIABLES = ("MEMORYD_LOG_LEVEL", *OFFLINE)
+ADDRESS_VARIABLES = (
+    HUB_VARIABLE,
+    *(name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())),
 )
 """Variables with an address; one with a password must not stand in a unit."""
 KEY_VARIABLES = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
@@ -124,9 +126,9 @@ def _notes(
             f"{name} is set here and the service does not see it: keys do not belong into unit files; "
             'name a file in the configuration: { file: "/absolute/path" }'
         )
-    for name in PROXY_VARIABLES:
+    for name in ADDRESS_VARIABLES:
         if "@" in environment.get(name, ""):
-            yield f"{name} holds a password, and the service does not see it; a drop-in of yours may name a proxy"
+            yield f"{name} holds a password, and the service does not see it; a drop-in of yours may name it"
     for folder in needs.workspaces:
         if not folder.exists():
             then = "; once it does, run `memoryctl service restart`" if is_hardened else ""
@@ -136,8 +138,8 @@ def _notes(
 def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
     places = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
-    proxies = [name for name in PROXY_VARIABLES if "@" not in environment.get(name, "")]
-    words = {name: environment.get(name, "") for name in (*PLAIN_VARIABLES, *proxies)}
+    addresses = [name for name in ADDRESS_VARIABLES if "@" not in environment.get(name, "")]
+    words = {name: environment.get(name, "") for name in (*PLAIN_VARIABLES, *addresses)}
     return {name: value for name, value in {**places, **words}.items() if value}
 
 
@@ -150,10 +152,12 @@ def _absolute(name: str, value: str) -> str:
 
 
 def _programs(config: Config, search_path: str) -> list[Path]:
-    """Find the programs that the daemon starts: qmd and what runs it, and uv, which fetches packaged models."""
+    """Find the programs that the daemon starts: qmd and what runs it, uv, which fetches packaged models, and git."""
     names = [config.memory.qmd.command, "node", "bun"] if config.memory.backend == "qmd" else []
     if any(map(has_packaged_model, config.resolved_agents())):
         names.append("uv")
+    if config.team.is_joined and not config.team.is_on_server:
+        names.append("git")
     found = (shutil.which(os.path.expanduser(name), path=search_path) for name in names)  # noqa: PTH111
     return [Path(one) for one in dict.fromkeys(found) if one and Path(one).is_absolute()]
 

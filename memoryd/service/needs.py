@@ -13,6 +13,7 @@ from memoryd.config.loading.exposure import is_here
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
 from memoryd.config.root import Config
 from memoryd.config.section import Secret, Section
+from memoryd.config.team import is_on_disk
 from memoryd.domain.documents import ROOT_FOLDERS
 from memoryd.domain.embedding import PROVIDERS
 
@@ -176,6 +177,8 @@ def _local_models(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
 
 def _network(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
     """Yield what leads out of this machine."""
+    if config.team.is_joined and not is_on_disk(config.team.remote or ""):
+        yield "the memory of the team is exchanged"
     for agent in agents:
         search = agent.memory_search
         yield from (f"provider {name} is asked" for name in (search.provider, search.fallback) if _is_far(name, config))

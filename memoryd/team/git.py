@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.config.team import without_credentials
+from memoryd.config.team import is_on_disk, without_credentials
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
@@ -116,12 +116,6 @@ def git_environment(outside: Mapping[str, str]) -> dict[str, str]:
         **_FIXED,
         "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes -o ConnectTimeout=10",
     }
-
-
-def is_on_disk(remote: str) -> bool:
-    """Tell whether a remote is a folder here: git reads what has a colon before any slash as a host."""
-    head = remote.partition("/")[0]
-    return remote.startswith("file://") or ("://" not in remote and ":" not in head)
 
 
 class Git(Struct, frozen=True):

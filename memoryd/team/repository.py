@@ -15,10 +15,11 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from memoryd.config.team import is_on_disk
 from memoryd.domain.memories.sharing import MAX_FILES, MAX_PEOPLE, TEAM_FILE
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.files.writing import replace_file
-from memoryd.team.git import IDENTITY, PROGRESS, RECEIVE_PACK, Git, OutputTooLargeError, check_git, is_on_disk
+from memoryd.team.git import IDENTITY, PROGRESS, RECEIVE_PACK, Git, OutputTooLargeError, check_git
 
 BRANCH = "refs/heads/main"
 LOCAL = "refs/memoryd/local"

@@ -12,9 +12,11 @@ from typing import Any
 import apsw
 import pytest
 
+from memoryd.config.paths import state_dir
+from memoryd.config.root import Config
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, open_backup, place_of
-from memoryd.moving.backup import Restored, staged
+from memoryd.moving.backup import Restored, backup_sources, staged
 from memoryd.moving.replacing import Replacement
 from memoryd.store.ledger.file import LEDGER
 from memoryd.store.migrations import History, new_database
@@ -180,6 +182,22 @@ def test_hostile_backup_is_refused_and_nothing_is_written(tmp_path: Path, hostil
     with pytest.raises(MemorydError):
         restored(tmp_path)
     assert outside(tmp_path) == {"b.tar"}
+
+
+def test_backup_of_one_agent_holds_every_ledger_of_its_workspace(tmp_path: Path) -> None:
+    """The changes of a workspace lie in that of the first agent, whoever made them."""
+    listed = [
+        {"id": "a", "workspace": str(tmp_path / "ws")},
+        {"id": "b", "workspace": str(tmp_path / "ws"), "memorySearch": {"exclude": ["x.md"]}},
+        {"id": "c", "workspace": str(tmp_path / "other")},
+    ]
+    agents = Config.model_validate({"agents": {"list": listed}}).resolved_agents()
+    for agent in agents:
+        agent.ledger_path.parent.mkdir(parents=True, exist_ok=True)
+        agent.ledger_path.touch()
+    found = backup_sources(agents, state=state_dir(), config=None, only="b")
+    assert {agent.id for agent in agents if agent.ledger_path in found.files.values()} == {"a", "b"}
+    assert len(found.files) == 2
 
 
 def test_newer_format_is_told(tmp_path: Path) -> None:

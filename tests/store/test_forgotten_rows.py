@@ -82,6 +82,18 @@ async def test_no_byte_of_the_text_is_left(ledger: Ledger, tmp_path: Path) -> No
     assert len(await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())) == 1
 
 
+async def test_no_other_ledger_of_the_workspace_keeps_it(
+    ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    other = Ledger(tmp_path / "index-b-ledger.sqlite", executor)
+    await other.hold("b", "s1", 1, f"I know: {CANARY}")
+    rows = ForgottenRows(ledger, WORKSPACE, [ForgottenRows(other, WORKSPACE)])
+    purged = await rows.purge(frozenset(), Forgotten(lambda text: CANARY in text))
+    assert purged.held_answers == 1
+    assert holding(tmp_path) == []
+    await other.close()
+
+
 async def test_lines_in_no_form_of_ours_go_with_whatever_is_forgotten(ledger: Ledger, tmp_path: Path) -> None:
     await note_change(ledger, "retain", 1.0)
     with closing(apsw.Connection(str(ledger.path))) as database:

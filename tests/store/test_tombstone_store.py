@@ -1,6 +1,6 @@
 """What is forgotten stays known as hashes, whichever of ledger, mirror and key is lost."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 
 ONE = ("id-1", "The alarm code is 4711")
+TWO = ("id-2", "The cellar is damp")
 
 
 @pytest.fixture
@@ -22,11 +23,17 @@ async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[
     await made.close()
 
 
-def store(ledger: Ledger, folder: Path) -> TombstoneStore:
+def store(
+    ledger: Ledger,
+    folder: Path,
+    key: str = "ledger.sqlite.forgotten-key",
+    others: Sequence[TombstoneStore] = (),
+) -> TombstoneStore:
     return TombstoneStore(
         rows=TombstoneRows(ledger, str(folder / "ws")),
         workspace=folder / "ws",
-        key_file=ledger.path.with_name("ledger.sqlite.forgotten-key"),
+        key_file=ledger.path.with_name(key),
+        others=others,
     )
 
 
@@ -96,3 +103,22 @@ async def test_a_key_that_is_none_is_told(ledger: Ledger, tmp_path: Path) -> Non
 
     with pytest.raises(StoreUnavailable, match="no key of ours"):
         await one.all()
+
+
+async def test_what_another_ledger_of_the_workspace_holds_is_known_and_let_go(
+    ledger: Ledger, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    former = Ledger(tmp_path / "state" / "index-b-ledger.sqlite", executor)
+    theirs = store(former, tmp_path, "index-b-ledger.sqlite.forgotten-key")
+    await theirs.finish(await theirs.begin([ONE]))
+    both = store(ledger, tmp_path, others=[theirs])
+    assert (await both.all()).hold(*ONE)
+
+    await both.finish(await both.begin([TWO]))
+    found = await both.all()
+    assert found.hold(*ONE)
+    assert found.hold(*TWO)
+    assert await both.release(*ONE)
+    assert not (await both.all()).hold(*ONE)
+    assert (await both.all()).hold(*TWO)
+    await former.close()

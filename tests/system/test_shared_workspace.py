@@ -58,3 +58,17 @@ def test_every_agent_hears_of_a_change(daemon: RunningDaemon) -> None:
     eventually(lambda: all(agent["watcher"]["ok"] for agent in client.status()["agents"]))
     (daemon.workspace / "memory" / "new.md").write_text("The hearthstone is slate.\n")
     eventually(lambda: all(paths(client, agent, "hearthstone") == {"memory/new.md"} for agent in "abc"))
+
+
+@pytest.mark.parametrize(("forgets", "imports"), [("a", "c"), ("c", "a")])
+def test_what_one_agent_forgot_none_of_the_workspace_brings_back(
+    daemon: RunningDaemon, forgets: str, imports: str
+) -> None:
+    with daemon.client() as client:
+        assert client.status()["agents"][2]["database"] != client.status()["agents"][0]["database"]
+        client.retain("W @Home: the door code is 4711", agent="a")
+        client.sync()
+        client.forget("the door code is 4711", agent=forgets)
+        reply = client.import_memories([{"text": "the door code is 4711"}], run="a" * 32, agent=imports)
+    assert not any("4711" in path.read_text() for path in daemon.workspace.rglob("*.md"))
+    assert "forgotten" in json.dumps(reply)

@@ -4,7 +4,9 @@ import asyncio
 import time
 from collections.abc import Sequence, Set
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -55,6 +57,8 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     name: Path
     index: WorkspaceIndex
     ledger: Ledger
+    ledgers: Sequence[Ledger]
+    """Those of all agents of the workspace: what is forgotten is so in each."""
     book: MemoryCache
     journal: Journal
     text: TextModel | None
@@ -73,15 +77,17 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
 def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
     """Make what these agents share; the first one's settings hold."""
     name, ledger = index.rules.workspace, around.ledgers.of(agents[0])
+    ledgers = around.ledgers.of_workspace(name)
     book = _book(agents[0], index, FirstSeen(ledger, name), around.executor)
     return WorkspaceMemories(
         name=name,
         index=index,
         ledger=ledger,
+        ledgers=ledgers,
         book=book,
         journal=_journal(agents[0], index, around),
         text=around.text_models.of(agents[0]),
-        tombstones=_tombstones(agents[0], ledger, name),
+        tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
         stated=StatementHashes(RetainedHashes(ledger, name), ShownSpanRows(ledger, name).key),
         usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
@@ -116,14 +122,17 @@ def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journ
     return journal
 
 
-def _tombstones(agent: Agent, ledger: Ledger, workspace: Path) -> TombstoneStore:
+def _tombstones(agent: Agent, own: Ledger, ledgers: Sequence[Ledger], workspace: Path) -> TombstoneStore:
+    """Return what is forgotten in a workspace: noted in the first of its ledgers, and known from each."""
     secret = agent.memory.machines.secret
-    return TombstoneStore(
-        machines=None if secret is None else MachineTombstones(MachineRows(ledger, workspace), secret.reveal),
-        rows=TombstoneRows(ledger, workspace),
-        workspace=workspace,
-        key_file=ledger.path.with_name(ledger.path.name + KEY_SUFFIX),
-    )
+    machines = None if secret is None else MachineTombstones(MachineRows(own, workspace), secret.reveal)
+    first, *others = (partial(_stones, ledger, workspace) for ledger in ledgers)
+    return first(machines=machines, others=[other() for other in others])
+
+
+def _stones(ledger: Ledger, workspace: Path, **more: Any) -> TombstoneStore:
+    key_file = ledger.path.with_name(ledger.path.name + KEY_SUFFIX)
+    return TombstoneStore(rows=TombstoneRows(ledger, workspace), workspace=workspace, key_file=key_file, **more)
 
 
 class ForgettingIndexes(Struct, eq=False):
@@ -215,7 +224,8 @@ def memory_forgetting(
     proposals: ProposalQueue,
 ) -> MemoryForgetting:
     """Return what forgets the memories of a workspace, and follows the notes to see what became private."""
-    rows, indexer = ForgottenRows(shared.ledger, shared.name), shared.index.indexer
+    others = [ForgottenRows(one, shared.name) for one in shared.ledgers if one is not shared.ledger]
+    rows, indexer = ForgottenRows(shared.ledger, shared.name, others), shared.index.indexer
 
     def withhold(pages: Set[RelativePath]) -> None:
         indexer.withdrawn.derived = pages

@@ -224,7 +224,8 @@ class Ledgers:
         workspaces = [Path(os.path.realpath(agent.workspace)) for agent in agents]
         self._ledgers: dict[Path, tuple[str, Ledger]] = {}
         """Each with the first agent that has it."""
-        for agent in agents:
+        self._of_workspace: dict[Path, dict[Ledger, None]] = {}
+        for agent, own in zip(agents, workspaces, strict=True):
             place = _place(agent)
             if place not in self._ledgers:
                 is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
@@ -235,6 +236,11 @@ class Ledgers:
                     is_read_only=is_inside and agent.memory.read_only,
                 )
                 self._ledgers[place] = agent.id, ledger
+            self._of_workspace.setdefault(own, {})[self._ledgers[place][1]] = None
+
+    def of_workspace(self, workspace: Path) -> Sequence[Ledger]:
+        """Return the ledgers of the agents of a workspace (its real path): that of its changes first."""
+        return list(self._of_workspace[workspace])
 
     def of(self, agent: Agent) -> Ledger:
         """Return the ledger of an agent; another agent may have the same, and keys its rows otherwise."""

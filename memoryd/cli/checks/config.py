@@ -12,7 +12,7 @@ from memoryd.cli.checks.finding import Examination, Finding, check, chmod, with_
 from memoryd.cli.terminal import count, duration
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file
-from memoryd.config.team import TeamSection
+from memoryd.config.team import TeamSection, without_credentials
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.sharing import TEAM_FILE, TeamPeople
 from memoryd.errors import InvalidRequest, MemorydError
@@ -212,4 +212,4 @@ def _reached(section: TeamSection) -> Finding:
         return Finding("wrong", str(exc), REACH_HINT)
     if result.code:
         return Finding("wrong", f"it cannot be reached: {result.reason}", REACH_HINT)
-    return Finding("ok", f"{section.remote} answers")
+    return Finding("ok", f"{without_credentials(section.remote or '')} answers")

@@ -19,13 +19,13 @@ from memoryd.client import Client
 from memoryd.config.loading.load import load, loaded_of, source_of
 from memoryd.config.loading.raw import ConfigText, parse, read, value_at, with_value, without_key
 from memoryd.config.paths import config_file, team_dir
-from memoryd.config.team import SERVER, TeamSection, without_credentials
+from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credentials
 from memoryd.domain.access import folded_id
 from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
 from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 from memoryd.team.carrier import GitCarrier
-from memoryd.team.git import address_of, is_on_disk, make_bare
+from memoryd.team.git import address_of, make_bare
 from memoryd.team.protocol import Carrier, TeamPlace
 from memoryd.team.sharing import carrier_of
 from memoryd.wire import Exit
@@ -287,7 +287,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     reply = JoinedReply(
         name=section.name or "",
         person=section.person or "",
-        remote=section.remote or "",
+        remote=without_credentials(section.remote or ""),
         people=[],
         config=str(path),
         notes=notes,

@@ -87,10 +87,12 @@ ALONE: Mapping[VariantKey, object] = {
     ("memory", "qa"): {"enabled": False},
     ("memory", "sessions"): {},
     ("memory", "llm"): {},
+    ("memory", "machines"): {},
+    ("team",): {},
     ("http",): {"enabled": False},
     ("log",): {"level": "ERROR"},
 }
-"""What a variant does not do: write, keep conversations, ask a text model, open a port, or tell what it does."""
+"""What a variant does not do: write, keep conversations, ask a text model, share, open a port, or say what it does."""
 OF_ITS_OWN = ("MEMORYD_CONFIG", "MEMORYD_WORKSPACE", "MEMORYD_SUPERVISOR", "NOTIFY_SOCKET", "LISTEN_FDS")
 """Variables that are about the daemon beside which the variant runs."""
 

@@ -18,6 +18,7 @@ from memoryd.cli.invocation import (
     found,
     key_option,
     shared,
+    undo_hint,
     verb,
     words_argument,
 )
@@ -139,9 +140,9 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     if len(undone) > SHOWN_CHANGES:
         again.append(f"and {len(undone) - SHOWN_CHANGES:,} more changes")
     if reply["run"] is not None:
-        again.append(f"to have it again: memoryctl undo --run {reply['run']}")
+        again.append(f"to have it again: {undo_hint(reply['run'])}")
     else:
-        again += [f"to have it again: memoryctl undo {one['undoneBy']}" for one in undone if one["undoneBy"]]
+        again += [f"to have it again: {undo_hint(one['undoneBy'])}" for one in undone if one["undoneBy"]]
     if not undone:
         again = ["nothing of it stands any more"]
     notes = [*again, *reply["left"], *reply["notes"], *["nothing was written: it would be taken back"] * dry_run]
@@ -236,7 +237,7 @@ def _parts(receipt: ForgetReply) -> Iterator[str]:
         if number:
             yield f"{number:,} × {noun}"
     for change in receipt["changes"]:
-        yield f"within 24 hours it is taken back by: memoryctl undo {change}"
+        yield f"within 24 hours it is taken back by: {undo_hint(change)}"
 
 
 @click.command("verify")
@@ -293,7 +294,7 @@ def keep_version(reply: ConflictSettledReply) -> Iterator[str]:
     """Keep one version, or the lines of both, in the original; the copy goes, and `memoryctl undo` brings it back."""
     yield f"{harmless_line(reply['original'])}: {reply['keep']} kept"
     if reply["changes"]:
-        yield Note(f"to have it back: memoryctl undo --run {reply['run']}")
+        yield Note(f"to have it back: {undo_hint(reply['run'])}")
 
 
 def _conflict_lines(one: ConflictReply) -> Iterator[str]:

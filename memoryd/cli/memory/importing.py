@@ -1,6 +1,5 @@
 """memoryctl import: memories and notes of a file, a folder or an archive, of memoryd or of another program."""
 
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import click
 from memoryd.cli.bars import memory_count
 from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
-from memoryd.cli.invocation import Invocation, argument, verb
+from memoryd.cli.invocation import Invocation, argument, undo_hint, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.cli.waiting import wait_for
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
@@ -120,8 +119,7 @@ class _Import:
         self._import = partial(
             invocation.memory.import_memories, run=self._run, dry_run=is_dry, with_secrets=with_secrets
         )
-        agent = f" --agent {shlex.quote(invocation.agent)}" if invocation.agent else ""
-        self._undo = f"memoryctl undo --run {self._run}{agent}"
+        self._undo = undo_hint(self._run)
         self._changes = 0
         self.counted = Counter[str]()
         self._notes = 0

@@ -14,6 +14,7 @@ from memoryd.config.loading.raw import KeyPath
 from memoryd.config.providers import READ_PROVIDERS
 from memoryd.config.root import Config
 from memoryd.config.section import Secret, Section
+from memoryd.config.team import without_credentials
 from memoryd.domain.embedding import PROVIDERS
 
 HERE = frozenset({"local", "none"})
@@ -71,9 +72,11 @@ def _open_files(config: Config) -> Iterator[Exposure]:
 
 
 def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
-    plain = next((where for where, secret in _secrets(config) if secret.kind == "text"), None)
+    keys = [where for where, secret in _secrets(config) if secret.kind == "text"]
+    remote = config.team.remote or ""
+    plain = next(iter([*keys, *["team.remote"] * (without_credentials(remote) != remote)]), None)
     if source is not None and plain is not None and _mode(source) & READERS:
-        hint = f'chmod 600 {source}, or give the key as {{file: "/absolute/path"}} or {{env: "NAME"}}'
+        hint = f"chmod 600 {source}" + ', or give the key as {file: "/absolute/path"} or {env: "NAME"}' * bool(keys)
         yield Exposure(f"{source} holds a key ({plain}) and can be read by other users", hint)
 
 

@@ -15,7 +15,7 @@ import json5
 from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
-from memoryd.config.loading.raw import KeyPath, Raw, parse, places, texts_in, value_at
+from memoryd.config.loading.raw import KeyPath, Raw, first_offsets, parse, places, texts_in, value_at, value_token
 from memoryd.config.paths import expand
 from memoryd.config.section import VARIABLE
 from memoryd.domain.expressions import expression
@@ -26,7 +26,6 @@ _VARIABLE_0 = f"{_VARIABLE}0"
 _MASKED = expression(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
 _WITHIN = expression(rf"\$\{{{_VARIABLE}\d+\}}")
 _TOKEN = expression(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
-_COLON = expression(r"\s*:")
 _KEYS = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
 """How the name of a key ends; all values of `headers` are keys."""
 
@@ -36,7 +35,11 @@ def masked_text(text: str) -> tuple[str, int]:
 
     Raises ConfigError for what is no JSON5, and ValueError where a key would be left in it.
     """
-    secrets = {value: _is_key(place) for place, value in _secrets(parse(text, Path("config")))}
+    offsets = first_offsets(text)
+    # by their places: another value may read the same
+    found = [place for place, _ in _secrets(parse(text, Path("config"))) if place in offsets]
+    tokens = {place: value_token(text, offsets[place]) for place in found}
+    secrets = {token.start(): _is_key(place) for place, token in tokens.items() if token}
     masked_count = 0
 
     def mask(match: re.Match[str]) -> str:
@@ -44,14 +47,13 @@ def masked_text(text: str) -> tuple[str, int]:
         token = match[0]
         if token.startswith("/"):
             return redacted(token)
-        value = str(json5.loads(token))
-        if value not in secrets or _COLON.match(text, match.end()):
+        if match.start() not in secrets:
             return token
         masked_count += 1
         name = f"{_VARIABLE}{masked_count}"
         # a reference is a valid value of a key alone
-        within = json.dumps(_without_secrets(value, name), ensure_ascii=False)
-        return f'{{"env": "{name}"}}' if secrets[value] else within
+        within = json.dumps(_without_secrets(str(json5.loads(token)), name), ensure_ascii=False)
+        return f'{{"env": "{name}"}}' if secrets[match.start()] else within
 
     masked = _TOKEN.sub(mask, text)
     if any(_secrets(parse(masked, Path("config")))):

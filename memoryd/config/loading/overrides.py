@@ -15,6 +15,10 @@ from memoryd.config.limits import LogLevel
 from memoryd.config.loading.raw import Raw, agents_in
 from memoryd.config.paths import expand
 
+OFFLINE = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
+"""Variables that forbid every download."""
+HUB_VARIABLE = "HF_ENDPOINT"
+"""Names another hub of models."""
 YES = frozenset({"1", "true", "yes", "on"})
 DEFAULTS = ("agents", "defaults")
 WHOLE_WORKSPACE = "."

@@ -9,7 +9,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Set
+from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
 from pathlib import Path
 
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES, Tombstones, parsed, rendered
@@ -31,7 +31,8 @@ _TRIES = 20
 class TombstoneStore:
     """The tombstones of one workspace. `key_file` names the key of its ledger, which is made with the first of them.
 
-    `machines` tells those of other machines on the same folder, and knows theirs.
+    `machines` tells those of other machines on the same folder, and knows theirs; `others` are of other ledgers of the
+    workspace, which may hold some from before.
     """
 
     def __init__(
@@ -41,12 +42,14 @@ class TombstoneStore:
         workspace: Path,
         key_file: Path,
         machines: "MachineTombstones | None" = None,
+        others: Sequence["TombstoneStore"] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.machines = machines
         self._rows = rows
         self._mirror = workspace / FOLDER / MIRROR
         self._key_file = key_file
+        self._others = others
         self._clock = clock
         self.trouble = ""
         """Why the mirror could not be written; empty if it could."""
@@ -54,11 +57,13 @@ class TombstoneStore:
     async def all(self) -> Tombstones:
         """Return what is forgotten; none where nothing ever was. Raises StoreError."""
         key = await asyncio.to_thread(self._key)
-        told = Tombstones() if self.machines is None else await self.machines.all()
-        if not key:
-            return told
-        own = frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes)
-        return Tombstones(key, own | told.hashes, (told.key,) if told.key else ())
+        sources: list[TombstoneStore | MachineTombstones] = [*self._others, *filter(None, [self.machines])]
+        found = [await one.all() for one in sources]
+        if key:
+            own = frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes)
+            found.insert(0, Tombstones(key, own))
+        keys = [key for one in found if one.key for key in (one.key, *one.others)]
+        return Tombstones(next(iter(keys), b""), frozenset().union(*(one.hashes for one in found)), tuple(keys[1:]))
 
     async def pending(self) -> Set[bytes]:
         """Return the hashes of what may still stand somewhere, for a kill came in between; raises StoreError."""
@@ -93,6 +98,8 @@ class TombstoneStore:
             await self.machines.tell([(memory, text)], self._clock(), is_forgotten=False)
         await self._rows.drop(hashes)
         await asyncio.to_thread(self._write, lambda known: known - frozenset(hashes))
+        for other in self._others:
+            await other.release(memory, text)
         return True
 
     def _key(self) -> bytes:

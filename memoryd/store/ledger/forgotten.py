@@ -3,12 +3,12 @@
 No byte of the deleted rows is left, and no hash reveals what was said.
 """
 
-from collections.abc import Collection, Container, Set
+from collections.abc import Collection, Container, Sequence, Set
 from pathlib import Path
 
 import apsw
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.entities import ENTITY_PAGES
@@ -42,12 +42,13 @@ class PurgedRows(Struct, frozen=True):
 
 
 class ForgottenRows(WorkspaceRows):
-    """What of the rows is to be forgotten."""
+    """What of the rows is to be forgotten, in the `others` of the workspace, too, which other agents have."""
 
-    def __init__(self, ledger: Ledger, workspace: str | Path) -> None:
+    def __init__(self, ledger: Ledger, workspace: str | Path, others: Sequence["ForgottenRows"] = ()) -> None:
         super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
         self._told = ToldRows(ledger, workspace)
+        self._others = others
 
     async def purge(self, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
         """Delete what names these memories, or tells what is forgotten; no byte of it is left in file, log or copies.
@@ -55,7 +56,9 @@ class ForgottenRows(WorkspaceRows):
         Changes keep their other lines.
         """
         changes = await self._changes.purge(gone)
-        return replace(await self._purge(memories, gone), changes=changes)
+        own = replace(await self._purge(memories, gone), changes=changes)
+        purged = [own, *[await other.purge(memories, gone) for other in self._others]]
+        return PurgedRows(*map(sum, zip(*map(astuple, purged), strict=True)))
 
     @reads
     def named(self, db: apsw.Connection) -> frozenset[MemoryId]:

@@ -194,6 +194,33 @@ def test_agent_that_is_set_apart_has_a_ledger_of_its_own() -> None:
     assert second.ledger_path.name == "index-b-ledger.sqlite"
 
 
+@pytest.mark.parametrize(
+    ("search", "is_apart"),
+    [
+        ({"local": {"threads": 2, "gpuLayers": 3, "idleUnloadMinutes": 0, "download": False}}, False),
+        ({"sync": {"watch": False, "onSearch": False}}, False),
+        ({"query": {"freshMs": 0}}, False),
+        ({"sync": {"paused": True}}, True),
+        ({"local": {"contextSize": 256}}, True),
+        ({"query": {"hybrid": {"enabled": False}}}, True),
+    ],
+)
+def test_only_what_decides_about_an_index_sets_an_agent_apart(search: dict[str, object], is_apart: bool) -> None:
+    _, second = agents_of({"list": [{"id": "a"}, {"id": "b", "memorySearch": search}]})
+    assert second.is_apart is is_apart
+
+
+def test_ledger_that_was_made_for_an_agent_stays_its_own(tmp_path: Path) -> None:
+    given = {"defaults": {"workspace": str(tmp_path / "ws"), "memorySearch": {"store": {"path": "../index.sqlite"}}}}
+    first, second = agents_of({**given, "list": [{"id": "a"}, {"id": "b"}]})
+    assert first.ledger_path == second.ledger_path
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "index-b-ledger.sqlite").touch()
+    first, second = agents_of({**given, "list": [{"id": "a"}, {"id": "b"}]})
+    assert first.index_path == second.index_path
+    assert (first.ledger_path.name, second.ledger_path.name) == ("ledger.sqlite", "index-b-ledger.sqlite")
+
+
 def test_overlap_stays_below_tokens_after_merging() -> None:
     own = {"id": "a", "memorySearch": {"chunking": {"tokens": 64}}}
     assert problems_of({"list": [own]}) == []

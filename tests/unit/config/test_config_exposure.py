@@ -10,6 +10,7 @@ from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.keys import secret_paths
 from memoryd.config.root import Config
 from memoryd.config.section import Section, subclasses
+from memoryd.config.team import without_credentials
 
 SECRETS = pytest.mark.parametrize("path", secret_paths(Config), ids=".".join)
 """Each place of a secret."""
@@ -104,3 +105,30 @@ def test_address_that_nobody_uses_is_not_told() -> None:
 
 def test_default_configuration_exposes_nothing() -> None:
     assert told({}) == []
+
+
+@pytest.mark.parametrize(
+    ("remote", "shown"),
+    [
+        ("https://ghp_abc@git.example/x.git", "https://***@git.example/x.git"),
+        ("postgresql://ada:a/b@host/memory", "postgresql://ada:***@host/memory"),
+        (
+            "postgresql://ada@host/memory?sslmode=require&password=pw",
+            "postgresql://ada@host/memory?sslmode=require&password=***",
+        ),
+        ("postgresql://ada@host:5432/memory?sslmode=verify-full", None),
+        ("ssh://git@host:22/acme@home.git", None),
+        ("git@host:acme/memory.git", None),
+        ("/shared/acme.git", None),
+    ],
+)
+def test_credentials_in_the_address_of_a_team_are_told_and_hidden(
+    tmp_path: Path, remote: str, shown: str | None
+) -> None:
+    source = tmp_path / "config.json5"
+    source.write_text("{}")
+    source.chmod(0o644)
+    found = told({"team": {"remote": remote, "name": "acme", "person": "ada"}}, source)
+    assert without_credentials(remote) == (shown or remote)
+    assert [f"chmod 600 {source}" in one and "(team.remote)" in one for one in found] == [True] * (shown is not None)
+    assert remote not in str(found)

@@ -64,6 +64,17 @@ def test_part_of_an_address_is_masked_so_that_an_address_is_left() -> None:
     assert unmasked_text(masked, elsewhere)[1] == ["agents.defaults.memorySearch.remote.baseUrl"]
 
 
+@pytest.mark.parametrize("key", ["ollama", "local", "main"])
+def test_other_value_that_reads_as_a_key_stays(key: str) -> None:
+    text = f"""{{ models: {{ providers: {{ ollama: {{ apiKey: "{key}", baseUrl: 'http://here:1' }} }} }},
+        agents: {{ defaults: {{ memorySearch: {{ "provider": "ollama", fallback: /* "x" */ "local" }} }},
+        list: [ {{ id: 'main' }} ] }} }}"""
+    masked, number = masked_text(text)
+    assert number == 1
+    assert masked == text.replace(f'apiKey: "{key}"', 'apiKey: {"env": "MEMORYD_MASKED_1"}')
+    assert loaded_of(ConfigText(masked), NO_FILE).config.resolved_agents()[0].memory_search.provider == "ollama"
+
+
 def test_what_is_no_configuration_is_refused() -> None:
     for text in ("", "{ apiKey: ", "[1]"):
         with pytest.raises(ConfigError):

@@ -11,6 +11,7 @@ from memoryd.service.systemd import hardening_drop_in
 
 TEMPLATE = unit_template("systemd/hardening.conf")
 WORDS_ONLY = {"provider": "none"}
+TEAM = {"name": "acme", "person": "ada"}
 OFFLINE = {"local": {"modelPath": "/models/a.gguf"}}
 
 
@@ -63,6 +64,9 @@ def test_words_only_without_anything_else_is_shut_in_whole() -> None:
             set(),
         ),
         ({**WORDS_ONLY, "extraPaths": ["/tmp/more"]}, {}, False, {"PrivateTmp"}),
+        (WORDS_ONLY, {"team": {**TEAM, "remote": "git@host:acme.git"}}, False, {"IPAddressDeny", "IPAddressAllow"}),
+        (WORDS_ONLY, {"team": {**TEAM, "remote": "postgresql://ada@h/m"}}, False, {"IPAddressDeny", "IPAddressAllow"}),
+        (WORDS_ONLY, {"team": {**TEAM, "remote": "/shared/acme.git"}}, False, set()),
     ],
 )
 def test_what_a_configuration_needs_is_left_out_with_its_reason(

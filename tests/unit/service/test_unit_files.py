@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.config.loading.overrides import HUB_VARIABLE, OFFLINE
 from memoryd.errors import InvalidRequest
+from memoryd.service.installing import carried_environment
 from memoryd.service.launchd import launch_agent
 from memoryd.service.steps import unit_template
 from memoryd.service.systemd import service_unit, socket_unit
@@ -13,6 +15,13 @@ from memoryd.service.systemd import service_unit, socket_unit
 SERVICE = unit_template("systemd/memoryd.service")
 SOCKET = unit_template("systemd/memoryd.socket")
 AGENT = unit_template("launchd/ai.memoryd.plist")
+
+
+def test_whatever_decides_about_downloads_is_carried() -> None:
+    """An address with a password stays out of the unit."""
+    given = {**dict.fromkeys(OFFLINE, "1"), HUB_VARIABLE: "https://mirror.example"}
+    assert carried_environment(given) == given
+    assert carried_environment({"HF_ENDPOINT": "https://ada:pw@mirror.example"}) == {}
 
 
 def test_command_and_environment_stand_in_the_unit() -> None:
