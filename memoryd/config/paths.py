@@ -145,13 +145,16 @@ def expand(text: str, base: Path) -> Path:
     return base / os.path.expanduser(text)  # noqa: PTH111
 
 
-def _from_environment(name: str) -> Path | None:
-    text = os.environ.get(name)
-    if not text:
-        return None
+def from_here(text: str) -> Path:
+    """Turn a path that somebody typed, such as in a variable, into an absolute one."""
     path = expand(text, Path())
     # the working folder is asked for only where it matters: it may be gone by now
     return path if path.is_absolute() else Path.cwd() / path
+
+
+def _from_environment(name: str) -> Path | None:
+    text = os.environ.get(name)
+    return from_here(text) if text else None
 
 
 def _xdg(name: str, default: str) -> Path:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from memoryd.config.limits import LogLevel
 from memoryd.config.loading.raw import Raw, agents_in
-from memoryd.config.paths import expand
+from memoryd.config.paths import from_here
 
 YES = frozenset({"1", "true", "yes", "on"})
 DEFAULTS = ("agents", "defaults")
@@ -50,7 +50,7 @@ def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[st
     if offline not in YES | NO:
         problems.append("MEMORYD_OFFLINE: must be 1 or 0")
     overrides = Overrides(
-        workspace=expand(workspace, Path.cwd()) if workspace else None,
+        workspace=from_here(workspace) if workspace else None,
         log_level=level or None,
         offline=offline in YES,
     )
