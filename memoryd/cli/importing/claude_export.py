@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain, count
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -49,16 +50,17 @@ class _Export(Struct):
 
     def of_memory(self, where: str, held: Object) -> Iterator[ImportLine]:
         if text := held.get("conversations_memory"):
-            yield _page(where, "memory.md", "What Claude remembers", text, None)
+            yield _page(where, self._free("", "memory", where, ".md"), "What Claude remembers", text, None)
         for key, text in object_of(held.get("project_memories")).items():
             name, folder = self.names.get(key) or (key, f"projects/{_safe_name(key)}")
             yield _page(f"{where}, project {key}", self._free(folder, "memory", key, ".md"), name, text, None)
 
     def _free(self, folder: str, name: str, key: str, end: str = "") -> str:
-        """Return a path below a folder; of two of one name the second has a part of its id in it."""
-        path = f"{folder}/{_safe_name(name)}"
-        if f"{path}{end}".casefold() in self.taken:
-            path += f" {_safe_name(key)[:8]}"
+        """Return a path below a folder; of those of one name the second has a part of its id in it, others a number."""
+        path = plain = f"{folder}/{_safe_name(name.removesuffix(end))}".removeprefix("/")
+        more = chain([_safe_name(key)[:8]], count(2))
+        while f"{path}{end}".casefold() in self.taken:
+            path = f"{plain} {next(more)}"
         self.taken.add(f"{path}{end}".casefold())
         return f"{path}{end}"
 

@@ -174,7 +174,7 @@ def _remark(sentence: str, source: Path | None, found: KeyPlaces) -> Remark:
 
 
 PASSES = 8
-REQUIRED = {"id": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
+REQUIRED = {"id": "unnamed-{}", "agent": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
 """Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
 
 

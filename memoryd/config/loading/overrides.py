@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from memoryd.config.limits import LogLevel
 from memoryd.config.loading.raw import Raw, agents_in
-from memoryd.config.paths import expand
+from memoryd.config.paths import from_here
 
 OFFLINE = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 """Variables that forbid every download."""
@@ -54,7 +54,7 @@ def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[st
     if offline not in YES | NO:
         problems.append("MEMORYD_OFFLINE: must be 1 or 0")
     overrides = Overrides(
-        workspace=expand(workspace, Path.cwd()) if workspace else None,
+        workspace=from_here(workspace) if workspace else None,
         log_level=level or None,
         offline=offline in YES,
     )
@@ -65,20 +65,20 @@ def apply(overrides: Overrides, raw: Raw) -> None:
     """Write the overrides into the raw file; sections of a wrong type are left for validation to report."""
     entries = [agent for location, agent in agents_in(raw) if location[1] == "list"]
     if overrides.workspace is not None:
-        _section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
+        made_section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
         chosen = next((entry for entry in entries if entry.get("default") is True), entries[0] if entries else {})
         chosen.pop("workspace", None)
     if overrides.log_level is not None:
-        _section(raw, ("log",))["level"] = overrides.log_level
-    for holder in (_section(raw, DEFAULTS), *entries) if overrides.offline else ():
-        _section(holder, ("memorySearch", "local"))["download"] = False
+        made_section(raw, ("log",))["level"] = overrides.log_level
+    for holder in (made_section(raw, DEFAULTS), *entries) if overrides.offline else ():
+        made_section(holder, ("memorySearch", "local"))["download"] = False
     if overrides.all_markdown:
-        extra = _section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
+        extra = made_section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
         if isinstance(extra, list):
             extra.append(WHOLE_WORKSPACE)
 
 
-def _section(raw: Raw, path: tuple[str, ...]) -> Raw:
+def made_section(raw: Raw, path: tuple[str, ...]) -> Raw:
     """Return the section at `path`, made where it is missing; a throw-away one where something else stands."""
     for name in path:
         below = raw.setdefault(name, {})

@@ -33,11 +33,20 @@ def test_projects_and_documents_of_one_name_are_all_taken(tmp_path: Path) -> Non
     projects = [{"uuid": f"{one}-0000", "name": "Soup", "docs": docs} for one in ("11111111", "22222222")]
     lines = read(write_projects(tmp_path, *projects), "claude").values()
     assert [line.note and line.note["path"].removeprefix("memory/imported/claude/projects/") for line in lines] == [
-        "Soup/Plan.md.md",
-        "Soup/Plan.md bbbbbbbb.md",
-        "Soup 22222222/Plan.md.md",
-        "Soup 22222222/Plan.md bbbbbbbb.md",
+        "Soup/Plan.md",
+        "Soup/Plan bbbbbbbb.md",
+        "Soup 22222222/Plan.md",
+        "Soup 22222222/Plan bbbbbbbb.md",
     ]
+
+
+def test_no_two_pages_of_claude_have_one_path(tmp_path: Path) -> None:
+    docs = [{"uuid": f"aaaaaaaa-{one}", "filename": "Plan.md", "content": f"plan {one}"} for one in range(4)]
+    write_projects(tmp_path, {"uuid": "p", "name": "Soup", "docs": docs})
+    remembered = [{"conversations_memory": f"The harbour {one}"} for one in range(3)]
+    (tmp_path / "memories.json").write_text(json.dumps(remembered))
+    paths = [line.note and line.note["path"] for line in read(tmp_path, "claude").values()]
+    assert len(set(paths)) == len(paths) == 7
 
 
 def test_what_a_workspace_ignores_is_not_taken(tmp_path: Path) -> None:

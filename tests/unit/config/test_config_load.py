@@ -2,15 +2,17 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from memoryd.config.loading.foreign import RETIRED
-from memoryd.config.loading.load import Loaded, load
+from memoryd.config.loading.load import REQUIRED, Loaded, load
 from memoryd.config.loading.overrides import Overrides
+from memoryd.config.root import Config
+from memoryd.config.section import Section
 from memoryd.errors import ConfigError
 from tests.unit.config.test_config_exposure import SECRETS, written_at
 
@@ -610,3 +612,34 @@ def test_key_of_an_earlier_version_loads_and_says_what_holds_now(tmp_path: Path,
     path = tmp_path / "config.json5"
     path.write_text(json.dumps(raw))
     assert load(path).notices == [f"{key} has no effect any more: {RETIRED[key]}"]
+
+
+def test_folder_of_transcripts_without_its_agent_hides_no_other_problem(write: Write) -> None:
+    folders = '[{ path: "~/talks" }]'
+    agents = '[{ id: "a" }, { id: "a" }]'
+    write(f"{{ memory: {{ sessions: {{ folders: {folders} }} }}, agents: {{ list: {agents} }} }}")
+    with pytest.raises(ConfigError) as refused:
+        load()
+    told = " ".join(refused.value.problems)
+    assert "memory.sessions.folders[0].agent" in told
+    assert "agents.list[1].id" in told
+
+
+def test_every_key_without_a_default_that_stands_in_a_list_is_made_up_where_it_is_missing() -> None:
+    """Else what is missing stays, and hides the problems that are found behind it."""
+    sections: list[type[Section]] = [Config]
+    for section in sections:
+        for field in section.model_fields.values():
+            sections += [one for one in section_types(field.annotation) if one not in sections]
+    needed = {
+        field.alias or name for one in sections for name, field in one.model_fields.items() if field.is_required()
+    }
+    assert needed == set(REQUIRED)
+
+
+def section_types(annotation: object) -> Iterator[type[Section]]:
+    """Yield the sections that a type names."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from section_types(inner)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.config import paths
+from memoryd.config.loading.overrides import from_environment
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +111,14 @@ def test_expand_knows_home_and_base(home: Path) -> None:
 def test_paths_import_neither_pydantic_nor_json5() -> None:
     check = "import memoryd.config.paths, sys; sys.exit(bool({'pydantic', 'json5'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_workspace_of_the_environment_is_read_where_the_working_folder_is_gone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = home / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    found, problems = from_environment({"MEMORYD_WORKSPACE": str(home / "notes")})
+    assert (found.workspace, problems) == (home / "notes", [])
