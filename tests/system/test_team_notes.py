@@ -100,7 +100,8 @@ def test_what_somebody_shares_is_recalled_with_who_said_it(ben: Member) -> None:
         assert "[" not in text_of(client.call("memory_get", path="memory/2026-11-02.md")).partition("  | ")[2]
     shared = ben.share("ana", "memory/projects/moat.md", "The moat of the castle is drained in spring.\n")
     ben.daemon.client().sync()
-    asked = shown_text(OpenPage(ben.daemon, ben.port).enter().get("ask", q="castle key or moat", whole="yes"))
+    with OpenPage(ben.daemon, ben.port).enter() as page:
+        asked = shown_text(page.get("ask", q="castle key or moat", whole="yes"))
     assert "[ana] The castle key hangs" in asked
     assert "[ana] The moat of the castle" in asked
     shared.unlink()
