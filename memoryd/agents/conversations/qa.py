@@ -19,7 +19,7 @@ from memoryd.domain.sessions.documents import Entry, counted, topic_places
 from memoryd.domain.sessions.making_turns import RawTurn, message_keys
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SimilarTurns
 from memoryd.domain.sessions.turns import Session, Turn, excerpt, parse_instant, recalled
-from memoryd.domain.text.sanitizing import CUT, with_cuts
+from memoryd.domain.text.sanitizing import CUT, visible_text, with_cuts
 from memoryd.errors import InvalidRequest, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.replies.conversations import (
     QaAddReply,
@@ -336,8 +336,8 @@ def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
     return QaTurnReply(
         session=name,
         seq=turn.seq,
-        q=turn.question,
-        a=turn.answer,
+        q=visible_text(turn.question),
+        a=None if turn.answer is None else visible_text(turn.answer),
         significance=turn.significance,
         timestamp=rfc3339(turn.timestamp),
         topics=list(turn.topics),
