@@ -18,7 +18,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.lines import padded
-from memoryd.errors import Denied, TextAnswerRefused
+from memoryd.errors import Denied, StoreError, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing, MessageCapture
@@ -245,6 +245,24 @@ async def test_echoes_are_known_after_a_restart(room: Captured) -> None:
 
     room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
     assert (await room.capturing().messages.dry_run(ADDRESS)).kept == ()
+
+
+async def test_echo_is_known_again_once_the_ledger_can_be_read(room: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.delivered.note("main", KEY, ["I live in Graz."])
+    await room.delivered.echoes("main", KEY, ["Hello."])
+
+    def refuse(*_: object) -> None:
+        raise StoreError("the database is locked")
+
+    for method in ("key", "of"):
+        room.delivered = ShownSpans(ShownSpanRows(room.ledger, str(room.folder)))
+        room.delivered.note("main", KEY, ["I like pears."])
+        with monkeypatch.context() as broken:
+            broken.setattr(ShownSpanRows, method, refuse)
+            with pytest.raises(StoreError):
+                await room.delivered.echoes("main", KEY, ["I live in Graz."])
+        said = ["I live in Graz.", "I like pears."]
+        assert await room.delivered.echoes("main", KEY, said) == set(said)
 
 
 async def test_ten_rounds_of_recall_and_answer_give_no_echo(room: Captured) -> None:

@@ -230,16 +230,31 @@ class ShownSpans:
                 async with self._lock:
                     await self._settle()
             await asyncio.sleep(seconds)
+            if self._waiting:
+                self._has_news.set()
 
     async def _settle(self) -> None:
-        """Hash and write what waits."""
+        """Hash and write what waits; it waits on where the ledger cannot be read, which raises StoreError."""
         if not self._key:
             key = secrets.token_bytes(KEY_BYTES)
-            with contextlib.suppress(StoreError, Denied):
+            with contextlib.suppress(Denied):
                 key = await self._rows.key(key)
             self._key = key
         waiting = list(self._waiting)
         self._waiting.clear()
+        try:
+            rows = await self._hashed(waiting)
+        except StoreError:
+            self._waiting = deque([*waiting, *self._waiting], WAITING_MAX)
+            raise
+        if rows:
+            try:
+                await self._rows.put(rows, self._clock())
+            except (StoreError, Denied) as exc:
+                # they are known as long as this process lives
+                log.debug("delivered spans are not written", reason=str(exc))
+
+    async def _hashed(self, waiting: Sequence[tuple[str, str, str, float, int]]) -> list[ShownSpan]:
         rows = list[ShownSpan]()
         for agent, session_key, text, at, number in waiting:
             span = span_print(text, keyed(self._key))
@@ -252,19 +267,15 @@ class ShownSpans:
             spans[span.whole] = span, spans.pop(span.whole, (span, number))[1]
             while len(spans) > SPANS_MAX:
                 del spans[next(iter(spans))]
-        if rows:
-            try:
-                await self._rows.put(rows, self._clock())
-            except (StoreError, Denied) as exc:
-                # they are known as long as this process lives
-                log.debug("delivered spans are not written", reason=str(exc))
+        return rows
 
     async def _spans_of(self, agent: str, session: str) -> dict[bytes, tuple[SpanPrint, int]]:
-        """Return the spans of a session, the oldest first; read from the ledger where they are not in memory."""
+        """Return the spans of a session, the oldest first; read from the ledger where they are not in memory.
+
+        Raises StoreError.
+        """
         if (agent, session) not in self._spans:
-            rows: Sequence[SpanPrint] = ()
-            with contextlib.suppress(StoreError):
-                rows = await self._rows.of(agent, session, SPANS_MAX)
+            rows = await self._rows.of(agent, session, SPANS_MAX)
             self._spans[agent, session] = {span.whole: (span, 0) for span in rows}
         self._spans.move_to_end((agent, session))
         while len(self._spans) > SESSIONS_MAX:
