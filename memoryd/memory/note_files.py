@@ -255,7 +255,8 @@ def _stored_note(path: RelativePath, content: FileSnapshot) -> StoredNote:
     try:
         note = read_note(content.data)
     except ValueError as exc:
-        raise InvalidRequest(f"{path} is no UTF-8 text", hint="save it as UTF-8 first") from exc
+        reason, _, hint = str(exc).partition(": ")
+        raise InvalidRequest(f"{path} {reason}", hint=hint) from exc
     return StoredNote(path, note, content.stat, content.sha256)
 
 

@@ -35,6 +35,7 @@ from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Visibility, is_b
 from memoryd.domain.memories.recall_filters import RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
 from memoryd.domain.memories.visibility import withheld_from_groups
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
@@ -417,24 +418,32 @@ def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
         raise InvalidRequest(str(exc)) from exc
 
 
+_NOTHING_FOR_GROUPS = "there is nothing that may be told in a group"
+"""Whether something was kept back or not: else who asks in a group learns that something is."""
+
+
 async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recalled:
     """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
     try:
         async with asyncio.timeout(_READ_SECONDS):
             kept = withheld_from_groups((await book.now()).memories.values())
     except (StoreError, TimeoutError):
-        return replace(recalled, entities=(), items=(), left_out=())
+        nothing = replace(recalled, entities=(), items=(), left_out=())
+        return replace(nothing, verdict=Verdict.NONE, reason=_NOTHING_FOR_GROUPS)
 
     def may(item: RecalledItem) -> bool:
         if isinstance(item, RecalledMemory):
             return not kept.keeps(item.memory.line.text, memory=item.memory.id)
         return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
 
+    items = tuple(filter(may, recalled.items))[:most]
     return replace(
         recalled,
         entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
-        items=tuple(filter(may, recalled.items))[:most],
+        items=items,
         left_out=tuple(filter(may, recalled.left_out)),
+        verdict=best_of(items),
+        reason=recalled.reason if items else _NOTHING_FOR_GROUPS,
     )
 
 

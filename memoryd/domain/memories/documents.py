@@ -62,7 +62,9 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
     Give it only what the asker may know of: then another's id reads as one that there is not.
     """
     prefix = name.strip().lower()
-    matches = [one for one in memories if one.id.startswith(prefix)] if len(prefix) >= ID_PREFIX_CHARS else []
+    if len(prefix) < ID_PREFIX_CHARS:
+        raise ValueError(f"there is no memory {name!r}: give at least {ID_PREFIX_CHARS} signs of its id")
+    matches = [one for one in memories if one.id.startswith(prefix)]
     if not matches:
         raise ValueError(f"there is no memory {name!r}")
     if len(matches) > 1:

@@ -351,7 +351,8 @@ def _all_entities(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
 def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
     for name in ("importance", "at", "scope"):
         stated, beside = getattr(own, name), getattr(said, name)
-        if stated and beside and stated != beside:
+        # an importance of 0 is stated, too
+        if stated not in (None, "") and beside not in (None, "") and stated != beside:
             raise ValueError(f"the text says {name}={stated}, and beside it {name} is {beside}")
     importance = own.importance if said.importance is None else said.importance
     return replace(

@@ -38,10 +38,13 @@ EMPTY = NoteText()
 
 
 def read_note(data: bytes) -> NoteText:
-    """Return the text of a file; raises ValueError for what is no UTF-8."""
-    text = data.decode("utf-8")
+    """Return the text of a file; raises ValueError that says why it is none."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise ValueError("is no UTF-8 text: save it as UTF-8 first") from exc
     if "\0" in text:
-        raise ValueError("it holds a byte that no text has")
+        raise ValueError("holds a NUL byte, which no text has: take it out first")
     has_mark = text.startswith(_MARK)
     *ended, last = text.removeprefix(_MARK).split("\n")
     lines = [line.removesuffix(_WIDE) for line in ended]

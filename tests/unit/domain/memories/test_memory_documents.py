@@ -169,6 +169,8 @@ def test_id_is_named_by_eight_signs_or_more() -> None:
     for name in ("", meant.id[:7], "0" * 8, meant.id + "0", "%", meant.id[:8] + "*"):
         with pytest.raises(ValueError, match="there is no memory"):
             named(memories, name)
+    with pytest.raises(ValueError, match="at least 8 signs of its id"):
+        named(memories, meant.id[:7])
     with pytest.raises(ValueError, match="beginning of 2 ids"):
         named([meant, meant], meant.id[:8])
 

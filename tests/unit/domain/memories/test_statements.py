@@ -44,6 +44,8 @@ def test_what_is_nearly_a_memory_is_refused(text: str) -> None:
 def test_what_the_text_says_is_not_said_otherwise() -> None:
     for said in (
         MemoryDraft(text="W(i=0.3): tea", importance=0.8),
+        MemoryDraft(text="W(i=0.9): tea", importance=0.0),
+        MemoryDraft(text="W(i=0): tea", importance=0.9),
         MemoryDraft(text="W(scope=global): tea", scope="agent:main"),
         MemoryDraft(text="W(at=2026-11): tea", at="2026-10"),
         MemoryDraft(text="W: tea", kind=Kind.OPINION),
