@@ -5,6 +5,7 @@ what is pinned and recalled; a chat of several people gets nothing of the core u
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import date, datetime, timedelta
@@ -35,7 +36,6 @@ from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Visibility, is_b
 from memoryd.domain.memories.recall_filters import RecallFilters, kinds_named, named_entity
 from memoryd.domain.memories.reflect.opinions import LineEvidence, line_evidence
 from memoryd.domain.memories.visibility import withheld_from_groups
-from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import Filters, date_in_name, parse_instant
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.lines import PADDING
@@ -45,7 +45,7 @@ from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
-from memoryd.memory.recall.answer import best_of
+from memoryd.memory.recall.answer import best_of, for_groups
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
 from memoryd.memory.recall.recaller import Recaller
@@ -246,7 +246,11 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return await self.recaller.recall(query)
         # twice as many, for some may not be told
         recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
-        return await for_groups(recalled, self.book, query.limit)
+        kept = None
+        with contextlib.suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(_READ_SECONDS):
+                kept = withheld_from_groups((await self.book.now()).memories.values())
+        return for_groups(recalled, kept, query.limit)
 
     async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
         """Return the bundle of a session that begins: its stable block, and what was recalled `before`."""
@@ -416,35 +420,6 @@ def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
         return instant.astimezone(now.tzinfo).date()
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(str(exc)) from exc
-
-
-_NOTHING_FOR_GROUPS = "there is nothing that may be told in a group"
-"""Whether something was kept back or not: else who asks in a group learns that something is."""
-
-
-async def for_groups(recalled: Recalled, book: MemoryCache, most: int) -> Recalled:
-    """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
-    try:
-        async with asyncio.timeout(_READ_SECONDS):
-            kept = withheld_from_groups((await book.now()).memories.values())
-    except (StoreError, TimeoutError):
-        nothing = replace(recalled, entities=(), items=(), left_out=())
-        return replace(nothing, verdict=Verdict.NONE, reason=_NOTHING_FOR_GROUPS)
-
-    def may(item: RecalledItem) -> bool:
-        if isinstance(item, RecalledMemory):
-            return not kept.keeps(item.memory.line.text, memory=item.memory.id)
-        return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
-
-    items = tuple(filter(may, recalled.items))[:most]
-    return replace(
-        recalled,
-        entities=tuple(page for page in recalled.entities if not kept.keeps(page.summary, path=page.path)),
-        items=items,
-        left_out=tuple(filter(may, recalled.left_out)),
-        verdict=best_of(items),
-        reason=recalled.reason if items else _NOTHING_FOR_GROUPS,
-    )
 
 
 def kinds_of(name: str) -> frozenset[Kind] | None:

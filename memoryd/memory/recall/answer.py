@@ -11,6 +11,7 @@ from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.kinds import TEAM, Visibility, short_id
 from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
 from memoryd.domain.memories.recall_order import Boosts
+from memoryd.domain.memories.visibility import WithheldFromGroups
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
 from memoryd.domain.skips import SkipReason
@@ -147,6 +148,31 @@ def best_of(items: Sequence[RecalledItem]) -> Verdict:
     """Return what the best of them is worth."""
     given = {item.placed.verdict for item in items}
     return next((verdict for verdict in Verdict if verdict in given), Verdict.NONE)
+
+
+_NOTHING_FOR_GROUPS = "there is nothing that may be told in a group"
+"""Whether something was kept back or not: else who asks in a group learns that something is."""
+
+
+def for_groups(recalled: Recalled, kept: WithheldFromGroups | None, most: int) -> Recalled:
+    """Return what may be told in a group, `most` items of it; nothing while nobody knows what is pinned."""
+
+    def may(item: RecalledItem) -> bool:
+        if kept is None:
+            return False
+        if isinstance(item, RecalledMemory):
+            return not kept.keeps(item.memory.line.text, memory=item.memory.id)
+        return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
+
+    items = tuple(filter(may, recalled.items))[:most]
+    return replace(
+        recalled,
+        entities=tuple(page for page in recalled.entities if kept and not kept.keeps(page.summary, path=page.path)),
+        items=items,
+        left_out=tuple(filter(may, recalled.left_out)),
+        verdict=best_of(items),
+        reason=recalled.reason if items else _NOTHING_FOR_GROUPS,
+    )
 
 
 LIFTED = {

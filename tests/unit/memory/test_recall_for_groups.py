@@ -1,17 +1,12 @@
 """What a group is told of a recall does not tell that something was kept back."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
-from memoryd.agents.retained.recall import for_groups
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.recall_order import RankedCandidate
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.errors import StoreError
+from memoryd.memory.recall.answer import for_groups
 from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory
 from memoryd.search.hits import ChunkEvidence
-from tests.unit.domain.memories.test_kept_from_groups import PIN, PLAIN
+from tests.unit.domain.memories.test_kept_from_groups import KEPT, PIN, PLAIN
 
 
 def item(memory: Memory, verdict: Verdict) -> RecalledMemory:
@@ -20,25 +15,15 @@ def item(memory: Memory, verdict: Verdict) -> RecalledMemory:
     return RecalledMemory(memory=memory, sources=sources, placed=placed, evidence=ChunkEvidence())
 
 
-def book(memories: Mapping[str, Memory] | None) -> Any:
-    async def now() -> SimpleNamespace:
-        if memories is None:
-            raise StoreError("the index cannot be read")
-        return SimpleNamespace(memories=memories)
-
-    return SimpleNamespace(now=now)
-
-
-async def test_verdict_and_reason_are_of_what_is_told() -> None:
-    both = {one.id: one for one in (PIN, PLAIN)}
+def test_verdict_and_reason_are_of_what_is_told() -> None:
     pinned, plain = item(PIN, Verdict.ANSWERABLE), item(PLAIN, Verdict.WEAK)
     found = Recalled(items=(pinned, plain), verdict=Verdict.ANSWERABLE)
-    told = await for_groups(found, book(both), 5)
+    told = for_groups(found, KEPT, 5)
     assert (told.items, told.verdict) == ((plain,), Verdict.WEAK)
 
-    hidden = await for_groups(Recalled(items=(pinned,), verdict=Verdict.ANSWERABLE), book(both), 5)
-    nothing = await for_groups(Recalled(reason="nothing is recalled"), book(both), 5)
-    unknown = await for_groups(found, book(None), 5)
+    hidden = for_groups(Recalled(items=(pinned,), verdict=Verdict.ANSWERABLE), KEPT, 5)
+    nothing = for_groups(Recalled(reason="nothing is recalled"), KEPT, 5)
+    unknown = for_groups(found, None, 5)
     assert hidden.reason
     assert {(one.items, one.verdict, one.reason) for one in (hidden, nothing, unknown)} == {
         ((), Verdict.NONE, hidden.reason)
