@@ -12,7 +12,7 @@ class MemoryDocumentReply(TypedDict):
     id: str
     """Its id; the first eight signs of it are enough to name it."""
     scope: str
-    """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
+    """Whom it is for: `workspace`, `team:NAME`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     kind: str
     """Its kind, such as `fact`, `preference` or `lesson`."""
     network: str

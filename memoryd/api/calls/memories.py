@@ -45,7 +45,7 @@ class MemorySearchRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     """The question."""
     scope: Annotated[str, Field(max_length=200)] | None = None
-    """Only memories of this scope: `workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
+    """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     kind: Annotated[str, Field(max_length=20)] | None = None
     """Only memories of this network or kind."""
     top_k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
@@ -110,7 +110,7 @@ class MemoryReplaceRequest(MemoryEditRequest):
 
 MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight signs")]
 ScopeFilter = Annotated[
-    str, Field(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
+    str, Field(max_length=200, description="`workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
 ]
 KindFilter = Annotated[str, Field(max_length=20, description="network or kind")]
 TierFilter = Annotated[Tier | None, Field(description="tier")]

@@ -88,7 +88,7 @@ class RecallRequest(Request):
     kind: Annotated[str, Field(max_length=32)] | None = None
     """Only memories of this network or exact kind: `opinion`, `preference`, …; passages have none."""
     scope: Annotated[str, Field(max_length=200)] | None = None
-    """Only memories of this scope: `workspace`, `global`, `agent:<id>`, …"""
+    """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     budget: Budget = None
     """Tokens of a bundle at most, estimated; null: as configured (`memory.recall.budget`)."""
     format: Literal["items", "bundle"] = "items"

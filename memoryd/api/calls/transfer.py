@@ -50,7 +50,6 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RUN = expression(r"^[0-9a-f]{32}$")
 After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
 PageLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
-OfScope = Annotated[str, Field(max_length=200, description="`workspace`, `agent:ID`, `agent:ID:CHANNEL` or `global`")]
 
 
 class ImportedMemory(Request):
@@ -124,7 +123,7 @@ class ImportRequest(Request):
 
 
 async def export(
-    admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: OfScope = ""
+    admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: ScopeFilter = ""
 ) -> ExportReply:
     """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
