@@ -59,7 +59,7 @@ class WithheldConversations(Struct, eq=False):
         self.trouble = ""
 
     async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
-        """Read the ledger, again and again until it can be read; then there is nothing more to do."""
+        """Read the ledger, again and again until it could be read; until cancelled."""
         while True:
             with contextlib.suppress(StoreError):
                 await self.load()

@@ -298,6 +298,20 @@ async def test_forgotten_withheld_and_untrusted_words_are_not_kept(room: Capture
     assert room.said() == []
 
 
+async def test_what_is_forgotten_while_a_message_is_captured_is_not_kept(room: Captured) -> None:
+    line = (await room.capturing().messages.dry_run(ADDRESS)).kept[0].line()
+    book = room.book
+
+    async def book_of_later(seconds: float = 0) -> Book:
+        await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
+        return await book(seconds)
+
+    room.book = book_of_later  # type: ignore[method-assign]  # it is forgotten while the book is waited for
+    done = await room.capturing().messages.capture(ADDRESS)
+    assert (room.said(), done.retention) == ([], None)
+    assert [one.reason for one in done.verdict.dropped] == [SkipReason.FORGOTTEN]
+
+
 async def test_nothing_is_captured_where_nothing_may_be_written(room: Captured) -> None:
     room.is_read_only = True
 

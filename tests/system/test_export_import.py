@@ -157,6 +157,19 @@ def test_hostile_lines_are_told_by_number_and_the_others_are_taken(daemon: Runni
     assert "to be gone" not in written
 
 
+def test_memory_of_several_days_is_added_though_one_of_its_logs_takes_nothing(daemon: RunningDaemon) -> None:
+    (daemon.home / "two" / "memory" / "2026-09-02.md").write_text("---\nmemory: false\n---\nmine\n")
+    rows = [
+        {"text": "The gauge reads 41", "kind": "world", "days": [f"2026-09-0{day}" for day in days]}
+        for days in ("12", "2")
+    ]
+    rows[1]["text"] = "The gauge reads 42"
+    several, one = daemon.client().import_memories(rows, run="d" * 32, agent="two")["memories"]
+    assert (several["outcome"], one["outcome"]) == ("added", "refused")
+    assert "2026-09-02.md is not written" in several["reason"]
+    assert "reads 41" in (daemon.home / "two" / "memory" / "2026-09-01.md").read_text()
+
+
 def test_import_that_undo_cannot_hold_is_told_before_it_begins(daemon: RunningDaemon) -> None:
     file, far = daemon.home / "broken.jsonl", daemon.home / "far.jsonl"
     first = date(1980, 1, 1)

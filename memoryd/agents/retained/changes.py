@@ -210,7 +210,16 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         async with self.journal.one_at_a_time:
             for at, edit in edits:
                 why = f"a conflict was settled: {keep} kept"
-                made = await self.journal.change(at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original)
+                try:
+                    made = await self.journal.change(
+                        at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original
+                    )
+                except MemorydError as exc:
+                    if not changes:
+                        raise
+                    raise InvalidRequest(
+                        f"{exc}; {original} was written before it", hint=f"memoryctl undo {changes[0]} takes that back"
+                    ) from exc
                 changes += [made.id] * made.is_written
         searchable = await is_searchable(self.index)
         return ConflictSettledReply(

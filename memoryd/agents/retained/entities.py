@@ -236,7 +236,7 @@ async def _edit_page(journal: Journal, place: AliasPlace, *, is_merge: bool, is_
         run=uuid4().hex,
         delete=not is_merge and is_made_for(before or "", place.alias),
     )
-    return {**reply, "written": True, "change": change.id or None, "note": change.note}
+    return {**reply, "written": change.is_written, "change": change.id or None, "note": change.note}
 
 
 def _add_alias(place: AliasPlace, text: str | None) -> str | None:

@@ -176,20 +176,23 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         self, pending: Mapping[date, Sequence[tuple[TakenMemoryReply, RetainedLine]]], run: str
     ) -> list[int]:
         """Write the memories of each day at once, the earliest day first; what has no place is refused."""
-        changes = []
+        changes, stated = [], set[str]()
         for day in sorted(pending):
             replies, lines = zip(*pending[day], strict=True)
             try:
                 done = await self.retaining.retaining.retain(lines, by=WrittenBy.IMPORT, day=day, run=run)
             except InvalidRequest as exc:
                 for reply in replies:
-                    reply.update(_refusal(reply["id"], str(exc)))
+                    # it may stand in the log of an earlier day
+                    refusal = _refusal(reply["id"], str(exc))
+                    reply.update({**refusal, "outcome": "added"} if reply["id"] in stated else refusal)
                 continue
             if done.change.id:
                 changes.append(done.change.id)
-            if not done.change.is_written:
-                for reply in replies:
-                    reply["outcome"] = "known"
+            if done.change.is_written:
+                stated.update(reply["id"] for reply in replies)
+            for reply in replies:
+                reply["outcome"] = "added" if reply["id"] in stated else "known"
         return changes
 
 

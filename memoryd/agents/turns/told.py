@@ -138,13 +138,14 @@ class AgentTold(Struct, frozen=True):
         return ToldJudgedReply(number=number, name=name, judgement=judgement.value if judgement else None)
 
     async def _questions(self, sessions: set[SessionId]) -> tuple[set[str], Mapping[tuple[str, int], str]]:
-        """Return those of the sessions that are private by now, and the questions of the others."""
+        """Return those of the sessions that are or may be private by now, and the questions of the others."""
         private, found = set[str](), dict[tuple[str, int], str]()
         for name in sessions:
             try:
                 session = await self.sessions.find(name)
             except MemorydError:
-                # a damaged file costs its questions alone
+                # nobody knows whether it is private
+                private.add(name)
                 continue
             if session is not None and session.is_remembered:
                 found |= {(name, turn.seq): turn.question for turn in session.turns}

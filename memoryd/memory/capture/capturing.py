@@ -123,6 +123,8 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
     async def _write(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureResult:
         day, book = self._day(task), await self.book(seconds)
+        # something may have been forgotten since
+        verdict = await self._check(task, verdict, seconds)
         stated = [item.line(task.scope) for item in verdict.kept]
         # in a thread: it looks at all memories
         lines = await asyncio.to_thread(lambda: with_succession(book, lines_to_write(book, stated, day), day))
