@@ -153,6 +153,14 @@ class Denied(RequestError):
     http_status = 403
 
 
+READ_ONLY = "nothing is written: memory.readOnly is true"
+
+
+def read_only() -> Denied:
+    """Return what is raised where nothing may be written."""
+    return Denied(READ_ONLY, hint="set memory.readOnly: false")
+
+
 class Unauthorized(RequestError):
     """The token is missing or wrong."""
 

@@ -23,7 +23,9 @@ SessionId = NewType("SessionId", str)
 """The name of a session, safe for file names: see `sessions.names`."""
 
 CORE_FILES = ("MEMORY.md", "memory.md")
-ROOT_FILES = (*CORE_FILES, "SOUL.md")
+PERSONA = RelativePath("SOUL.md")
+"""Shown beside the core file, and never written."""
+ROOT_FILES = (*CORE_FILES, PERSONA)
 ROOT_FOLDERS = ("memory", "bank")
 SUFFIX = ".md"
 IMPORTED = "memory/imported/"

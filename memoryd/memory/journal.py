@@ -23,7 +23,7 @@ from memoryd.domain.memories.changes.diffs import Hunk, MovedOnError, hunks_betw
 from memoryd.domain.memories.changes.note_text import undone_text
 from memoryd.domain.memories.kinds import CHANGES_MAX, WrittenBy
 from memoryd.domain.memories.line import RetainedLine
-from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError
+from memoryd.errors import InvalidRequest, MemorydError, NotFound, NotNow, RequestError, StoreError, read_only
 from memoryd.files.reading import TornReadError
 from memoryd.files.writing import FileChangedError
 from memoryd.memory.note_files import NoteFiles, StoredNote
@@ -144,7 +144,7 @@ class Journal:
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
         if self._is_read_only:
-            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+            raise read_only()
 
     async def revoke(
         self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool = False

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import (
     IMPORTED,
+    PERSONA,
     FileStat,
     RelativePath,
     home_path,
@@ -41,7 +42,6 @@ log = structlog.get_logger(__name__)
 
 OWN_FOLDERS = ("memory", "bank", "bank/entities")
 """Made where they are missing; any other folder is its owner's to make."""
-READ_ONLY_FILES = ("SOUL.md",)
 _MAX_FILES = 100_000
 _LINKED = (errno.ELOOP, errno.EXDEV)
 LineDays = Callable[[FileVersion, MemoryId], date]
@@ -245,7 +245,7 @@ def _check_name(path: RelativePath, *, is_shown: bool) -> None:
     if (person := person_of(path)) and not is_shown:
         hint = f"`memoryctl retain` states what holds here; {person} alone can take it back"
         raise InvalidRequest(f"{path} is what {person} shares with the team", hint=hint)
-    if path in READ_ONLY_FILES and not is_shown:
+    if path == PERSONA and not is_shown:
         raise InvalidRequest(f"{path} is never written by memoryd", hint="edit it yourself")
 
 

@@ -20,7 +20,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.firewall import keyed
 from memoryd.domain.memories.changes.replacing import MemoryReplacement
-from memoryd.domain.memories.changes.tombstones import normalized_statement
+from memoryd.domain.memories.changes.tombstones import KEY_BYTES, normalized_statement
 from memoryd.domain.memories.edits import (
     AttributeChange,
     LineEdit,
@@ -47,8 +47,6 @@ REPLACED = "a memory was replaced"
 _UNMARKED = "it is superseded, and its line in {} could not be marked so: {}"
 SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
 _GONE = "its line was edited, or taken out, a moment ago: look it up again"
-
-KEY_BYTES = 32
 
 
 class WrittenLines(Struct, frozen=True):

@@ -23,7 +23,7 @@ from memoryd.domain.sessions.documents import MAX_BYTES, AnswerRetention, Entry,
 from memoryd.domain.sessions.names import named_id, safe_id
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, Turn
-from memoryd.errors import Denied, NotFound, StoreError, StoreUnavailable
+from memoryd.errors import NotFound, StoreError, StoreUnavailable, read_only
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.known_sessions import ArchivedSessions, KnownSessions
 from memoryd.sessions.main_file import MainFile, stamp_of
@@ -205,7 +205,7 @@ class WorkspaceSessions:
     def check_writable(self) -> None:
         """Raise Denied where nothing may be written."""
         if self.is_read_only:
-            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+            raise read_only()
 
 
 class QaUsage(Struct, frozen=True):

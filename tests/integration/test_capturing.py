@@ -302,9 +302,9 @@ async def test_what_is_forgotten_while_a_message_is_captured_is_not_kept(room: C
     line = (await room.capturing().messages.dry_run(ADDRESS)).kept[0].line()
     book = room.book
 
-    async def book_of_later(seconds: float = 0) -> Book:
+    async def book_of_later(_seconds: float = 0) -> Book:
         await room.stones.finish(await room.stones.begin([(line.id, line.text)]))
-        return await book(seconds)
+        return await book()
 
     room.book = book_of_later  # type: ignore[method-assign]  # it is forgotten while the book is waited for
     done = await room.capturing().messages.capture(ADDRESS)

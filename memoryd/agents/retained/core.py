@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import CORE_FILES, RelativePath
+from memoryd.domain.documents import CORE_FILES, PERSONA, RelativePath
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.reflect.core import appended, inserted, replaced
@@ -70,8 +70,6 @@ class CoreRights(Struct, frozen=True):
         return replace(line, attributes=replace(line.attributes, importance=self.most_importance))
 
 
-PERSONA = RelativePath("SOUL.md")
-"""Shown beside the core file, and never edited."""
 _SHA_CHARS = 8
 _AGAIN = "look at it again (memoryctl core show), then repeat the edit"
 HOLDS_SECRET = "the text holds what looks like a secret, which every session will see"

@@ -17,7 +17,7 @@ from memoryd.agents.search import check_scope
 from memoryd.config.agents import Agent
 from memoryd.config.limits import check_question
 from memoryd.domain.access import Admitted
-from memoryd.domain.documents import CORE_FILES, RelativePath, is_conflict_copy, marks, person_of
+from memoryd.domain.documents import CORE_FILES, PERSONA, RelativePath, is_conflict_copy, marks, person_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.abstracts import shorter
 from memoryd.domain.memories.bundle import (
@@ -52,7 +52,6 @@ from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.recall import BundleReply, ReceiptReply
 
-PERSONA = "SOUL.md"
 _READ_SECONDS = 2.0
 _DOCUMENT_BYTES = 256 * 1024
 """More of a document has no place in any prompt."""

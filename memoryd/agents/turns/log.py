@@ -22,7 +22,7 @@ from memoryd.domain.sessions.making_turns import RawTurn, repeated_turn
 from memoryd.domain.sessions.sequences import BUDGET, Chosen
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, Turn, recalled
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.errors import MemorydError
+from memoryd.errors import READ_ONLY, MemorydError
 from memoryd.replies.conversations import TurnPartReply
 from memoryd.sessions.session_turns import AddedTurn
 from memoryd.wire import QUESTION_CHARS_MAX
@@ -103,7 +103,6 @@ CaptureState = Literal["queued", "off", "no"]
 NO_SESSION = "no session key is given"
 NO_QUESTION = "there is no question that it answers"
 WITHHELD = "what is said under this session key is not to be remembered"
-READ_ONLY = "nothing is written: memory.readOnly is true"
 QA_OFF = "questions and answers are off: memory.qa.enabled is false"
 _CUT = " …"
 _TRIES = 20

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from memoryd.domain.memories.capture.capture import CaptureVerdict, marker_of
 from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
+from memoryd.domain.memories.changes.tombstones import KEY_BYTES
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
@@ -39,7 +40,6 @@ WAITING_MAX = 2000
 """Spans that wait to be hashed."""
 WRITE_SECONDS = 1.0
 """How long a span may wait until it is written."""
-KEY_BYTES = 32
 
 
 class ReportedFailure(Struct, frozen=True):

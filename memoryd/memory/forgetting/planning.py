@@ -19,6 +19,7 @@ from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.capture.values import stem
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk
 from memoryd.domain.memories.changes.forgetting import (
+    ANY_LOG,
     ForgetTarget,
     Traces,
     session_memories_with,
@@ -46,7 +47,6 @@ from memoryd.store.ledger.forgotten import PurgedRows
 _REMOVED, _ADDED = attrgetter("removed"), attrgetter("added")
 NOWHERE = 0
 """The line of a source that is in no note."""
-_ANY_LOG = RelativePath("memory/2000-01-01.md")
 MAX_FOUND = 200
 """Most places of one text that are listed."""
 
@@ -68,7 +68,7 @@ def lines_undone(rows: Iterable[ChangeRow]) -> Iterator[RetainedLine]:
 
 
 def _statements(row: ChangeRow, *sides: Callable[[Hunk], Sequence[str]]) -> Iterator[RetainedLine]:
-    path = row.path if holds_memories(row.path) else _ANY_LOG
+    path = row.path if holds_memories(row.path) else ANY_LOG
     for hunk in row.hunks or ():
         for lines in sides:
             text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines(hunk), *hunk.below, ""))

@@ -19,7 +19,7 @@ import structlog
 
 from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
-from memoryd.errors import DamagedDatabase, Denied, StoreError, StoreUnavailable
+from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable, read_only
 from memoryd.replies.status import HistoryReply, LedgerReply
 from memoryd.store.database_file import Injected, Table, TableTransaction, Verb, writes
 from memoryd.store.ledger.conversations import (
@@ -304,7 +304,7 @@ class Ledger:
 
     def _allow_writing(self) -> None:
         if self._is_read_only:
-            raise Denied("nothing is written: memory.readOnly is true", hint="set memory.readOnly: false")
+            raise read_only()
 
     async def _use(self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False) -> Returned:
         """Run a step on the open file; on an empty ledger if there is none and none is to be made."""

@@ -209,7 +209,8 @@ def _is_short(text: str) -> bool:
     return sum(map(len, text.split())) < MIN_CHARS
 
 
-_ANY_LOG = RelativePath("memory/2000-01-01.md")
+ANY_LOG = RelativePath("memory/2000-01-01.md")
+"""By its rules a line is read that stands in no log."""
 _ANY_HEAD = "## Retain\n"
 ByteRange = tuple[int, int]
 """Bytes of a document, end exclusive."""
@@ -285,7 +286,7 @@ def with_forgotten(said: Collection[TextMatcher], line: str) -> str:
     """Return the end or a summary of a session with `[forgotten]` where the words stood, any other line as it is."""
     if not any(words.occurs_in(line) for words in said):
         return line
-    placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), _ANY_LOG).lines
+    placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), ANY_LOG).lines
     if not any(is_of_session(one.line) for one in placed):
         return line
     return without_words(line, said) or line
