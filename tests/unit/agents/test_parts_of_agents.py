@@ -1,4 +1,4 @@
-"""What stops in between says what was done, and what is not known is not shown."""
+"""What agents say of work that was half done, of what they cannot know, and of their parts."""
 
 import asyncio
 from types import SimpleNamespace
@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from memoryd.agents.retained.changes import AgentChanges
+from memoryd.agents.status.figures import measured
 from memoryd.agents.turns.told import AgentTold
 from memoryd.domain.access import Admitted
+from memoryd.domain.counters import CacheUses
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.changes.replacing import named_pair
 from memoryd.domain.text.sanitizing import KeepVersion
 from memoryd.errors import InvalidRequest, StoreError
+from memoryd.search.arms import ArmTimes
 from tests.store.test_told_rows import turn
 
 UNUSED: Any = None
@@ -51,3 +55,16 @@ async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> 
     sessions: Any = SimpleNamespace(find=find)
     reply = await AgentTold("main", told, book, sessions).some(Admitted("main", is_direct=True), 10)
     assert [one["session"] for one in reply["turns"]] == ["gone"]
+
+
+def test_vectors_of_conversations_are_counted() -> None:
+    index: Any = SimpleNamespace(held_bytes=40)
+    search: Any = SimpleNamespace(times=ArmTimes(), vector_index=index)
+    conversation: Any = SimpleNamespace(search=search, embedding_loop=SimpleNamespace(uses=CacheUses(hits=2)))
+    counted = measured(indexes=[], sidecars=[], conversations=[conversation], books=[])
+    assert (counted.vector_bytes, counted.caches["vectors"].hits) == (40, 2)
+
+
+def test_name_of_no_disagreement_is_not_found_whatever_it_says() -> None:
+    with pytest.raises(LookupError):
+        named_pair("part of", [])
