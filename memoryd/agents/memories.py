@@ -177,7 +177,7 @@ class AgentMemories:
         return measured(
             indexes=list(dict.fromkeys(one.index for one in parts)),
             sidecars=[one.qmd.search.times for one in parts if one.qmd is not None],
-            conversations=[one.conversations.times for one in parts],
+            conversations=[one.conversations.conversations for one in parts],
             books=list(dict.fromkeys(memory.retained.book for memory in self._memories)),
         )
 

@@ -213,9 +213,9 @@ async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False
         journal.check_writable()
     try:
         place = splitting(book, name)
-    except ValueError as exc:
+    except (LookupError, ValueError) as exc:
         hint = "memoryctl entities list shows all with their aliases"
-        raise (NotFound if "no alias" in str(exc) else InvalidRequest)(str(exc), hint=hint) from exc
+        raise (NotFound if isinstance(exc, LookupError) else InvalidRequest)(str(exc), hint=hint) from exc
     return await _edit_page(journal, place, is_merge=False, is_dry=is_dry)
 
 

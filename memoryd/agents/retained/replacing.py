@@ -245,8 +245,8 @@ def _start_behind(name: str, pairs: Sequence[Disagreement], book: Book) -> int:
 def _find_pair(name: str, found: Sequence[Disagreement]) -> Disagreement:
     try:
         return named_pair(name, found)
-    except ValueError as exc:
-        error = InvalidRequest if "part of" in str(exc) else NotFound
+    except (LookupError, ValueError) as exc:
+        error = NotFound if isinstance(exc, LookupError) else InvalidRequest
         raise error(str(exc), hint="memoryctl disagreements lists all of them") from exc
 
 

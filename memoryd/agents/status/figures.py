@@ -122,11 +122,6 @@ class ConversationCounter(Struct, eq=False):
         """Why the index does not follow the conversations, or the forgetting of one; empty if it does."""
         return self.owed() or self.conversations.trouble or ""
 
-    @property
-    def times(self) -> ArmTimes:
-        """How long the arms over the conversations took."""
-        return self.conversations.search.times
-
     async def take(self) -> ConversationsReply | None:
         """Count now; None for an agent whose conversations nobody keeps."""
         these = self.conversations
@@ -220,14 +215,14 @@ def measured(
     *,
     indexes: Sequence[WorkspaceIndex],
     sidecars: Iterable[ArmTimes],
-    conversations: Iterable[ArmTimes],
+    conversations: Sequence[AgentConversations],
     books: Iterable[MemoryCache],
 ) -> Counters:
     """Return the sums; arms over conversations have names of their own."""
     seconds: defaultdict[str, Durations] = defaultdict(Durations)
     states: Counter[tuple[str, str]] = Counter()
     named = [("", times) for times in (*(index.builtin.times for index in indexes), *sidecars)]
-    named += [("conversations ", times) for times in conversations]
+    named += [("conversations ", one.search.times) for one in conversations]
     for over, times in named:
         for (arm, state), number in times.states.items():
             states[over + arm, state] += number
@@ -236,14 +231,16 @@ def measured(
     looks: Counter[str] = Counter()
     for index in indexes:
         looks.update(index.indexer.looks)
-    held = (index.builtin.vector_index for index in indexes)
+    searches = (*(index.builtin for index in indexes), *(one.search for one in conversations))
+    loops = [*(index.embedding_loop for index in indexes), *(one.embedding_loop for one in conversations)]
+    held = (one.vector_index for one in searches)
     return Counters(
         seconds=seconds,
         states=states,
         looks=looks,
         caches={
             "memories": _sum(one.uses for one in books),
-            "vectors": _sum(one.embedding_loop.uses for one in indexes),
+            "vectors": _sum(one.uses for one in loops),
         },
         vector_bytes=sum(one.held_bytes for one in held if one is not None),
     )

@@ -272,11 +272,11 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
 
 
 def splitting(book: Book, name: str) -> AliasPlace:
-    """Return of which entity a name is an alias; raise ValueError if of none, or of several."""
+    """Return of which entity a name is an alias; raise LookupError if of none, ValueError if of several."""
     alias = _check_name(name)
     claimed = _claims(book, slug_of(alias))
     if not claimed:
-        raise ValueError(f"{alias!r} is no alias of an entity")
+        raise LookupError(f"{alias!r} is no alias of an entity")
     if len(claimed) > 1:
         raise ValueError(f"{alias!r} is an alias of {_list_names(book, claimed)}: take it out of one page by hand")
     return _place(book, alias, claimed[0], alias, is_there=True)

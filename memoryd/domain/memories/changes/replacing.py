@@ -235,7 +235,10 @@ def pair_name(one: Disagreement) -> str:
 
 
 def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
-    """Return the disagreement of a name, or that one memory is part of; raise ValueError for none, or several."""
+    """Return the disagreement of a name, or that one memory is part of.
+
+    Raises LookupError for none, ValueError for several.
+    """
     prefix = name.strip().lower()
     is_id = len(prefix) >= _SHORTEST
     matches = [
@@ -244,7 +247,7 @@ def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
         if prefix == pair_name(one) or (is_id and (one.newer.startswith(prefix) or one.older.startswith(prefix)))
     ]
     if not matches:
-        raise ValueError(f"there is no disagreement {name!r}")
+        raise LookupError(f"there is no disagreement {name!r}")
     if len(matches) > 1:
         raise ValueError(f"{name!r} is part of {len(matches)} disagreements: {', '.join(map(pair_name, matches[:3]))}")
     return matches[0]

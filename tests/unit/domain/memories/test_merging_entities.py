@@ -63,7 +63,7 @@ def test_what_is_merged_already_is_left() -> None:
 
 def test_alias_is_split_from_the_page_that_gives_it() -> None:
     assert splitting(WORLD, "安娜").path == "bank/entities/anna.md"
-    with pytest.raises(ValueError, match="no alias"):
+    with pytest.raises(LookupError, match="no alias"):
         splitting(WORLD, "Peter")
     with pytest.raises(ValueError, match="'Ann' and 'Anna'"):
         splitting(WORLD, "both")

@@ -1,0 +1,70 @@
+"""What agents say of work that was half done, of what they cannot know, and of their parts."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from memoryd.agents.retained.changes import AgentChanges
+from memoryd.agents.status.figures import measured
+from memoryd.agents.turns.told import AgentTold
+from memoryd.domain.access import Admitted
+from memoryd.domain.counters import CacheUses
+from memoryd.domain.documents import RelativePath
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.changes.replacing import named_pair
+from memoryd.domain.text.sanitizing import KeepVersion
+from memoryd.errors import InvalidRequest, StoreError
+from memoryd.search.arms import ArmTimes
+from tests.store.test_told_rows import turn
+
+UNUSED: Any = None
+
+
+async def test_conflict_that_is_settled_half_says_what_was_written() -> None:
+    async def read(_path: str) -> SimpleNamespace:
+        return SimpleNamespace(text="mine")
+
+    async def change(path: str, _edit: object, **_: object) -> SimpleNamespace:
+        if path != "memory/plan.md":
+            raise InvalidRequest("it was edited meanwhile, and stays")
+        return SimpleNamespace(id=7, is_written=True)
+
+    journal: Any = SimpleNamespace(check_writable=lambda: None, read=read, change=change, one_at_a_time=asyncio.Lock())
+    changes = AgentChanges(journal=journal, usage=UNUSED, index=UNUSED, proposals=UNUSED, tombstones=UNUSED, now=UNUSED)
+    copy = RelativePath("memory/plan (conflicted copy 2026-11-03).md")
+    with pytest.raises(InvalidRequest, match=r"stays; memory/plan\.md was written before it") as caught:
+        await changes.settle_conflict(copy, KeepVersion.COPY)
+    assert "undo 7" in caught.value.hint
+
+
+async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> None:
+    async def some(*_: object, **__: object) -> list[Any]:
+        return [turn(2, session="damaged"), turn(1, session="gone")]
+
+    async def now() -> Book:
+        return Book({})
+
+    async def find(name: str) -> None:
+        if name == "damaged":
+            raise StoreError("it is no JSON")
+
+    told: Any = SimpleNamespace(some=some)
+    book: Any = SimpleNamespace(now=now)
+    sessions: Any = SimpleNamespace(find=find)
+    reply = await AgentTold("main", told, book, sessions).some(Admitted("main", is_direct=True), 10)
+    assert [one["session"] for one in reply["turns"]] == ["gone"]
+
+
+def test_vectors_of_conversations_are_counted() -> None:
+    index: Any = SimpleNamespace(held_bytes=40)
+    search: Any = SimpleNamespace(times=ArmTimes(), vector_index=index)
+    conversation: Any = SimpleNamespace(search=search, embedding_loop=SimpleNamespace(uses=CacheUses(hits=2)))
+    counted = measured(indexes=[], sidecars=[], conversations=[conversation], books=[])
+    assert (counted.vector_bytes, counted.caches["vectors"].hits) == (40, 2)
+
+
+def test_name_of_no_disagreement_is_not_found_whatever_it_says() -> None:
+    with pytest.raises(LookupError):
+        named_pair("part of", [])
