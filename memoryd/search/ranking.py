@@ -120,10 +120,8 @@ def ranked(
     cosines = evidence.vector.cosines
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
     # where the scores say no more, since no meaning stands out or several do in full, the cosines still do; the latest
-    # of equals comes first, so that of many copies the newest is among those that are looked at: their cosines differ
-    # in the last digits alone, by where a vector stands in the matrix
-    nearness = {chunk: -round(cosine, 5) for chunk, cosine in cosines.items()}
-    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], nearness.get(chunk, 1.0), -chunk))
+    # of equals comes first, so that of many copies the newest is among those that are looked at
+    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], -cosines.get(chunk, -1.0), -chunk))
     words, vector = _ranks_of(evidence.lexical.order()), _ranks_of(evidence.vector.order())
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
