@@ -124,13 +124,11 @@ def ranked(
     cosines = evidence.vector.cosines
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
     # where the scores say no more, since no meaning stands out or several do in full, the cosines still do; the latest
-    # of equals comes first, so that of many copies the newest is among those that are looked at: their cosines differ
-    # in the last digits alone, by where a vector stands in the matrix
-    nearness = {chunk: -round(cosine, 5) for chunk, cosine in cosines.items()}
-    # one sort after the other, the last of which counts most
+    # of equals comes first, so that of many copies the newest is among those that are looked at. One
+    # sort comes after the other, the last counts most
     order = sorted(base_scores, reverse=True)
-    if nearness:
-        order.sort(key=lambda chunk: nearness.get(chunk, 1.0))
+    if cosines:
+        order.sort(key=lambda chunk: -cosines.get(chunk, -1.0))
     order.sort(key=base_scores.__getitem__, reverse=True)
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}

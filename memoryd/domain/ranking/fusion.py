@@ -14,7 +14,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from memoryd.domain.ranking.snippets import MatchingPassage
 
@@ -124,6 +124,10 @@ class VectorMatches(Struct, frozen=True, dict=True):
     """The passages of each chunk that are among the nearest."""
     foreign: frozenset[int] = frozenset()
     """The chunks in another language than the question that come as near as the best stranger nearly always does."""
+
+    def __post_init__(self) -> None:
+        # vectors are stored in 12 bits a number: further digits of a cosine are chance, and decide nothing
+        force_setattr(self, "cosines", {chunk: round(cosine, 4) for chunk, cosine in self.cosines.items()})
 
     def order(self) -> list[int]:
         """Return the chunks, best first."""

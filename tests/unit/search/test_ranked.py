@@ -53,6 +53,15 @@ def test_latest_of_copies_comes_first_though_their_cosines_differ_in_the_last_di
     assert rank(Evidence(vector=near)).telling == [4, 3, 2, 1]
 
 
+def test_latest_of_copies_comes_first_where_words_and_meaning_count_in_part() -> None:
+    """One sentence on several days: a last digit of a cosine is no reason to tell the oldest first."""
+    words = LexicalMatches({9: 3.0, 1: 2.0, 2: 2.0, 3: 2.0})
+    near = VectorMatches({9: 0.95, 1: 0.3000002, 2: 0.3000001, 3: 0.3}, Noise(0.0, 0.1), compared=100)
+    ranking = rank(Evidence(words, near), statistics=None)
+    assert ranking.telling == [9, 3, 2, 1]
+    assert 0 < ranking.base_scores[1] == ranking.base_scores[3] < ranking.base_scores[9]
+
+
 def test_literal_chunk_without_a_score_stands_before_noise() -> None:
     near = VectorMatches({2: -0.2, 8: 0.1}, Noise(0.0, 0.1), compared=1000)
     ranking = rank(Evidence(vector=near))
