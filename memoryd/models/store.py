@@ -98,6 +98,11 @@ class ModelStore:
         self._timeouts = timeouts
 
     @property
+    def may_fetch(self) -> bool:
+        """Whether a model may be fetched that is not here."""
+        return not self._forbidden_by
+
+    @property
     def key(self) -> str:
         """The key of the configuration that names the models of this store."""
         return self._use.key

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -231,3 +232,16 @@ def test_what_was_said_on_many_days_is_sent_together_so_that_each_log_is_written
 def test_what_is_no_file_is_told(daemon: RunningDaemon) -> None:
     told = typed(daemon, "two", "import", daemon.home / "none.jsonl", code=Exit.ERROR)["error"]
     assert "cannot be read" in told["message"]
+
+
+def test_command_that_is_printed_takes_back_what_it_is_about(daemon: RunningDaemon) -> None:
+    """Numbers of changes are per workspace, and both have one of the same number."""
+    daemon.client().retain("W @Peter: keeps bees", agent="one")
+    words = [*MEMORYCTL, "--agent", "two", "retain", "W @Anna: keeps hens"]
+    done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    command = shlex.split(done.stderr.partition("to take it back: ")[2].splitlines()[0])
+    undone = ran([*MEMORYCTL, *command[1:]], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    assert undone.returncode == Exit.DONE, undone.stderr
+    texts = {name: "".join(path.read_text() for path in (daemon.home / name).rglob("*.md")) for name in ("one", "two")}
+    assert "keeps bees" in texts["one"]
+    assert "keeps hens" not in texts["two"]
