@@ -124,8 +124,8 @@ def ranked(
     cosines = evidence.vector.cosines
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
     # where the scores say no more, since no meaning stands out or several do in full, the cosines still do; the latest
-    # of equals comes first, so that of many copies the newest is among those that are looked at. One
-    # sort comes after the other, the last counts most
+    # of equals comes first, so that of many copies the newest is among those that are looked at: one sort
+    # after the other, the last of which counts most
     order = sorted(base_scores, reverse=True)
     if cosines:
         order.sort(key=lambda chunk: -cosines.get(chunk, -1.0))
