@@ -18,8 +18,6 @@ from memoryd.config.loading.load import Loaded, load
 from memoryd.config.paths import lock_file
 from memoryd.config.root import Config
 from memoryd.errors import ConfigError, DaemonNotRunning, MemorydError
-from memoryd.files.roots import roots_and_rules
-from memoryd.files.scanner import Scan, ScanRoot, ScanRules, scan
 from memoryd.replies.status import StatusReply
 
 STATUS_SECONDS = 10.0
@@ -70,14 +68,6 @@ class Examination(Struct, frozen=True):
     def agents(self) -> list[Agent]:
         """The agents of the configuration; raises ConfigError where there is none."""
         return self.config.resolved_agents()
-
-    def roots(self, agent: Agent) -> tuple[list[ScanRoot], ScanRules]:
-        """Return where the notes of an agent lie, and which of the files there are notes."""
-        return roots_and_rules(agent, max_file_bytes=self.config.limits.max_file_bytes)
-
-    def scan(self, agent: Agent) -> Scan:
-        """Look for the notes of an agent."""
-        return scan(*self.roots(agent))
 
 
 def _status(invocation: Invocation) -> tuple[StatusReply | None, MemorydError | None]:
@@ -147,6 +137,11 @@ class DoctorCheck(Struct, frozen=True):
     needs_config: bool
     seconds: float
     look: CheckFunction
+
+    @property
+    def looks_at(self) -> str:
+        """What it looks at: what its function says of itself."""
+        return " ".join((self.look.__doc__ or "").split()).removeprefix("Look at ").removesuffix(".")
 
     @property
     def section(self) -> str:

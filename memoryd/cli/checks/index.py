@@ -19,6 +19,7 @@ from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
+from memoryd.config.root import Config
 from memoryd.domain.documents import (
     INDEX_ALL,
     ROOT_FILES,
@@ -37,7 +38,7 @@ from memoryd.domain.text.sanitizing import marked_conflicts
 from memoryd.errors import ForeignDatabase, NotNow, StoreError
 from memoryd.files.ignore import IGNORE_FILE, is_private_file, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
-from memoryd.files.roots import base_of, count_outside
+from memoryd.files.roots import base_of, count_outside, roots_and_rules
 from memoryd.files.scanner import scan
 from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
@@ -92,7 +93,7 @@ def on_disk(examination: Examination) -> Iterator[Finding]:
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
     """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all."""
     held = IndexFile(agent.index_path, is_used=examination.is_in_use).digests()
-    roots, rules = examination.roots(agent)
+    roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
     seen = scan(roots, rules).files
     both = sorted(path for path in held if path in seen)
     chosen = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
@@ -201,7 +202,7 @@ def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
     """Tell whether the daemon, if there is one, looks at the same places for this agent: flags may name others."""
     if examination.status is None:
         return True
-    roots, _ = examination.roots(agent)
+    roots, _ = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
     known = {str(root.path) for root in roots}
     return any(
         one["id"] == agent.id
@@ -318,7 +319,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
             yield from _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
     for agent in examination.agents:
-        roots, rules = examination.roots(agent)
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         seen = scan(roots, rules)
         yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
@@ -360,13 +361,13 @@ def ignored(examination: Examination) -> Iterator[Finding]:
 def conflicts(examination: Examination) -> Iterator[Finding]:
     """Look at whether there are two versions of a note, left by a program that synchronises folders or by git."""
     for agent in examination.agents:
-        roots, rules = examination.roots(agent)
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
         paths = {*scan(roots, rules).files, *names}
         copies = sorted(filter(is_conflict_copy, paths))
         pairs = {path: original for path in sorted(paths) if (original := possible_original_of(path, paths))}
         compared, marked, lines = {*pairs, *pairs.values()}, [], dict[str, frozenset[bytes]]()
-        for path, data in _documents(agent, examination, lambda path: not is_outside(path)):
+        for path, data in _documents(agent, examination.config, lambda path: not is_outside(path)):
             if any(marked_conflicts(data)):
                 marked.append(path)
             if path in compared:
@@ -415,14 +416,14 @@ _STRAY_HINT = "move it behind the kind; docs/how-to/memories.md says how a memor
 def memories(examination: Examination) -> Iterator[Finding]:
     """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
     for agent in examination.agents:
-        yield from with_part(f"memories of {agent.id}", *_of_memories(agent, examination))
+        yield from with_part(f"memories of {agent.id}", *_of_memories(agent, examination.config))
 
 
-def _of_memories(agent: Agent, examination: Examination) -> Iterator[Finding]:
+def _of_memories(agent: Agent, config: Config) -> Iterator[Finding]:
     if not agent.workspace.is_dir():
         return
     stated, missed = 0, []
-    for path, data in _documents(agent, examination, is_of_memories):
+    for path, data in _documents(agent, config, is_of_memories):
         sections = memory_sections(data, path)
         stated += len(sections.lines)
         missed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
@@ -437,10 +438,10 @@ def _of_memories(agent: Agent, examination: Examination) -> Iterator[Finding]:
 
 
 def _documents(
-    agent: Agent, examination: Examination, is_wanted: Callable[[RelativePath], bool]
+    agent: Agent, config: Config, is_wanted: Callable[[RelativePath], bool]
 ) -> Iterator[tuple[RelativePath, bytes]]:
     """Yield the documents of these paths; one that says of itself that it is private is left out."""
-    roots, rules = examination.roots(agent)
+    roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
     for path in sorted(filter(is_wanted, scan(roots, rules).files)):
         try:
             content = read_snapshot(

@@ -19,7 +19,8 @@ from memoryd.domain.documents import printable_name
 from memoryd.domain.memories.machines import machine_key
 from memoryd.errors import ConfigError
 from memoryd.files.machine_journals import read_journals
-from memoryd.files.scanner import scan
+from memoryd.files.roots import roots_and_rules
+from memoryd.files.scanner import Scan, scan
 from memoryd.store.index.schema import APPLICATION_ID
 from memoryd.store.ledger.file import LEDGER
 from memoryd.store.opening import read_header
@@ -43,13 +44,17 @@ def sane(examination: Examination) -> Iterator[Finding]:
         yield Finding("wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
         return
     for agent in examination.agents:
-        files, limit = examination.scan(agent).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
+        files, limit = _scan(agent, examination).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
         ahead = sorted(path for path, found in files.items() if found.mtime_ns > limit)
         if ahead:
             message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
             hint = "if the clock is right, touch them; they count as newer than all others"
             yield Finding("look", message, hint)
     yield zone_finding(examination.config.memory.timezone, os.environ.get("TZ", ""), now)
+
+
+def _scan(agent: Agent, examination: Examination) -> Scan:
+    return scan(*roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes))
 
 
 def zone_finding(chosen: str | None, named: str, now: datetime) -> Finding:
@@ -161,7 +166,7 @@ def _folders(examination: Examination) -> int:
     folders: set[str] = set()
     for agent in examination.agents:
         if agent.memory_search.sync.watch:
-            seen = examination.scan(agent)
+            seen = _scan(agent, examination)
             folders |= {*seen.folders, *seen.above}
     return len(folders)
 
@@ -239,7 +244,7 @@ def workspace(examination: Examination) -> Iterator[Finding]:
 def notes(examination: Examination) -> Iterator[Finding]:
     """Look at whether we may read every note, and list every folder of notes."""
     for agent in examination.agents:
-        roots, rules = examination.roots(agent)
+        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
         seen = scan(roots, rules)
         places = (Path(rules.place(path)) for path in sorted({*seen.files, *seen.unreadable}))
         for path in islice(
