@@ -176,11 +176,6 @@ class ModelStore:
             raise DownloadError(f"cannot keep a model in {self.folder}: {exc.strerror or exc}") from exc
         return path
 
-    @property
-    def may_fetch(self) -> bool:
-        """Whether downloads are allowed."""
-        return not self._forbidden_by
-
     async def is_fetchable(self, spec: str) -> bool:
         """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
         source = parse(spec, base=self._base)
