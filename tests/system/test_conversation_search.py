@@ -12,6 +12,7 @@ from memoryd.client import Client
 from memoryd.domain.documents import parse
 from memoryd.replies.search import SearchReply
 from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.integration.qmd_standin import LEASE, StandIn
 from tests.system.qmd_daemon import wait_for_qmd, with_qmd
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -220,7 +221,10 @@ def _has_meaning(reply: SearchReply) -> bool:
 
 
 def test_conversations_stand_beside_the_answers_of_qmd(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace, limits={"maxInjectedChars": 400, "maxSnippetChars": 300}) as running:
+    standin = StandIn(tmp_path / "standin")
+    standin.behave(results=[LEASE])
+    limits = {"maxInjectedChars": 400, "maxSnippetChars": 300}
+    with with_qmd(tmp_path, workspace, command=str(standin.program), limits=limits) as running:
         wait_for_qmd(running)
         client = running.client()
         client.add_turn("Which process held the lease GW-4172?", "The backup job.", session_key=KEY, significance=0.9)

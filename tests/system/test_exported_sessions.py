@@ -25,7 +25,7 @@ def config_of(home: Path, workspace: Path) -> Path:
     folders = [{"path": str(home / name), "agent": name} for name in ("main", "other")]
     memory = {
         "backend": "qmd",
-        "qmd": {"command": real_qmd(), "sessions": sessions, "update": {"debounceMs": 50, "interval": "1s"}},
+        "qmd": {"command": real_qmd(), "sessions": sessions, "update": {"debounceMs": 50, "interval": "5s"}},
         "sessions": {"folders": folders},
     }
     defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_workspace
-from tests.integration.qmd_standin import StandIn
+from tests.integration.qmd_standin import LEASE, StandIn
 from tests.ranker import write_ranker
 from tests.system.qmd_daemon import (
     agent_of,
@@ -31,6 +32,18 @@ from tests.system.test_memoryctl import ask, memoryctl
 from tests.waiting import eventually
 
 
+@contextmanager
+def untouched(workspace: Path) -> Iterator[None]:
+    """Nothing in the workspace may have been written when the block ends."""
+    before = written(workspace)
+    yield
+    assert written(workspace) == before, "it is never written to"
+
+
+def written(workspace: Path) -> dict[Path, tuple[int, int]]:
+    return {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")}
+
+
 @pytest.fixture(scope="module")
 def herons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     """For tests that only ask: over fifty short notes that qmd ranks first, and longer ones that come after them."""
@@ -43,12 +56,37 @@ def herons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (memory / "late.md").write_text(late)
     birds = f"# Birds\n\nThe kestrel slept.\n\n## Ferry\n\n{filler * 60}\n\n## Owls\n\nThe owl woke.\n"
     (memory / "birds.md").write_text(birds)
-    with with_qmd(home, memory.parent, limits={"maxResults": 4}) as daemon:
+    with untouched(memory.parent), with_qmd(home, memory.parent, limits={"maxResults": 4}) as daemon:
         wait_for_qmd(daemon)
         yield daemon
 
 
-def test_qmd_answers_with_citations_and_follows_edits(tmp_path: Path, workspace: Path) -> None:
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """For tests that only ask: long notes, hidden ones, folders of one name, tight limits, and no model."""
+    home = tmp_path_factory.mktemp("crowd")
+    workspace = write_workspace(home / "workspace")
+    (workspace / ".memoryignore").write_text("memory/diary.md\n")
+    (workspace / "memory" / "diary.md").write_text("The ocelot is mine.\n")
+    (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe ocelot is private.\n")
+    for number in range(9):
+        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron {number}\n\n" + "A heron at the weir. " * 60)
+    docs = []
+    for number, name in enumerate(("Team Docs", "team/docs", "team-docs")):
+        folder = home / f"docs {number}"
+        folder.mkdir()
+        (folder / "My Guide_ä.md").write_text(f"The zebra protocol, edition{number}.\n")
+        docs.append({"path": str(folder), "name": name})
+    limits = {"maxResults": 4, "maxSnippetChars": 200, "maxInjectedChars": 500}
+    named = [{"path": ".", "name": "all"}, *docs, docs[0]]
+    with untouched(workspace), with_qmd(home, workspace, searchMode="query", limits=limits, paths=named) as daemon:
+        wait_for_qmd(daemon)
+        yield daemon
+
+
+def test_qmd_answers_with_citations_follows_edits_and_forgets_a_dropped_collection(
+    tmp_path: Path, workspace: Path
+) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "guide.md").write_text("# Guide\n\nThe zebra protocol wants two keys.\n")
@@ -76,53 +114,50 @@ def test_qmd_answers_with_citations_and_follows_edits(tmp_path: Path, workspace:
         (workspace / "memory" / "walrus.md").write_text("# Walrus\n\nIts name is a secret.\n")
         daemon.client().sync(wait="indexed")
         assert paths(found(daemon, "Ferdinand")) == []
-
-
-def test_hidden_notes_stay_hidden(tmp_path: Path, workspace: Path) -> None:
-    (workspace / ".memoryignore").write_text("memory/diary.md\n")
-    (workspace / "memory" / "diary.md").write_text("The ocelot is mine.\n")
-    (workspace / "memory" / "private.md").write_text("---\nmemory: false\n---\nThe ocelot is private.\n")
-    with with_qmd(tmp_path, workspace, paths=[{"path": ".", "name": "all"}]) as daemon:
+    with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
-        reply = found(daemon, "ocelot")
-        assert reply["results"] == []
-        for name in ("qmd/all/memory/diary.md", "qmd/all/memory/private.md", "qmd/all/../config.json5", "qmd/no/x.md"):
-            assert memoryctl(daemon, "get", name).returncode == Exit.NOTHING_FOUND
+        assert paths(found(daemon, "zebra")) == [], "its collection is named no more"
+        assert b"zebra" not in by_hand(daemon, "ls").stdout
 
 
-def test_limits_hold_and_rule_where_nobody_names_any(tmp_path: Path, workspace: Path) -> None:
-    for number in range(9):
-        (workspace / "memory" / f"heron-{number}.md").write_text(f"# Heron {number}\n\n" + "A heron at the weir. " * 60)
-    limits = {"maxResults": 4, "maxSnippetChars": 200, "maxInjectedChars": 500}
-    with with_qmd(tmp_path, workspace, limits=limits) as daemon:
-        wait_for_qmd(daemon)
-        reply = found(daemon, "heron")
-        sizes = [len(hit["snippet"].split("\n\nSource: ")[0]) for hit in reply["results"]]
-        assert reply["backend"] == "qmd"
-        assert 1 <= len(sizes) <= 4
-        assert max(sizes) <= 200
-        assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 500
+def test_hidden_notes_stay_hidden(crowd: RunningDaemon) -> None:
+    reply = found(crowd, "ocelot")
+    assert reply["results"] == []
+    for name in ("qmd/all/memory/diary.md", "qmd/all/memory/private.md", "qmd/all/../config.json5", "qmd/no/x.md"):
+        assert memoryctl(crowd, "get", name).returncode == Exit.NOTHING_FOUND
+
+
+def test_limits_hold_and_rule_where_nobody_names_any(crowd: RunningDaemon) -> None:
+    reply = found(crowd, "heron")
+    sizes = [len(hit["snippet"].split("\n\nSource: ")[0]) for hit in reply["results"]]
+    assert reply["backend"] == "qmd"
+    assert 1 <= len(sizes) <= 4
+    assert max(sizes) <= 200
+    assert sum(len(hit["snippet"]) for hit in reply["results"]) <= 500
+
+
+def test_no_model_on_disk_means_words_and_no_download(crowd: RunningDaemon) -> None:
+    reply = found(crowd, "who holds the lease")
+    assert reply["backend"] == "qmd"
+    assert paths(reply)[0] == "memory/2026-10-06.md"
+    assert reply["health"]["arms"]["vector"]["state"] == "failed"
+    assert "no embedding model" in reply["health"]["arms"]["vector"]["reason"]
+    assert not reply["health"]["complete"]
+
+
+def test_folders_of_one_name_are_told_apart(crowd: RunningDaemon) -> None:
+    for number, name in enumerate(("team-docs", "team-docs-2", "team-docs-3")):
+        path = f"qmd/{name}/My Guide_ä.md"
+        assert paths(found(crowd, f"edition{number}")) == [path]
+        assert f"edition{number}" in crowd.client().get(path)["text"]
+    # those of a workspace, all of it, and the folders, of which one is named twice
+    assert len(agent_of(crowd)["qmd"]["collections"]) == 1 + 1 + 3
 
 
 def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(herons: RunningDaemon) -> None:
     assert len(paths(found(herons, "heron"))) == 4
     asked = herons.client().search("heron", max_results=7)
     assert (asked["backend"], len(paths(asked))) == ("qmd", 7)
-
-
-def test_meaning_is_searched_with_a_local_model(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
-    with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch") as daemon:
-        wait_for_qmd(daemon)
-        eventually(lambda: agent_of(daemon)["qmd"]["vectors"], seconds=60)
-        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd", seconds=60)
-        reply = found(daemon, "bread for the people next door")
-        assert paths(reply)[0] == "memory/2026-10-06.md"
-        assert (reply["mode"], reply["provider"], reply["model"]) == ("vector", "qmd", starter_model.stem)
-        agent = agent_of(daemon)
-        assert agent["embedded"] == 0
-        assert agent["pendingEmbeddings"] == 0
-        assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
-        assert agent_of(daemon)["embedded"] == agent["passages"]
 
 
 def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
@@ -148,17 +183,6 @@ def has_mapped(pid: int, path: Path) -> bool:
     return any(one.path == str(path) for one in psutil.Process(pid).memory_maps())
 
 
-def test_no_model_on_disk_means_words_and_no_download(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace, searchMode="query") as daemon:
-        wait_for_qmd(daemon)
-        reply = found(daemon, "who holds the lease")
-        assert reply["backend"] == "qmd"
-        assert paths(reply)[0] == "memory/2026-10-06.md"
-        assert reply["health"]["arms"]["vector"]["state"] == "failed"
-        assert "no embedding model" in reply["health"]["arms"]["vector"]["reason"]
-        assert not reply["health"]["complete"]
-
-
 def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
@@ -173,7 +197,9 @@ def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, wo
         eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
 
 
-def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again(tmp_path: Path, workspace: Path) -> None:
+def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again_over_a_damaged_index_too(
+    tmp_path: Path, workspace: Path
+) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
         found(daemon, "lease")
@@ -183,11 +209,6 @@ def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again(tmp_path: Path, wo
         daemon.start()
         wait_for_qmd(daemon)
         assert found(daemon, "lease")["backend"] == "qmd"
-
-
-def test_damaged_index_and_configuration_are_made_anew(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
         home = Path(agent_of(daemon)["qmd"]["home"])
     (home / "xdg-cache" / "qmd" / "index.sqlite").write_bytes(b"no database at all" * 1000)
     (home / "xdg-config" / "qmd" / "index.yml").write_text("{{{")
@@ -195,19 +216,6 @@ def test_damaged_index_and_configuration_are_made_anew(tmp_path: Path, workspace
         wait_for_qmd(daemon)
         reply = found(daemon, "lease")
         assert (reply["backend"], paths(reply)[0]) == ("qmd", "memory/2026-10-06.md")
-
-
-def test_dropped_collection_is_forgotten(tmp_path: Path, workspace: Path) -> None:
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "guide.md").write_text("The zebra protocol.\n")
-    with with_qmd(tmp_path, workspace, paths=[{"path": str(docs), "name": "docs"}]) as daemon:
-        wait_for_qmd(daemon)
-        assert paths(found(daemon, "zebra")) == ["qmd/docs/guide.md"]
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        assert paths(found(daemon, "zebra")) == []
-        assert b"zebra" not in by_hand(daemon, "ls").stdout
 
 
 def test_variables_point_a_person_at_the_same_index(herons: RunningDaemon) -> None:
@@ -254,37 +262,15 @@ def test_doctor_explains_what_is_wrong(
     assert not standin.alive()
 
 
-def test_folders_of_one_name_are_told_apart(tmp_path: Path, workspace: Path) -> None:
-    wanted = []
-    for number, name in enumerate(("Team Docs", "team/docs", "team-docs")):
-        folder = tmp_path / f"docs {number}"
-        folder.mkdir()
-        (folder / "My Guide_ä.md").write_text(f"The zebra protocol, edition{number}.\n")
-        wanted.append({"path": str(folder), "name": name})
-    with with_qmd(tmp_path, workspace, paths=[*wanted, wanted[0]]) as daemon:
-        wait_for_qmd(daemon)
-        for number, name in enumerate(("team-docs", "team-docs-2", "team-docs-3")):
-            path = f"qmd/{name}/My Guide_ä.md"
-            assert paths(found(daemon, f"edition{number}")) == [path]
-            assert f"edition{number}" in daemon.client().get(path)["text"]
-        assert len(agent_of(daemon)["qmd"]["collections"]) == 4
-
-
 def test_doctor_approves_of_the_real_one(herons: RunningDaemon) -> None:
     checks = {check["part"]: check for check in ask(herons, ["doctor"])["checks"]}
     assert checks["qmd"]["state"] == "ok"
     assert checks["qmd database"]["state"] == "ok"
 
 
-@pytest.mark.parametrize("backend", ["builtin", "qmd"])
-def test_workspace_is_never_written_to(tmp_path: Path, workspace: Path, backend: str) -> None:
-    before = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")}
-    command = None if backend == "qmd" else "/nowhere/qmd"
-    with with_qmd(tmp_path, workspace, command=command) as daemon:
-        if backend == "qmd":
-            wait_for_qmd(daemon)
+def test_workspace_is_not_written_to_without_qmd(tmp_path: Path, workspace: Path) -> None:
+    with untouched(workspace), with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
         found(daemon, "lease")
-    assert {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in workspace.rglob("*")} == before
 
 
 @pytest.mark.parametrize("mode", ["vsearch", "query"])
@@ -338,9 +324,13 @@ def test_explanation_tells_what_qmd_tells_and_no_more(herons: RunningDaemon) -> 
 
 @pytest.mark.parametrize(("whole", "count"), [(120, 1), (600, 3), (20, 1)])
 def test_snippet_that_overflows_the_answer_is_cut(tmp_path: Path, workspace: Path, whole: int, count: int) -> None:
+    standin, places = StandIn(tmp_path / "standin"), []
     for number in range(9):
         (workspace / "memory" / f"heron-{number}.md").write_text(f"A heron at weir no {number}.\n" * 60)
-    with with_qmd(tmp_path, workspace, limits={"maxSnippetChars": 200, "maxInjectedChars": whole}) as daemon:
+        places.append({**LEASE, "file": f"qmd://memory-root-main/memory/heron-{number}.md", "line": 1})
+    standin.behave(results=places)
+    limits = {"maxSnippetChars": 200, "maxInjectedChars": whole}
+    with with_qmd(tmp_path, workspace, command=str(standin.program), limits=limits) as daemon:
         wait_for_qmd(daemon)
         reply = found(daemon, "heron")
         sizes = [len(hit["snippet"]) for hit in reply["results"]]

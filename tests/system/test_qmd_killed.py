@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, write_workspace
 from tests.system.qmd_daemon import agent_of, daemon_for, found, paths, processes_below, wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
@@ -24,9 +25,17 @@ AT_ONCE = 20
 """Two more questions than may wait for qmd."""
 
 
-def test_server_killed_while_questions_wait_for_it(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(AT_ONCE) as pool:
-        wait_for_qmd(daemon)
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """For tests after each of which qmd has come back."""
+    home = tmp_path_factory.mktemp("killed")
+    with with_qmd(home, write_workspace(home / "workspace")) as running:
+        wait_for_qmd(running)
+        yield running
+
+
+def test_server_killed_while_questions_wait_for_it(daemon: RunningDaemon) -> None:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         answered(daemon, "qmd")
         server = psutil.Process(agent_of(daemon)["qmd"]["pid"])
         server.suspend()
@@ -43,9 +52,8 @@ def test_server_killed_while_questions_wait_for_it(tmp_path: Path, workspace: Pa
         comes_back(daemon)
 
 
-def test_process_of_one_question_killed(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(1) as pool:
-        wait_for_qmd(daemon)
+def test_process_of_one_question_killed(daemon: RunningDaemon) -> None:
+    with ThreadPoolExecutor(1) as pool:
         answered(daemon, "qmd")
         psutil.Process(agent_of(daemon)["qmd"]["pid"]).kill()
         eventually(lambda: agent_of(daemon)["qmd"]["server"] == "waiting", step=0.02)
@@ -69,20 +77,18 @@ def test_first_update_killed(tmp_path: Path, workspace: Path) -> None:
         comes_back(daemon)
 
 
-def test_later_update_killed(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        write_many(workspace)
-        update = stopped_at(daemon, "update")
-        (workspace / "memory" / "ocelot.md").write_text("The ocelot sleeps.\n")
-        daemon.client().sync(wait="indexed")
-        assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
-        assert answered(daemon, None) == ""
-        update.kill()
-        eventually(lambda: "killed by SIGKILL" in str(agent_of(daemon)["degraded"]))
-        assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
-        comes_back(daemon)
-        eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply))
+def test_later_update_killed(daemon: RunningDaemon) -> None:
+    write_many(daemon.workspace)
+    update = stopped_at(daemon, "update")
+    (daemon.workspace / "memory" / "ocelot.md").write_text("The ocelot sleeps.\n")
+    daemon.client().sync(wait="indexed")
+    assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
+    assert answered(daemon, None) == ""
+    update.kill()
+    eventually(lambda: "killed by SIGKILL" in str(agent_of(daemon)["degraded"]))
+    assert paths(found(daemon, "ocelot")) == ["memory/ocelot.md"]
+    comes_back(daemon)
+    eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply))
 
 
 def test_embed_killed(tmp_path: Path, workspace: Path, starter_model: Path) -> None:

@@ -1,12 +1,13 @@
 """The real daemon with the real qmd: what is private lies in no byte that either keeps."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 import pytest
 
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.real_qmd import real_qmd
 from tests.system.qmd_daemon import (
     agent_of,
@@ -69,52 +70,57 @@ def test_private_notes_are_kept_nowhere(tmp_path: Path, workspace: Path) -> None
     eventually(lambda: not processes_below(tmp_path))
 
 
-def test_note_that_becomes_private_leaves_qmd(tmp_path: Path, workspace: Path) -> None:
-    names = ("front", "rule", "moved", "outside")
-    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        for name in names:
-            folder = "elsewhere" if name == "outside" else "memory"
-            note(daemon, f"{folder}/{name}.md", f"The {name}ocelot.\n")
-        note(daemon, "memory/open.md", "The margay.\n")
-        words = tuple(f"{name}ocelot" for name in names)
-        daemon.client().sync(wait="indexed")
-        wait_for_qmd(daemon)
-        reads(daemon, "outsideocelot", "qmd/all/elsewhere/outside.md")
-        reads(daemon, "ruleocelot", "memory/rule.md")
-        assert kept(daemon, *words) == set(words)
-
-        note(daemon, "memory/front.md", f"{PRIVATE}The frontocelot.\n")
-        note(daemon, "elsewhere/outside.md", f"{PRIVATE}The outsideocelot.\n")
-        (workspace / ".memoryignore").write_text("rule.md\ndrafts/\n")
-        (workspace / "memory" / "drafts").mkdir()
-        (workspace / "memory" / "moved.md").rename(workspace / "memory" / "drafts" / "moved.md")
-        eventually(lambda: not kept(daemon, *words), step=LOOK)
-        reads(daemon, "margay", "memory/open.md")
-
-        (workspace / ".memoryignore").write_text("")
-        reads(daemon, "ruleocelot", "memory/rule.md")
-        reads(daemon, "movedocelot", "memory/drafts/moved.md")
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """For tests that each write words of their own."""
+    home = tmp_path_factory.mktemp("private")
+    with with_qmd(home, write_workspace(home / "workspace"), paths=ALL, update=QUICK) as running:
+        wait_for_qmd(running)
+        yield running
 
 
-def test_f158_text_that_was_edited_out_or_forgotten_leaves_qmd(tmp_path: Path, workspace: Path) -> None:
+def test_note_that_becomes_private_leaves_qmd(daemon: RunningDaemon) -> None:
+    names, workspace = ("front", "rule", "moved", "outside"), daemon.workspace
+    for name in names:
+        folder = "elsewhere" if name == "outside" else "memory"
+        note(daemon, f"{folder}/{name}.md", f"The {name}ocelot.\n")
+    note(daemon, "memory/open.md", "The margay.\n")
+    words = tuple(f"{name}ocelot" for name in names)
+    daemon.client().sync(wait="indexed")
+    reads(daemon, "outsideocelot", "qmd/all/elsewhere/outside.md")
+    reads(daemon, "ruleocelot", "memory/rule.md")
+    assert kept(daemon, *words) == set(words)
+
+    note(daemon, "memory/front.md", f"{PRIVATE}The frontocelot.\n")
+    note(daemon, "elsewhere/outside.md", f"{PRIVATE}The outsideocelot.\n")
+    (workspace / ".memoryignore").write_text("rule.md\ndrafts/\n")
+    (workspace / "memory" / "drafts").mkdir()
+    (workspace / "memory" / "moved.md").rename(workspace / "memory" / "drafts" / "moved.md")
+    eventually(lambda: not kept(daemon, *words), step=LOOK)
+    reads(daemon, "margay", "memory/open.md")
+
+    (workspace / ".memoryignore").write_text("")
+    reads(daemon, "ruleocelot", "memory/rule.md")
+    reads(daemon, "movedocelot", "memory/drafts/moved.md")
+
+
+def test_f158_text_that_was_edited_out_or_forgotten_leaves_qmd(daemon: RunningDaemon) -> None:
     """No byte of a forgotten or edited-out line is left in qmd's index, and the receipt waits for that."""
-    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        stated = "## Retain\n- W @Peter: The ocelotforgotten is in the cellar\n- W @Peter: The margay sleeps\n"
-        note(daemon, "memory/2025-11-27.md", stated)
-        note(daemon, "memory/edited.md", "The ocelotedited.\n\nThe margayedited.\n")
-        daemon.client().sync(wait="indexed")
-        wait_for_qmd(daemon)
-        reads(daemon, "ocelotforgotten", "memory/2025-11-27.md")
-        assert kept(daemon, "ocelotforgotten", "ocelotedited") == {"ocelotforgotten", "ocelotedited"}
+    stated = "## Retain\n- W @Peter: The ocelotforgotten is in the cellar\n- W @Peter: The lynx sleeps\n"
+    note(daemon, "memory/2025-11-27.md", stated)
+    note(daemon, "memory/edited.md", "The ocelotedited.\n\nThe margayedited.\n")
+    daemon.client().sync(wait="indexed")
+    reads(daemon, "ocelotforgotten", "memory/2025-11-27.md")
+    assert kept(daemon, "ocelotforgotten", "ocelotedited") == {"ocelotforgotten", "ocelotedited"}
 
-        home = Path(agent_of(daemon)["qmd"]["home"])
-        done = daemon.client().forget("ocelotforgotten")
+    home = Path(agent_of(daemon)["qmd"]["home"])
+    done = daemon.client().forget("ocelotforgotten")
 
-        assert (done["forgotten"], done["unfinished"]) == (True, [])
-        assert kept(daemon, "ocelotforgotten") == set()
-        note(daemon, "memory/edited.md", "The margayedited.\n")
-        eventually(lambda: not any(b"ocelotedited" in path.read_bytes() for path in below(home)))
-        reads(daemon, "margayedited", "memory/edited.md")
+    assert (done["forgotten"], done["unfinished"]) == (True, [])
+    assert kept(daemon, "ocelotforgotten") == set()
+    note(daemon, "memory/edited.md", "The margayedited.\n")
+    eventually(lambda: not any(b"ocelotedited" in path.read_bytes() for path in below(home)))
+    reads(daemon, "margayedited", "memory/edited.md")
 
 
 def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forget_is_named(
@@ -208,29 +214,46 @@ def holds_part_of(vector: bytes, home: Path) -> bool:
     return any(vector[at : at + 64] in held for at in range(0, len(vector), 64))
 
 
-@pytest.mark.parametrize("how", ["qmd is gone", "another backend"])
-def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(tmp_path: Path, workspace: Path, how: str) -> None:
-    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunningDaemon, Path, Path]:
+    """A daemon that runs no more, whose qmd has read of an ocelot; where that kept it, and a copy of all folders."""
+    home = tmp_path_factory.mktemp("stopped")
+    with with_qmd(home, write_workspace(home / "workspace"), paths=ALL, update=QUICK) as daemon:
         note(daemon, "memory/diary.md", "The ocelot.\n")
         daemon.client().sync(wait="indexed")
         reads(daemon, "ocelot", "memory/diary.md")
+        qmd = Path(agent_of(daemon)["qmd"]["home"])
+    copy = tmp_path_factory.mktemp("copy") / "home"
+    shutil.copytree(home, copy, symlinks=True)
+    return daemon, qmd, copy
+
+
+@pytest.fixture
+def left(stopped: tuple[RunningDaemon, Path, Path]) -> tuple[Path, Path]:
+    """Return the home and the folder of qmd as the daemon left them, but that the ocelot has become private."""
+    daemon, qmd, copy = stopped
+    shutil.rmtree(daemon.home)
+    shutil.copytree(copy, daemon.home, symlinks=True)
+    assert kept(daemon, "ocelot")
     note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
+    return daemon.home, qmd
+
+
+@pytest.mark.parametrize("how", ["qmd is gone", "another backend"])
+def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(left: tuple[Path, Path], how: str) -> None:
+    home, _ = left
+    workspace = home / "workspace"
     if how == "another backend":
-        changed = RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace)
+        changed = RunningDaemon(home, write_config(home, workspace, None), workspace)
     else:
-        changed = daemon_for(tmp_path, workspace, command="/nowhere/qmd", paths=ALL, update=QUICK)
+        changed = daemon_for(home, workspace, command="/nowhere/qmd", paths=ALL, update=QUICK)
     with changed:
         changed.client().sync(wait="indexed")
         eventually(lambda: not kept(changed, "ocelot"), step=LOOK)
 
 
-def test_index_that_an_older_version_left_is_cleaned(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        note(daemon, "memory/diary.md", "The ocelot.\n")
-        daemon.client().sync(wait="indexed")
-        reads(daemon, "ocelot", "memory/diary.md")
-        home = Path(agent_of(daemon)["qmd"]["home"])
-    (home / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
-    note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
-    with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
+def test_index_that_an_older_version_left_is_cleaned(left: tuple[Path, Path]) -> None:
+    home, qmd = left
+    (qmd / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')
+    with with_qmd(home, home / "workspace", paths=ALL, update=QUICK) as daemon:
         eventually(lambda: not kept(daemon, "ocelot"), step=LOOK)

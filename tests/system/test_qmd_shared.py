@@ -9,11 +9,30 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.daemon import RunningDaemon
+from tests.daemon import RunningDaemon, write_workspace
 from tests.system.qmd_daemon import agent_of, by_hand, found, paths, updated_after, wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
 ANSWER = "memory/2026-10-06.md"
+
+
+@pytest.fixture(scope="module")
+def daemon_of_the_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    home = tmp_path_factory.mktemp("shared")
+    with with_qmd(home, write_workspace(home / "workspace"), update={"debounceMs": 0}) as running:
+        yield running
+
+
+@pytest.fixture
+def daemon(daemon_of_the_module: RunningDaemon) -> Iterator[RunningDaemon]:
+    """For tests after each of which their notes are gone, and qmd answers."""
+    wait_for_qmd(daemon_of_the_module)
+    memory = daemon_of_the_module.workspace / "memory"
+    before = {*memory.iterdir()}
+    yield daemon_of_the_module
+    for note in {*memory.iterdir()} - before:
+        note.unlink()
+    assert daemon_of_the_module.client().sync(wait="indexed", timeout_ms=60_000)["complete"]
 
 
 @contextmanager
@@ -26,35 +45,32 @@ def locked(daemon: RunningDaemon) -> Iterator[None]:
         database.execute("ROLLBACK")
 
 
-def test_f093_locked_index_delays_the_update_and_no_answer(tmp_path: Path, workspace: Path) -> None:
+def test_f093_locked_index_delays_the_update_and_no_answer(daemon: RunningDaemon) -> None:
     """While qmd's index is locked, answers come from qmd and from the new note; later it updates."""
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
-        with locked(daemon):
-            (workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
-            eventually(lambda: at_work(daemon, "update"))
-            daemon.client().sync(wait="indexed")
-            reply = found(daemon, "lease")
-            assert (reply["backend"], set(paths(reply))) == ("qmd", {ANSWER, "memory/ocelot.md"})
-            assert reply["tookMs"] < 5000
-            assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
-        updated_after(daemon, before)
-        reply = found(daemon, "ocelot")
-        assert (reply["backend"], paths(reply)) == ("qmd", ["memory/ocelot.md"])
+    before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+    with locked(daemon):
+        (daemon.workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
+        eventually(lambda: at_work(daemon, "update"))
+        daemon.client().sync(wait="indexed")
+        reply = found(daemon, "lease")
+        assert (reply["backend"], set(paths(reply))) == ("qmd", {ANSWER, "memory/ocelot.md"})
+        assert reply["tookMs"] < 5000
+        assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
+    updated_after(daemon, before)
+    reply = found(daemon, "ocelot")
+    assert (reply["backend"], paths(reply)) == ("qmd", ["memory/ocelot.md"])
 
 
 def at_work(daemon: RunningDaemon, command: str) -> bool:
     return any(command in one.cmdline() for one in psutil.Process(daemon.pid).children())
 
 
-def test_f093_updates_by_hand_at_the_same_time_break_nothing(tmp_path: Path, workspace: Path) -> None:
+def test_f093_updates_by_hand_at_the_same_time_break_nothing(daemon: RunningDaemon) -> None:
     """With updates by hand at the same time, every new note is found at once and by qmd later."""
-    with with_qmd(tmp_path, workspace, update={"debounceMs": 0}) as daemon, ThreadPoolExecutor(1) as pool:
-        wait_for_qmd(daemon)
+    with ThreadPoolExecutor(1) as pool:
         by_others = pool.submit(lambda: [by_hand(daemon, "update", check=False) for _ in range(6)])
         for number in range(12):
-            (workspace / "memory" / f"walk-{number}.md").write_text(f"Saw heron number{number}.\n")
+            (daemon.workspace / "memory" / f"walk-{number}.md").write_text(f"Saw heron number{number}.\n")
             daemon.client().sync(wait="indexed")
             assert paths(found(daemon, f"number{number}")) == [f"memory/walk-{number}.md"]
         by_others.result()
@@ -69,10 +85,9 @@ def answers_all(daemon: RunningDaemon, count: int) -> bool:
     return agent["degraded"] == [] and all(reply["backend"] == "qmd" for reply in replies)
 
 
-def test_f090_fifty_questions_at_once_are_answered_by_few_processes(tmp_path: Path, workspace: Path) -> None:
+def test_f090_fifty_questions_at_once_are_answered_by_few_processes(daemon: RunningDaemon) -> None:
     """Fifty questions are answered, and one server process of qmd runs."""
-    with with_qmd(tmp_path, workspace) as daemon, ThreadPoolExecutor(50) as pool:
-        wait_for_qmd(daemon)
+    with ThreadPoolExecutor(50) as pool:
         asking = [pool.submit(found, daemon, "lease") for _ in range(50)]
         replies = [one.result() for one in asking]
         assert all(paths(reply)[0] == ANSWER for reply in replies)
@@ -81,23 +96,22 @@ def test_f090_fifty_questions_at_once_are_answered_by_few_processes(tmp_path: Pa
 
 
 @pytest.mark.parametrize("lost", ["configuration", "index"])
-def test_what_is_lost_at_run_time_is_made_anew(tmp_path: Path, workspace: Path, lost: str) -> None:
-    with with_qmd(tmp_path, workspace) as daemon:
-        wait_for_qmd(daemon)
-        home = Path(agent_of(daemon)["qmd"]["home"])
-        config = home / "xdg-config" / "qmd" / "index.yml"
-        before, written = agent_of(daemon)["qmd"]["lastUpdateAt"], config.read_bytes()
-        if lost == "configuration":
-            config.unlink()
-        else:
-            for part in (home / "xdg-cache" / "qmd").glob("index.sqlite*"):
-                part.unlink()
-        (workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
-        daemon.client().sync(wait="indexed")
-        assert set(paths(found(daemon, "lease"))) == {ANSWER, "memory/ocelot.md"}
-        updated_after(daemon, before)
-        assert config.read_bytes() == written
-        eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"}, seconds=60)
+def test_what_is_lost_at_run_time_is_made_anew(daemon: RunningDaemon, lost: str) -> None:
+    home = Path(agent_of(daemon)["qmd"]["home"])
+    config = home / "xdg-config" / "qmd" / "index.yml"
+    before, written = agent_of(daemon)["qmd"]["lastUpdateAt"], config.read_bytes()
+    if lost == "configuration":
+        config.unlink()
+    else:
+        for part in (home / "xdg-cache" / "qmd").glob("index.sqlite*"):
+            part.unlink()
+    (daemon.workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
+    daemon.client().sync(wait="indexed")
+    assert set(paths(found(daemon, "lease"))) == {ANSWER, "memory/ocelot.md"}
+    updated_after(daemon, before)
+    # the update may have been one that was under way
+    eventually(lambda: config.read_bytes() == written)
+    eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"}, seconds=60)
 
 
 def qmd_finds(daemon: RunningDaemon, question: str) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Literal
 import pytest
 
 from tests.daemon import RunningDaemon, write_workspace
+from tests.integration.qmd_standin import StandIn
 from tests.system.qmd_daemon import agent_of, found, paths, wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
@@ -103,9 +104,21 @@ def test_notes_that_qmd_is_not_given_are_not_added(tmp_path: Path, workspace: Pa
         assert (reply["backend"], set(paths(reply))) == ("qmd", {"bank/lease.md", "bank/new.md"})
 
 
-def test_vectors_of_qmd_are_waited_for(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
+def test_meaning_is_searched_with_a_local_model_whose_vectors_are_waited_for(
+    tmp_path: Path, workspace: Path, starter_model: Path
+) -> None:
     with with_qmd(tmp_path, workspace, starter_model, update=NEVER, searchMode="vsearch") as daemon:
+        wait_for_qmd(daemon)
+        eventually(lambda: agent_of(daemon)["qmd"]["vectors"], seconds=60)
+        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd", seconds=60)
+        reply = found(daemon, "bread for the people next door")
+        assert paths(reply)[0] == "memory/2026-10-06.md"
+        assert (reply["mode"], reply["provider"], reply["model"]) == ("vector", "qmd", starter_model.stem)
+        agent = agent_of(daemon)
+        assert agent["embedded"] == 0
+        assert agent["pendingEmbeddings"] == 0
         assert synced(daemon, "embedded")
+        assert agent_of(daemon)["embedded"] == agent["passages"]
         wait_for_qmd(daemon)
         (workspace / "memory" / "boat.md").write_text("# Boat\n\nThe dinghy leaks at the stern and wants caulking.\n")
         assert synced(daemon, "embedded")
@@ -120,7 +133,8 @@ def test_sync_says_soon_that_qmd_cannot_follow(tmp_path: Path, workspace: Path) 
 
 
 def test_sync_says_soon_that_there_is_no_model(tmp_path: Path, workspace: Path) -> None:
-    with with_qmd(tmp_path, workspace, searchMode="vsearch") as daemon:
+    standin = StandIn(tmp_path / "standin")
+    with with_qmd(tmp_path, workspace, command=str(standin.program), searchMode="vsearch") as daemon:
         eventually(lambda: "no embedding model" in str(agent_of(daemon)["fallback"]))
         assert synced(daemon)
         assert soon(lambda: not synced(daemon, "embedded"))
