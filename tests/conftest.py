@@ -107,8 +107,8 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of the test's own, named and counted without the look of pytest through those of all other tests."""
-    name = re.sub(r"\W", "_", request.node.name)[:30]
+    """A folder of the test's own, made without a look through those of all others; a path to a socket is short."""
+    name = re.sub(r"\W", "_", request.node.name)[:26]
     return tmp_path_factory.mktemp(f"{name}-{next(FOLDERS)}", numbered=False)
 
 
