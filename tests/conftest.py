@@ -4,6 +4,7 @@ import asyncio
 import gc
 import importlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -41,6 +42,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TESTS = Path(__file__).parent
+FOLDERS = count()
+"""What tells the folders of tests apart."""
 MODELS = Path(os.environ.get("MEMORYD_TEST_MODELS") or models_dir())
 """The model cache of the person who runs the tests, read before each test hides it."""
 
@@ -97,9 +100,16 @@ def clean_environment(request: pytest.FixtureRequest, homes: Iterator[Path], mon
 
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Homes of tests without a folder of their own: to make one, pytest looks through those of all other tests."""
+    """Homes of tests without a folder of their own."""
     folder = tmp_path_factory.mktemp("homes")
     return (folder / str(number) for number in count())
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own, made without a look through those of all others; a path to a socket is short."""
+    name = re.sub(r"\W", "_", request.node.name)[:26]
+    return tmp_path_factory.mktemp(f"{name}-{next(FOLDERS)}", numbered=False)
 
 
 @pytest.fixture(scope="session", autouse=True)

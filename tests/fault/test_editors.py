@@ -365,16 +365,16 @@ def test_f039_what_editors_leave_about_is_no_note(stage: Stage) -> None:
 
 @pytest.fixture
 def repository(stage: Stage) -> Path:
-    """A workspace under git with two branches, of which more than half of 500 notes differ."""
-    for number in range(500):
+    """A workspace under git with two branches, of which more than half of 200 notes differ."""
+    for number in range(200):
         stage.write(f"bank/{number}.md", f"common note {number}\n")
     _git(stage.workspace, "init", "-q", "-b", "one")
     _git(stage.workspace, "add", ".")
     _git(stage.workspace, "commit", "-qm", "one")
     _git(stage.workspace, "checkout", "-q", "-b", "two")
-    for number in range(250):
+    for number in range(100):
         stage.write(f"bank/{number}.md", f"another note {number} of branch two\n")
-    for number in range(450, 500):
+    for number in range(180, 200):
         (stage.workspace / "bank" / f"{number}.md").unlink()
         stage.write(f"bank/new/{number}.md", f"moved note {number}\n")
     _git(stage.workspace, "add", ".")
@@ -402,10 +402,10 @@ def test_f040_branches_switched_again_and_again_converge(stage: Stage, repositor
                 eventually(lambda seen=seen: len(endpoint.texts()) > seen or _has_all(stage))  # type: ignore[misc]
         stage.sync(embedded=True)
         stage.converges()
-        assert stage.status()["files"] == 502
+        assert stage.status()["files"] == 202
         notes = Counter(text for text in endpoint.texts() if " note " in text)
         assert [text for text, count in notes.items() if count > 1] == []
-        assert 500 < len(notes) <= 800
+        assert 200 < len(notes) <= 320
         stage.end()
 
 
@@ -425,7 +425,7 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     _git(repository, "clean", "-fdxq")
     os.kill(stage.daemon.pid, signal.SIGCONT)
     assert not stage.finds("hemlock")
-    assert len(stage.paths()) == 1102
+    assert len(stage.paths()) == 802
     stage.sync()
     assert not stage.finds("hemlock")
     # a busy machine may take longer than a sync is waited for
@@ -433,8 +433,8 @@ def test_f041_mass_deletion_is_followed_after_the_grace(stage: Stage, repository
     removal = stage.status()["massRemoval"]
     assert removal is not None
     # while git deletes them a look may find some gone, and they go earlier by as much
-    assert removal["files"] > 502
-    assert removal["files"] + removal["left"] == 1102
+    assert removal["files"] > 202
+    assert removal["files"] + removal["left"] == 802
     stage.converges()
 
 

@@ -4,9 +4,10 @@ import os
 import pty
 import select
 import signal
-import subprocess
 import sys
 import time
+
+from tests.warm.programs import started
 
 PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 PATIENCE_SECONDS = 20
@@ -17,9 +18,7 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
     """Its exit code and what it wrote; `typed` waits in its input, Ctrl-C comes once `interrupt_at` was seen."""
     ours, theirs = pty.openpty()
     variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
-    # a shell that starts the suite in the background has Ctrl-C ignored, and what it starts inherits that
-    command = ["env", "--default-signal=INT", *PROGRAM, *arguments]
-    child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
+    child = started([*PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables)
     os.close(theirs)
     os.write(ours, typed.encode())
     seen, is_interrupted = b"", False

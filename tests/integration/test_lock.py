@@ -13,6 +13,7 @@ import pytest
 from memoryd.config.paths import LOCK_NAME
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import AlreadyRunning, NotPermitted, StoreUnavailable
+from tests.warm.programs import started
 
 SOCKET = Path("/run/user/1/memoryd/memoryd.sock")
 
@@ -34,9 +35,8 @@ except AlreadyRunning:
 
 
 def start_holder(state: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(state)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", HOLDER, str(state)]
+    return started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def first_words(holder: subprocess.Popen[str]) -> tuple[str, int]:

@@ -269,8 +269,10 @@ def test_doctor_approves_of_the_real_one(herons: RunningDaemon) -> None:
 
 
 def test_workspace_is_not_written_to_without_qmd(tmp_path: Path, workspace: Path) -> None:
-    with untouched(workspace), with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
+    before = written(workspace)
+    with with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
         found(daemon, "lease")
+    assert written(workspace) == before
 
 
 @pytest.mark.parametrize("mode", ["vsearch", "query"])

@@ -2,7 +2,6 @@
 
 import json
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,7 +130,7 @@ def test_missing_key_degrades_and_is_mended_by_the_next_start(tmp_path: Path, no
 def test_provider_without_a_model_is_a_problem_of_the_configuration(tmp_path: Path, notes: Path, provider: str) -> None:
     config = write_config(tmp_path, notes, None, memory={"llm": {"provider": provider}, "backend": "bultin"})
     command = [str(Path(sys.executable).parent / "memoryd"), "--config", str(config)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    ended = ran(command, capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 78
     assert "memory.llm.model: must name" in ended.stderr
     assert "memory.backend" in ended.stderr
