@@ -18,7 +18,7 @@ from memoryd.domain.ranking.snippets import FOCUS, MESSAGE, Focus, SqueezedText,
 from memoryd.domain.text.markdown import front_matter
 from memoryd.domain.text.sanitizing import path_flags, text_flags
 from memoryd.search.combined import ConversationArm, joined
-from memoryd.search.hits import Hit, HitFocus, HitLines, HitSnippet, best_verdict
+from memoryd.search.hits import Hit, HitFocus, HitLines, HitSnippet, best_verdict, citation_of
 from memoryd.search.protocol import (
     CONVERSATIONS,
     LEADING,
@@ -219,21 +219,20 @@ def _with_snippet(hit: Hit, found: Found, limit: int, *, has_footer: bool) -> Hi
         first, last = exchange(part.text.split("\n"), focus.first_line - part.first_line)
         focus = replace(focus, first_line=part.first_line + first, last_line=part.first_line + last)
     numbers = [chunk.start_line + line for line in whole.lines[part.first_line : part.last_line + 1]]
-    shown = replace(
+    marked = None if modality_of(chunk.path) else _focus(hit, focus, whole)
+    footer = citation_of(chunk, None if marked is None else marked.lines) if has_footer else None
+    return replace(
         hit,
         snippet=HitSnippet(
-            text=part.text,
+            text=part.text if footer is None else with_footer(part.text, footer),
             start_line=numbers[0],
             end_line=numbers[-1],
             # of the note's text alone: a footer of ours is no line that only looks like one
             flags=(*text_flags(part.text), *path_flags(chunk.path), *hit.decay.standing),
-            focus=None if modality_of(chunk.path) else _focus(hit, focus, whole),
+            focus=marked,
             lines=tuple(numbers) if numbers[-1] - numbers[0] >= len(numbers) else (),
         ),
     )
-    if not has_footer:
-        return shown
-    return replace(shown, snippet=replace(shown.snippet, text=with_footer(part.text, shown.citation)))
 
 
 def _front_lines(chunk: ChunkRow) -> int:

@@ -188,9 +188,9 @@ class VectorArm(Struct, kw_only=True):
     _known_sieve: _Sieve | None = None
 
     @property
-    def has_embedder(self) -> bool:
-        """Whether a question can get a vector now."""
-        return self.slot.embedder is not None
+    def absence(self) -> Arm | None:
+        """Why a question cannot get a vector now, None if it can."""
+        return _absent(self.slot.state) if self.slot.embedder is None else None
 
     def forget(self) -> None:
         """Say that vectors were removed from the store."""
@@ -202,6 +202,7 @@ class VectorArm(Struct, kw_only=True):
         """Return the question's vector, None where there is nothing to embed with or to compare with."""
         embedder = self.slot.embedder
         if embedder is None:
+            # it may have gone since it was looked for
             return _absent(self.slot.state), None
         index = await self._index_of(embedder)
         if not question.text or await index.is_empty():

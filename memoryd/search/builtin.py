@@ -90,9 +90,9 @@ class CandidateSearch(Struct):
     async def first(self) -> Candidates:
         """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
         question, index = self.query.question, self.index
-        embedding = index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end)
-        if not index.vector_arm.has_embedder:
-            self._embedded = await embedding
+        if (absence := index.vector_arm.absence) is not None:
+            index.times.note(EMBEDDING, time.monotonic(), absence.state)
+            self._embedded = absence, None
             # without a vector to wait for, one way to the threads does for all: it costs as much as a read
             self._moment = index.moment
             arm, look = await index.times.guarded(LEXICAL, self._look_by_words, self.end)
@@ -100,7 +100,8 @@ class CandidateSearch(Struct):
                 self._lexical = arm, None
             return await self._candidates(look or self._partial)
         self._lexical, self._embedded = await asyncio.gather(
-            self._by_words(self.recipe.words, self.admitted), embedding
+            self._by_words(self.recipe.words, self.admitted),
+            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end),
         )
         return await self._candidates()
 

@@ -124,7 +124,7 @@ class Hit(Struct, frozen=True):
     @property
     def is_noise(self) -> bool:
         """Whether it stands in an answer only because there is nothing better."""
-        return self.verdict is Verdict.NONE and not self.is_near and not self.is_literal
+        return self.bm25 is None and not self.terms and not self.is_near and self.verdict is Verdict.NONE
 
     @property
     def text_score(self) -> float | None:
@@ -140,9 +140,7 @@ class Hit(Struct, frozen=True):
     def citation(self) -> Citation:
         """The way to point at its focus, or at all of it."""
         focus = self.snippet.focus
-        if focus is None:
-            return citation_of(self.chunk)
-        return cited(self.chunk.path, focus.lines.start_line, focus.lines.end_line)
+        return citation_of(self.chunk, None if focus is None else focus.lines)
 
 
 def rested(hit: Hit, today: date) -> Hit:
@@ -157,9 +155,10 @@ def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
     return next((verdict for verdict in Verdict if verdict in given), None)
 
 
-def citation_of(chunk: ChunkRow) -> Citation:
-    """Return the way an answer points at a chunk."""
-    return cited(chunk.path, chunk.start_line, chunk.end_line)
+def citation_of(chunk: ChunkRow, lines: HitLines | None = None) -> Citation:
+    """Return the way an answer points at a chunk, or at lines of it."""
+    at = lines or chunk
+    return cited(chunk.path, at.start_line, at.end_line)
 
 
 def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
@@ -175,12 +174,10 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
         is_alone = counts[outlines[at]] == 1 or modality_of(hit.chunk.path) is not None
         said = "" if is_alone else gist(hit.chunk.text, hit.chunk.heading)
         groups.setdefault((said, frozenset(hit.terms)) if said else at, []).append(hit)
-    return [_merge_copies(group, zone) for group in groups.values()]
+    return [group[0] if len(group) == 1 else _merge_copies(group, zone) for group in groups.values()]
 
 
 def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
-    if len(group) == 1:
-        return group[0]
     newest = max(group, key=lambda hit: _standing(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
     # to be the newest is no merit: what the best of them is worth counts, as its score does

@@ -65,7 +65,10 @@ class Ranked(Struct, frozen=True):
     """They score below the least score and hold no word of the question."""
     base_scores: Mapping[int, float]
     evidence: Evidence
-    ranks: Mapping[int, Ranks]
+    places: Mapping[int, int]
+    """All by their place, from 1; `by_words` and `by_meaning` likewise, those that an arm found."""
+    by_words: Mapping[int, int]
+    by_meaning: Mapping[int, int]
     statistics: TermStatistics | None
     """None: they could not be had in time."""
     floors: Thresholds | None
@@ -87,9 +90,10 @@ class Ranked(Struct, frozen=True):
         terms = self.statistics.terms_of(chunk) if self.statistics else ()
         verdict = None
         if self.floors is not None:
-            verdict = self.floors.verdict(terms, cosine, is_literal=holds_a_word(bm25, terms))
+            verdict = self.floors.verdict(frozenset(terms), cosine, is_literal=holds_a_word(bm25, terms))
         is_near = chunk in self.beside_foreign
-        return ChunkEvidence(self.base_scores[chunk], self.ranks[chunk], bm25, cosine, terms, verdict, is_near)
+        ranks = Ranks(self.by_words.get(chunk), self.by_meaning.get(chunk), self.places[chunk])
+        return ChunkEvidence(self.base_scores[chunk], ranks, bm25, cosine, terms, verdict, is_near)
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
@@ -123,8 +127,11 @@ def ranked(
     # of equals comes first, so that of many copies the newest is among those that are looked at: their cosines differ
     # in the last digits alone, by where a vector stands in the matrix
     nearness = {chunk: -round(cosine, 5) for chunk, cosine in cosines.items()}
-    order = sorted(base_scores, key=lambda chunk: (-base_scores[chunk], nearness.get(chunk, 1.0), -chunk))
-    words, vector = _ranks_of(evidence.lexical.order()), _ranks_of(evidence.vector.order())
+    # one sort after the other, the last of which counts most
+    order = sorted(base_scores, reverse=True)
+    if nearness:
+        order.sort(key=lambda chunk: nearness.get(chunk, 1.0))
+    order.sort(key=base_scores.__getitem__, reverse=True)
     # decay must not count here: an old note without words would fall below the least score by its age alone
     refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
     near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
@@ -136,7 +143,9 @@ def ranked(
         refused=[chunk for chunk in order if chunk in refused],
         base_scores=base_scores,
         evidence=evidence,
-        ranks={chunk: Ranks(words.get(chunk), vector.get(chunk), place) for place, chunk in enumerate(order, start=1)},
+        places=_ranks_of(order),
+        by_words=_ranks_of(evidence.lexical.order()),
+        by_meaning=_ranks_of(evidence.vector.order()),
         statistics=statistics,
         floors=held,
         beside_foreign=beside_foreign,

@@ -109,7 +109,8 @@ class Readers:
         """Run `work` on a connection; when the caller is cancelled, the query is interrupted."""
         end = time.monotonic() + REOPEN_SECONDS
         while True:
-            await happens(self._is_settled.wait(), end - time.monotonic())
+            if not self._is_settled.is_set():
+                await happens(self._is_settled.wait(), end - time.monotonic())
             async with self._places:
                 # It may have begun to be opened anew in between. Nobody waits for that in a place: closing waits
                 # until all places are free.

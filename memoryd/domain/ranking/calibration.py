@@ -167,6 +167,9 @@ def _weight(chunks: int, holding: int, term: str, common: float) -> float:
     return UNKNOWN_PAIR * rarity if is_stray else rarity
 
 
+_NO_TERMS = frozenset[str]()
+
+
 class TermStatistics(Struct, frozen=True, dict=True):
     """How telling each term of a question is, and which terms stand in each candidate, by chunk id."""
 
@@ -181,8 +184,15 @@ class TermStatistics(Struct, frozen=True, dict=True):
 
     def terms_of(self, chunk: int) -> tuple[str, ...]:
         """Return the terms that stand in a candidate, in the order of the question."""
-        held = self.terms.get(chunk, frozenset())
-        return tuple(term for term in self.idf.weights if term in held)
+        held = self.terms.get(chunk, _NO_TERMS)
+        if (known := self._in_order.get(held)) is None:
+            known = self._in_order[held] = tuple([term for term in self.idf.weights if term in held])
+        return known
+
+    @cached_property
+    def _in_order(self) -> dict[frozenset[str], tuple[str, ...]]:
+        """Sets of terms in the order of the question."""
+        return {}
 
 
 def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:

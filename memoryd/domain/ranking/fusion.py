@@ -76,6 +76,8 @@ class LexicalMatches(Struct, frozen=True):
 
     def by_level(self) -> list[dict[int, float]]:
         """Return the BM25 of the chunks of each level that there is, the lowest first."""
+        if not self.levels:
+            return [dict(self.bm25)] if self.bm25 else []
         levels: dict[int, dict[int, float]] = {}
         for chunk, score in self.bm25.items():
             levels.setdefault(self.levels.get(chunk, 0), {})[chunk] = score
@@ -84,7 +86,12 @@ class LexicalMatches(Struct, frozen=True):
     def order(self) -> list[int]:
         """Return the chunks, best first: BM25 counts among those of one level only."""
         levels, bm25 = self.levels, self.bm25
-        return sorted(bm25, key=lambda chunk: (-levels.get(chunk, 0), -bm25[chunk], chunk))
+        # one sort after the other, the first of which parts equals: what it compares by is looked up in C
+        order = sorted(bm25)
+        order.sort(key=bm25.__getitem__, reverse=True)
+        if levels:
+            order.sort(key=lambda chunk: levels.get(chunk, 0), reverse=True)
+        return order
 
     def only(self, chunks: Iterable[int]) -> "LexicalMatches":
         """Return what was found of these chunks, in their order."""

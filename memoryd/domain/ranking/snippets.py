@@ -114,14 +114,14 @@ def snippet(
 def _run(table: Sequence[Line], within: range, room: Room) -> range:
     """Return the lines that tell most, with those around them that fit; one line, or one below a heading, may not."""
     lines = table[within.start : within.stop]
-    if len(lines) <= room.lines and sum(line.size for line in lines) <= room.characters:
+    if len(lines) <= room.lines and sum([line.size for line in lines]) <= room.characters:
         return without_blank_edges(table, within)
     run = richest(table, within, room)
     if table[run.start].is_heading:
         # with all the lines below it that fit
         last = min(within.stop, run.start + room.lines)
-        sizes = accumulate(line.size for line in table[run.start : last])
-        run = range(run.start, max(run.stop, run.start + sum(size <= room.characters for size in sizes)))
+        sizes = accumulate([line.size for line in table[run.start : last]])
+        run = range(run.start, max(run.stop, run.start + sum([size <= room.characters for size in sizes])))
         if not any(line.is_text for line in table[run.start : run.stop]) and run.stop < within.stop:
             return range(run.start, run.stop + 1)
     return without_blank_edges(table, widened(table, run, within, room))
@@ -131,12 +131,12 @@ def _focus(
     table: Sequence[Line], shown: range, terms: Sequence[str], near: Sequence[MatchingPassage], room: Room
 ) -> Focus:
     run = _run(table, shown, room)
-    inside = table[run.start : run.stop]
+    held = set[str]().union(*[line.weights for line in table[run.start : run.stop]])
     return Focus(
         first_line=run.start,
         last_line=run.stop - 1,
-        terms=tuple(term for term in terms if any(term in line.weights for line in inside)),
-        near=_nearest(table, run, near),
+        terms=tuple([term for term in terms if term in held]),
+        near=_nearest(table, run, near) if near else None,
     )
 
 
@@ -176,6 +176,7 @@ NEAR_SHARE = 0.6
 _DIGITS = 9
 _NUMBER = expression(r"[0-9]{3,}\Z")
 _HEADING = expression(r" {0,3}#{1,6}[ \t]")
+_NOTHING: Mapping[str, float] = {}
 
 
 def split_lines(text: str) -> list[str]:
@@ -207,14 +208,21 @@ def line_table(
         for term, weight in weights.items()
     ]
     total = sum(weight for _, _, weight in stems) or 1.0
-    has_number = any(number in words for words in plain for number in numbers if not _is_heading(words))
+    has_number = any(number in words for number in numbers for words in plain if not _is_heading(words))
     standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
     stems = [one for one in stems if one[1] in whole]
-    held = ({term: weight for term, stem, weight in stems if stem in words} for words in plain)
-    return tuple(
-        _line(line, terms, total, NEAR_SHARE * total * standout)
-        for line, terms, standout in zip(lines, held, standouts, strict=True)
-    )
+    table = []
+    for line, words, standout in zip(lines, plain, standouts, strict=True):
+        if not line or line.isspace():
+            table.append(Line(len(line), _NOTHING, 0.0, is_blank=True))
+            continue
+        held = {term: weight for term, stem, weight in stems if stem in words}
+        if is_heading := _is_heading(line):
+            share = HEADING_SHARE * sum(held.values()) / total
+            held = {term: share * weight for term, weight in held.items()}
+        nearness = 0.0 if is_heading else NEAR_SHARE * total * standout
+        table.append(Line(len(line), held, nearness, is_heading=is_heading))
+    return tuple(table)
 
 
 def _is_heading(line: str) -> bool:
@@ -241,24 +249,14 @@ def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterato
         )
 
 
-def _line(line: str, weights: Mapping[str, float], total: float, nearness: float) -> Line:
-    if not line.strip():
-        return Line(len(line), {}, 0.0, is_blank=True)
-    if _is_heading(line):
-        share = HEADING_SHARE * sum(weights.values()) / total if weights else 0.0
-        held = {term: share * weight for term, weight in weights.items()}
-        return Line(len(line), held, 0.0, is_heading=True)
-    return Line(len(line), weights, nearness)
-
-
 def richest(table: Sequence[Line], within: range, room: Room) -> range:
     """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
 
     A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
     lines at its edges that tell nothing.
     """
-    sums = [0, *accumulate(line.size for line in table)]
-    nearness = [0.0, *accumulate(line.nearness for line in table)]
+    sums = [0, *accumulate([line.size for line in table])]
+    nearness = [0.0, *accumulate([line.nearness for line in table])]
     telling = [at for at in within if table[at].weights or table[at].nearness]
     held: dict[tuple[str, float], int] = {}
     best, best_rank = range(within.start, within.start + 1), (0.0, 0)
@@ -286,13 +284,13 @@ def _weight_of_run(held: Mapping[tuple[str, float], int]) -> float:
     for (term, weight), lines in held.items():
         if lines:
             once[term] = max(weight, once.get(term, 0.0))
-    return sum(once.values()) + LINE_SHARE * sum(weight * lines for (_, weight), lines in held.items())
+    return sum(once.values()) + LINE_SHARE * sum([weight * lines for (_, weight), lines in held.items()])
 
 
 def widened(table: Sequence[Line], run: range, within: range, room: Room) -> range:
     """Return the run with the line after it and the line before it in turn, while they fit."""
     start, stop = run.start, run.stop
-    characters = room.characters - sum(line.size for line in table[start:stop])
+    characters = room.characters - sum([line.size for line in table[start:stop]])
     before = None
     while before != (start, stop):
         before = start, stop

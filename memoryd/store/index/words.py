@@ -398,13 +398,17 @@ def term_statistics(
     languages = languages_to_ask(db, question.language)
     asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
     counts: dict[str, int] = {}
-    held: dict[int, set[str]] = {}
-    for term, (row,) in zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True):
+    held: dict[int, int] = {}
+    for at, (term, (row,)) in enumerate(zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True)):
         counts[term], matching = json.loads(row)
         for chunk in matching:
-            held.setdefault(chunk, set()).add(term)
-    found = {chunk: frozenset(those) for chunk, those in held.items()}
-    return TermStatistics(idf(total, counts, commonness), found)
+            held[chunk] = held.get(chunk, 0) | 1 << at
+    # most candidates hold the same few terms, so that they share a set
+    sets = {
+        bits: frozenset([term for at, term in enumerate(question.terms) if bits >> at & 1])
+        for bits in set(held.values())
+    }
+    return TermStatistics(idf(total, counts, commonness), {chunk: sets[bits] for chunk, bits in held.items()})
 
 
 class Words(Table):

@@ -110,7 +110,9 @@ def test_equal_scores_stand_as_they_were_read() -> None:
         plain.refused,
         dict.fromkeys(plain.base_scores, 0.5),
         plain.evidence,
-        plain.ranks,
+        plain.places,
+        plain.by_words,
+        plain.by_meaning,
         plain.statistics,
         plain.floors,
     )
