@@ -9,7 +9,6 @@ are those of its file; the question of turn s is line 2s - 1, its answer line 2s
 import re
 from collections.abc import Container
 from enum import StrEnum
-from functools import lru_cache
 from typing import NewType
 
 from msgspec import Struct
@@ -155,7 +154,6 @@ def possible_original_of(path: str, others: Container[str]) -> str:
     return next((name for cut in cuts if (name := path[:cut] + ending) in others), "")
 
 
-@lru_cache(1_024)
 def is_conflict_copy(path: str) -> bool:
     """Tell whether a file of this name is what a synchronising program made of two changes at once."""
     return original_of(path) != path

@@ -220,8 +220,10 @@ class Indexer:
         else:
             return self._count_pending(self._triggers.unseen.changes)
         try:
-            async with asyncio.timeout(seconds):
-                await self._triggers.answered(ticket)
+            # most questions find it so, and cost nothing
+            if not self._triggers.has_answered(ticket):
+                async with asyncio.timeout(seconds):
+                    await self._triggers.answered(ticket)
         except TimeoutError:
             return max(self._count_pending(self._triggers.unseen.changes), int(not is_watched))
         # what was told since the look began is younger than the question, unless no plan came of it

@@ -174,13 +174,14 @@ class ScanTriggers:
             self._answered = self.ticket
             self._progress.notify_all()
 
+    def has_answered(self, ticket: int) -> bool:
+        """Tell whether a question may look."""
+        return self._answered >= ticket
+
     async def answered(self, ticket: int) -> None:
         """Wait until a question may look."""
-        # most questions find it so, and cost nothing
-        if self._answered >= ticket:
-            return
         async with self._progress:
-            await self._progress.wait_for(lambda: self._answered >= ticket)
+            await self._progress.wait_for(lambda: self.has_answered(ticket))
 
     async def wait(self, until: float, *, unless: Callable[[], bool]) -> None:
         """Sleep until a demand, the end of a debounce, that moment (monotonic), or until `unless` holds."""

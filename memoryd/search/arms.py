@@ -82,12 +82,9 @@ async def guarded(ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float)
         return Arm(ArmState.FAILED, str(exc)), None
 
 
-async def candidate_filter(database: Database, question: Question) -> tuple[Arm, CandidateFilter]:
-    """Return what the question's filters, phrases and exclusions leave; the phrases as far as the words tell."""
-    files = None
-    if not question.filters.is_empty:
-        files = tuple(await database.documents.matching(question.filters))
-    return Arm(ArmState.OK), CandidateFilter(files, question.required, question.forbidden)
+async def candidate_files(database: Database, question: Question) -> tuple[Arm, tuple[int, ...]]:
+    """Return the files that the question's filters leave."""
+    return Arm(ArmState.OK), tuple(await database.documents.matching(question.filters))
 
 
 async def weighed_question(database: Database, query: Query) -> tuple[Arm, Question]:

@@ -25,7 +25,7 @@ from memoryd.search.arms import (
     QuestionVector,
     RerankArm,
     VectorArm,
-    candidate_filter,
+    candidate_files,
     guarded,
     lexical_matches,
     weighed_question,
@@ -263,9 +263,13 @@ class BuiltinSearch:
         if query.question.long is not None:
             _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
             query = query if weighed is None else replace(query, asked=weighed)
-        arm, admitted = await guarded(lambda: candidate_filter(self.database, query.question), end)
-        if admitted is None:
-            return nothing_found(query.question.terms, arm)
+        question, files = query.question, None
+        if not question.filters.is_empty:
+            arm, files = await guarded(lambda: candidate_files(self.database, question), end)
+            if files is None:
+                return nothing_found(question.terms, arm)
+        # the phrases as far as the words tell
+        admitted = CandidateFilter(files, question.required, question.forbidden)
         recipe = self.settings.recipe(query.limit)
         search = CandidateSearch(self, query, recipe, admitted, end, lambda ranking: self._wanted(ranking, query.limit))
         return await self._filled(query, search, end, is_last=is_last)

@@ -20,7 +20,7 @@ import math
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
@@ -193,6 +193,16 @@ class TermStatistics(Struct, frozen=True, dict=True):
     def _in_order(self) -> dict[frozenset[str], tuple[str, ...]]:
         """Sets of terms in the order of the question."""
         return {}
+
+
+def terms_by_holder(holders: Mapping[str, Iterable[int]]) -> dict[int, frozenset[str]]:
+    """Return which terms stand in each chunk, by the chunks that hold each; most hold the same few, and share a set."""
+    bits: dict[int, int] = {}
+    for at, chunks in enumerate(holders.values()):
+        for chunk in chunks:
+            bits[chunk] = bits.get(chunk, 0) | 1 << at
+    sets = {one: frozenset([term for at, term in enumerate(holders) if one >> at & 1]) for one in set(bits.values())}
+    return {chunk: sets[one] for chunk, one in bits.items()}
 
 
 def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.ranking.calibration import TermStatistics, idf
+from memoryd.domain.ranking.calibration import TermStatistics, idf, terms_by_holder
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, least_apart
 from memoryd.domain.text.dates import WrittenDate
@@ -398,17 +398,10 @@ def term_statistics(
     languages = languages_to_ask(db, question.language)
     asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
     counts: dict[str, int] = {}
-    held: dict[int, int] = {}
-    for at, (term, (row,)) in enumerate(zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True)):
-        counts[term], matching = json.loads(row)
-        for chunk in matching:
-            held[chunk] = held.get(chunk, 0) | 1 << at
-    # most candidates hold the same few terms, so that they share a set
-    sets = {
-        bits: frozenset([term for at, term in enumerate(question.terms) if bits >> at & 1])
-        for bits in set(held.values())
-    }
-    return TermStatistics(idf(total, counts, commonness), {chunk: sets[bits] for chunk, bits in held.items()})
+    holders: dict[str, Sequence[int]] = {}
+    for term, (row,) in zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True):
+        counts[term], holders[term] = json.loads(row)
+    return TermStatistics(idf(total, counts, commonness), terms_by_holder(holders))
 
 
 class Words(Table):
