@@ -114,9 +114,6 @@ def _is_about(book: Book, memory: Memory, entity: str) -> bool:
 def _find_opinion(book: Book, visibility: Visibility, name: str) -> Memory:
     # only among those that the caller may see: another id is no more told than what it stands for
     prefix = name.strip().lower()
-    exact = book.memories.get(MemoryId(prefix))
-    if exact is not None and is_belief(exact.kind) and visibility.admits(exact.line.attributes.scope):
-        return exact
     matches = [one for one in _beliefs(book, visibility) if len(prefix) >= _SHORTEST_ID and one.id.startswith(prefix)]
     if not matches:
         raise NotFound(f"there is no opinion {name!r}", hint="memoryctl opinions list shows all with their ids")
