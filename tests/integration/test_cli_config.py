@@ -226,3 +226,15 @@ def test_unknown_key_and_agent_name_what_there_is(file: Path, capsys: Captured) 
 def test_schema_is_printed(capsys: Captured) -> None:
     assert run(["config", "schema"]) == Exit.DONE
     assert json.loads(capsys.readouterr().out) == json_schema()
+
+
+def test_values_of_the_newer_layout_are_shown_with_their_places(file: Path, capsys: Captured) -> None:
+    entries = '{ main: {}, work: { workspace: "~/work", memory: { search: { query: { maxResults: 7 } } } } }'
+    file.write_text('{\n memory: { search: {\n provider: "none" } },\n agents: { entries: ' + entries + " } }")
+    found = shown(capsys)
+    provider = found["agents.defaults.memorySearch.provider"]
+    assert (provider["origin"], provider["line"]) == ("file", 3)
+    assert found["agents.list[1].id"]["origin"] == "file"
+    work = shown(capsys, "--agent", "work", "--all")
+    assert (work["workspace"]["line"], work["memorySearch.query.maxResults"]["line"]) == (4, 4)
+    assert work["memorySearch.provider"]["line"] == 3

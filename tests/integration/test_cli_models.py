@@ -13,7 +13,10 @@ import gguf
 import numpy as np
 import pytest
 
+from memoryd.cli.local.models import _planned_use
 from memoryd.cli.main import run
+from memoryd.config.loading.load import load, loaded_of
+from memoryd.config.loading.raw import ConfigText
 from memoryd.wire import Exit
 from tests.daemon import STARTER
 from tests.integration.pseudo_terminal import on_terminal
@@ -232,3 +235,25 @@ def test_wrong_configuration_and_unknown_agent(
     monkeypatch.setenv("MEMORYD_CONFIG", str(tmp_path / "bad.json5"))
     assert run(["models", "list"]) == Exit.CONFIG
     assert "chunkin" in capsys.readouterr().err
+
+
+def test_model_that_nobody_embeds_with_is_not_written(cache: Path, capsys: Captured) -> None:
+    config = cache.parent / "config.json5"
+    for provider in ("none", "openai"):
+        search = {"provider": provider, "local": {"modelPath": SPEC, "modelCacheDir": "models"}}
+        config.write_text(written := json.dumps({"agents": {"defaults": {"memorySearch": search}}}))
+        assert run(["models", "use", "pypi:other-model==1.0", "--force"]) == Exit.ERROR
+        assert f"its provider is {provider}" in capsys.readouterr().err
+        assert config.read_text() == written
+
+
+def test_model_is_written_where_a_file_of_the_newer_layout_has_it(cache: Path) -> None:
+    config = cache.parent / "config.json5"
+    main = {"memory": {"search": {"local": {"threads": 2}}}}
+    config.write_text(json.dumps({"memory": {"search": {"provider": "local"}}, "agents": {"entries": {"main": main}}}))
+    for own, written in ((False, ("memory",)), (True, ("agents", "entries", "main", "memory"))):
+        agent = load().config.resolved_agents()[0]
+        plan = _planned_use("pypi:other-model==1.0", agent, is_own=own)
+        assert plan.key == ".".join((*written, "search.local.modelPath"))
+        found = loaded_of(ConfigText(plan.text), config).config.resolved_agents()[0]
+        assert found.memory_search.local.model_path == "pypi:other-model==1.0"

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
+from memoryd.config.loading.foreign import place_in
 from memoryd.config.loading.keys import dotted, is_secret, may_show_secret
 from memoryd.config.loading.load import Loaded, load
 from memoryd.config.loading.overrides import Overrides, from_environment
@@ -81,13 +82,13 @@ class Origins(Struct, frozen=True):
 
     def of(self, shown: KeyPath, value: object, *written_at: KeyPath) -> Setting:
         """Return the setting of a value that may be written at these places, the first of which wins."""
-        for location in written_at:
-            if variable := self._variable(location, value):
+        for known in written_at:
+            if variable := self._variable(known, value):
                 return Setting(shown, value, Origin.ENVIRONMENT, variable=variable)
-            if location in self.places.of_keys:
+            if (location := place_in(self.raw, known)) in self.places.of_keys:
                 place, written = self.places.of_keys[location], value_at(self.raw, location)
                 plain = _without_credentials(written)
-                is_other = isinstance(plain, str | int | float) and plain != value and _may_be_shown(location)
+                is_other = isinstance(plain, str | int | float) and plain != value and _may_be_shown(known)
                 return Setting(shown, value, Origin.FILE, place, written=plain if is_other else None)
         return Setting(shown, value)
 

@@ -115,6 +115,22 @@ def _move_search(memory: object, holder: object) -> None:
         holder["memorySearch"] = memory.pop("search")
 
 
+def place_in(raw: Raw, location: KeyPath) -> KeyPath:
+    """Return where a key stands, or is to stand, in a file that may have the newer layout."""
+    holder, entries = location[:2], value_at(raw, ("agents", "entries"))
+    memory: KeyPath = ("memory",)
+    rest = location[2:]
+    if entries and isinstance(entries, dict) and holder == ("agents", "list") and value_at(raw, holder) is None:
+        holder, rest = ("agents", "entries", list(entries)[int(location[2])]), location[3:]
+        memory = (*holder, "memory")
+    elif holder != ("agents", "defaults"):
+        return location
+    is_newer = value_at(raw, (*memory, "search")) is not None and value_at(raw, (*holder, "memorySearch")) is None
+    if rest[:1] == ("memorySearch",) and is_newer:
+        return (*memory, "search", *rest[1:])
+    return holder if rest == ("id",) else (*holder, *rest)
+
+
 def _read_as_ours(raw: Raw, result: SeparatedKeys) -> None:
     """Rewrite OpenClaw's newer spellings as memoryd's, and note what memoryd does not have."""
     searches, taken = list(_searches(raw)), set[str]()
