@@ -241,7 +241,9 @@ def _carrier(remote: str, person: str, folder: Path) -> GitCarrier:
 def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tuple[Path, str, TeamSection]:
     """Return the configuration with a team; raises InvalidRequest where there is another one, ConfigError."""
     now = load().config.team
-    if now.remote is not None and (address_of(now.remote), now.person) != (remote, person):
+    # a repository tells its name itself, a server carries several
+    is_other = now.remote is not None and (address_of(now.remote), now.person) != (remote, person)
+    if is_other or (now.is_on_server and now.name != folded_id(name)):
         raise InvalidRequest(f"you are in team {now.name} already", hint="memoryctl team leave")
     path, text = _file()
     for key, value in (("person", person), ("name", name), ("remote", remote)):

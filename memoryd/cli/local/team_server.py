@@ -50,7 +50,7 @@ def begin_on_server(invocation: Invocation, server: str, name: str, people: Sequ
     if MemberRole.OWNER not in before.values():
         wanted |= dict.fromkeys(checked[:1], MemberRole.OWNER)
     made = [person for person, role in wanted.items() if set_role(server, name, person, role)]
-    place = server.partition("@")[2] or "HOST/DATABASE"
+    place = server.rpartition("://")[2].rpartition("@")[2] or "HOST/DATABASE"
     notes = [f"{person} has a login without a password: give it one, by \\password {person}" for person in made]
     notes += [f"{one} types: memoryctl team join postgresql://{one}@{place} --name {name}" for one in checked]
     notes += [f"{one} owns the team, and takes others in" for one in checked[:1] if wanted[one] is MemberRole.OWNER]
