@@ -165,11 +165,11 @@ class ModelStore:
         report = Throttle(progress)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
+                if not path.is_file():
+                    await self._fetch(source, path, report)
         except OSError as exc:
-            raise DownloadError(f"cannot make the folder for models {self.folder}: {exc.strerror}") from exc
-        async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
-            if not path.is_file():
-                await self._fetch(source, path, report)
+            raise DownloadError(f"cannot keep a model in {self.folder}: {exc.strerror or exc}") from exc
         return path
 
     async def is_fetchable(self, spec: str) -> bool:

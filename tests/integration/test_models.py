@@ -71,6 +71,16 @@ async def test_hub_model_is_fetched_once_and_private(store: ModelStore, hub: Mod
     assert seen[-1] == Progress(len(CONTENT), len(CONTENT), "ready")
 
 
+async def test_folder_that_cannot_be_written_is_told(store: ModelStore, folder: Path) -> None:
+    await store.fetch(HF, ignore)
+    (lock,) = folder.glob(".*.lock")
+    for path in folder.iterdir():
+        path.unlink()
+    lock.mkdir()
+    with pytest.raises(DownloadError, match="cannot keep a model in"):
+        await store.fetch(HF, ignore)
+
+
 async def test_address_with_its_hash_is_checked(store: ModelStore, hub: ModelServer) -> None:
     path = await store.fetch(f"{hub.url}/m.gguf#sha256={DIGEST}", ignore)
     assert path.read_bytes() == CONTENT
