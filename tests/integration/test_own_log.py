@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from memoryd import log
-from memoryd.cli.local.logs import LogFiles, LogFilter
+from memoryd.cli.local.logs import JournalLog, LogFiles, LogFilter
 from memoryd.cli.main import run
 from memoryd.config.limits import LogSection
 from memoryd.daemon.log_output import LOG_NAME, MAX_BYTES, LogFile, OwnLog, standard_error
@@ -217,3 +217,17 @@ def test_command_shows_the_file_without_a_daemon(
     (only,) = capsys.readouterr().out.splitlines()
     assert json.loads(only)["reason"] == "removed"
     assert run(["logs", "--since", "soon"]) == Exit.ERROR
+
+
+def test_errors_before_many_other_lines_are_found_in_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, held = tmp_path / "journalctl", tmp_path / "held"
+    line = '{"timestamp": "2026-11-20T08:30:00Z", "level": "%s", "event": "%s"}\n'
+    held.write_text(line % ("error", "disk is full") + line % ("info", "ready") * 3000)
+    # as many lines as are asked for
+    journal.write_text(f'#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nexec tail -n "$2" {held}\n')
+    journal.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert [one.fields["event"] for one in JournalLog().last(5, LogFilter(("error",)))] == ["disk is full"]
+    assert len(list(JournalLog().last(5, EVERYTHING))) == 5

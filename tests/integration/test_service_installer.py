@@ -338,6 +338,15 @@ def test_logs_are_those_of_the_journal(user: User) -> None:
     assert shown.stdout.count("ready") == 2
 
 
+def test_line_that_is_no_utf8_ends_nothing_that_follows_the_journal(user: User) -> None:
+    journal = user.manager.place / "journalctl"
+    journal.write_text("#!/bin/sh\nprintf 'half \\377 a sign\\n'\necho afterwards\n")
+    journal.chmod(0o755)
+    shown = user.service("logs", "-f")
+    assert shown.returncode == Exit.DONE, shown.stderr
+    assert shown.stdout.count("afterwards") == 2
+
+
 def test_logs_of_a_mac_are_its_own_and_those_of_launchd(user: User) -> None:
     tail = user.manager.place / "tail"
     tail.write_text('#!/bin/sh\nprintf "%s " "$@"\n')

@@ -232,16 +232,23 @@ class JournalLog:
     def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
         """Return the last wanted lines, oldest first; raises MemorydError where the journal cannot be read."""
         since = [] if wanted.since is None else ["--since", f"@{wanted.since.timestamp():.0f}"]
-        # filtered here, so more are read than are wanted
-        words = [*JOURNALCTL, *since, "-n", str(max(most, 1) * 20)]
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode:
-            raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
-        return deque(filter(wanted.takes, map(log_line, done.stdout.splitlines())), maxlen=most)
+        asked = max(most, 1) * 20
+        while True:
+            words = [*JOURNALCTL, *since, "-n", str(asked)]
+            done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+            if done.returncode:
+                raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
+            lines = done.stdout.splitlines()
+            found = deque(filter(wanted.takes, map(log_line, lines)), maxlen=most)
+            # filtered here, so more are read than are wanted, and yet more where those hold too few
+            if len(found) == most or len(lines) < asked:
+                return found
+            asked *= 4
 
     def following(self) -> Iterator[LogLine]:
         """Yield what is said from now on, until the program ends."""
-        with subprocess.Popen([*JOURNALCTL, "-n", "0", "-f"], stdout=subprocess.PIPE, text=True) as running:
+        words = [*JOURNALCTL, "-n", "0", "-f"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, errors="replace") as running:
             try:
                 yield from (log_line(line.rstrip("\n")) for line in running.stdout or ())
             finally:
