@@ -21,7 +21,7 @@ from memoryd.errors import InvalidRequest, NotFound, StoreError, StoreUnavailabl
 from memoryd.moving.backup import KEY_SUFFIX, ledgers_below, workspace_owners
 from memoryd.store.ledger.file import figures, is_ledger_name, rename_workspace, rows_of
 
-_CACHES = ("index.sqlite", "conversations-")
+_CACHES = ("index.sqlite", "index-", "conversations-")
 
 
 class MovePlan(Struct, frozen=True):

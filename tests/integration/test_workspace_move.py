@@ -68,6 +68,7 @@ def test_history_of_the_new_place_is_left_alone_and_an_index_alone_goes(root: Pa
     makes_way = workspace_state_dir(new)
     makes_way.mkdir()
     (makes_way / "index.sqlite").write_bytes(b"of the new place")
+    (makes_way / "index-work.sqlite").write_bytes(b"of an agent apart")
     history = own.rename(makes_way / "ledger.sqlite")
     with pytest.raises(InvalidRequest, match="a history of its own") as told:
         move_plan(old, new, [])
