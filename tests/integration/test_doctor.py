@@ -473,6 +473,12 @@ def test_hooks_and_servers_that_run_nothing_are_told_and_hooks_mended(notes: Pat
     assert code == Exit.ERROR
     assert states(told, "hooks.mcp") == ["wrong"]
     assert "/gone/memoryctl" in said(told, "hooks.mcp")
+    # one that is broken hides none of the others
+    (home / ".codex" / "config.toml").write_text("[mcp_servers\n")
+    _, told = doctor(capsys, "--section", "hooks")
+    assert states(told, "hooks.mcp") == ["wrong", "wrong"]
+    assert "/gone/memoryctl" in said(told, "hooks.mcp")
+    assert "config.toml cannot be read" in said(told, "hooks.mcp")
 
 
 def test_settings_of_one_program_hide_nothing_of_the_others(notes: Path, capsys: Captured) -> None:
@@ -642,8 +648,13 @@ def test_full_disk_is_told_and_one_without_inodes() -> None:
 
 def test_time_zone_that_nobody_knows_is_told() -> None:
     now = datetime(2026, 11, 23, tzinfo=UTC)
-    assert machine.zone_finding("Europe/Nowhere", now).state == "look"
-    assert machine.zone_finding("", now).state == "ok"
+    assert machine.zone_finding(None, "Europe/Nowhere", now).state == "look"
+    assert machine.zone_finding(None, "", now).state == "ok"
+
+
+def test_time_zone_of_the_configuration_is_the_one_that_is_told() -> None:
+    found = machine.zone_finding("Asia/Tokyo", "Europe/Vienna", datetime(2026, 11, 23, 15, 30, tzinfo=UTC))
+    assert (found.state, found.message) == ("ok", "2026-11-24 00:30 Asia/Tokyo")
 
 
 def test_notes_of_the_future_are_told(notes: Path, capsys: Captured) -> None:

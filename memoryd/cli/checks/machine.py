@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from memoryd.cli.checks.finding import Examination, Finding, FindingState, check, chmod, with_part
 from memoryd.cli.terminal import count, size
@@ -49,15 +50,17 @@ def sane(examination: Examination) -> Iterator[Finding]:
             message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
             hint = "if the clock is right, touch them; they count as newer than all others"
             yield Finding("look", message, hint)
-    yield zone_finding(os.environ.get("TZ", ""), now)
+    yield zone_finding(examination.config.memory.timezone, os.environ.get("TZ", ""), now)
 
 
 def _scan(agent: Agent, examination: Examination) -> Scan:
     return scan(*roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes))
 
 
-def zone_finding(named: str, now: datetime) -> Finding:
-    """Judge the time zone: days of notes and of memories begin and end in it."""
+def zone_finding(chosen: str | None, named: str, now: datetime) -> Finding:
+    """Judge the time zone, chosen in the configuration or that of TZ: days of notes and of memories begin in it."""
+    if chosen is not None:
+        return Finding("ok", f"{now.astimezone(ZoneInfo(chosen)):%Y-%m-%d %H:%M} {chosen}")
     zone = named.removeprefix(":")
     if zone and "/" in zone and _ZONES.is_dir() and not (_ZONES / zone).exists():
         message = f"TZ names {zone}, which this system does not know, and UTC holds"

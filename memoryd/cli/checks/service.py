@@ -164,15 +164,32 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
 )
 def mcp_servers(_examination: Examination) -> Iterator[Finding]:
     """Look at whether entries for memoryd in the settings of MCP clients run programs that are there."""
-    found = list(_entries())
-    if not found:
-        yield Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")
-    for path, command in found:
-        if name := missing_program(command):
+    # here, as above
+    from memoryd.cli.local.hook_settings import places
+
+    named = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
+    paths = [path for path in (*named, *(Path(name).expanduser() for name in CLIENTS)) if path.is_file()]
+    found = [finding for path in paths for finding in _servers_in(path)]
+    yield from found or [Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")]
+
+
+def _servers_in(path: Path) -> Iterator[Finding]:
+    """Judge each entry for memoryd in the settings of a client."""
+    try:
+        entries = list(_servers(_read(path)))
+    except MemorydError as exc:  # the settings of one program, as above
+        yield Finding("wrong", str(exc), exc.hint)
+        return
+    for entry in entries:
+        parts = (entry.get("command", ""), entry.get("args"))
+        words = [str(word) for part in parts for word in (part if isinstance(part, list) else [part or ""])]
+        if not words[0] or not any(Path(word).name.startswith(_OURS) for word in words):
+            continue
+        if name := missing_program(shlex.join(words)):
             hint = f"name the whole path there: {shutil.which('memoryctl') or 'that of memoryctl'}"
             yield Finding("wrong", f"{path} runs {name}, which is not there", hint)
         else:
-            yield Finding("ok", f"{path} runs {shlex.split(command)[0]}")
+            yield Finding("ok", f"{path} runs {words[0]}")
 
 
 def missing_program(command: str) -> str:
@@ -199,20 +216,6 @@ def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
         return f"{path} runs {sys.executable}"
 
     return Remedy(f"name this Python in {path}: {sys.executable}", act)
-
-
-def _entries() -> Iterator[tuple[Path, str]]:
-    # here, as above
-    from memoryd.cli.local.hook_settings import places
-
-    named = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
-    for path in [*named, *(Path(name).expanduser() for name in CLIENTS)]:
-        if path.is_file():
-            for entry in _servers(_read(path)):
-                parts = (entry.get("command", ""), entry.get("args"))
-                words = [str(word) for part in parts for word in (part if isinstance(part, list) else [part or ""])]
-                if words[0] and any(Path(word).name.startswith(_OURS) for word in words):
-                    yield path, shlex.join(words)
 
 
 def _read(path: Path) -> object:
