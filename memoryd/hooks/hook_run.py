@@ -380,7 +380,7 @@ def default_socket() -> str:
         # where the system has no runtime folder, as on macOS
         folder = os.environ.get("XDG_STATE_HOME") or f"{home}/.local/state"
         plain = f"{state or f'{folder}/memoryd'}/run/{_SOCKET}"
-    is_plain = plain.startswith("/") and "//" not in plain and "/./" not in plain
+    is_plain = bool(home) and plain.startswith("/") and "//" not in plain and "/./" not in plain
     if is_plain and len(os.fsencode(plain)) <= _SHORT:
         return plain
     # imported here, since it takes longer to load than all the rest

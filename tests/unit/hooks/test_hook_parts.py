@@ -80,6 +80,8 @@ def test_socket_is_where_the_daemon_listens(named: dict[str, str], monkeypatch: 
     for name, value in named.items():
         monkeypatch.setenv(name, value)
     assert default_socket() == str(socket_path())
+    monkeypatch.delenv("HOME")
+    assert default_socket() == str(socket_path())
 
 
 def test_age_of_the_process_counts_from_its_start() -> None:

@@ -57,6 +57,7 @@ export const memoryd = async ({ client }) => {
     event: async ({ event }) => {
       const session_id = event.properties?.sessionID ?? event.properties?.info?.id
       if (event.type === "session.created" && event.properties.info.parentID) children.add(session_id)
+      if (event.type === "session.deleted" && children.delete(session_id)) return
       if (children.has(session_id)) return
       if (event.type === "session.idle") {
         const reply = await client.session.messages({ path: { id: session_id } }).catch(() => undefined)
