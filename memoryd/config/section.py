@@ -324,7 +324,7 @@ def _first_line(path: str) -> str:
     file = Path(path).expanduser()
     try:
         with file.open(encoding="utf-8") as stream:
-            return stream.read(SECRET_BYTES_MAX).strip()
+            return next(iter(stream.read(SECRET_BYTES_MAX).strip().splitlines()), "").rstrip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError([f"cannot read the secret in file {path}: {error}"]) from error
 

@@ -36,6 +36,13 @@ def test_durations_have_bounds(value: object) -> None:
         parse_duration(value)
 
 
+def test_secret_of_a_file_is_its_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    for written in ("sk-1", "sk-1\n", "sk-1 \r\n# of my own account\n", "\n sk-1\nsk-2\n"):
+        file.write_text(written, newline="")
+        assert parse_secret({"file": str(file)}).reveal() == "sk-1"
+
+
 @pytest.mark.parametrize("text", ["5m", "1h", "90s", "25h", "0.25s", "0s"])
 def test_written_durations_are_read_back(text: str) -> None:
     assert format_duration(parse_duration(text)) == text
