@@ -1,6 +1,7 @@
 """Where a backup is written to, and what is said when it cannot be: no daemon is needed for that."""
 
 import os
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -54,6 +55,12 @@ def test_pipe_link_and_folder_keep_their_place(home: Path) -> None:
     (home / "b.tar").write_text("old")
     assert backed_up(str(home / "b.tar"), "--force").returncode == Exit.DONE
     assert (home / "b.tar").stat().st_size > 8192
+
+
+def test_command_that_brings_it_back_is_fit_for_a_shell(home: Path) -> None:
+    done = backed_up(str(home / "of today.tar"))
+    (command,) = (line.partition("back: ")[2] for line in done.stderr.splitlines() if "to bring it back" in line)
+    assert shlex.split(command) == ["memoryctl", "restore", str(home / "of today.tar")]
 
 
 def test_full_output_and_a_reader_that_went_are_told_as_such(home: Path) -> None:

@@ -90,7 +90,7 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
         yield f"{count(manifest.masked_keys, 'key')} of the configuration left out: --with-secrets keeps them"
     if not has_notes:
         yield "your notes are not in it: --notes takes them, too, if nothing else backs them up"
-    yield f"to bring it back: memoryctl restore {path}"
+    yield f"to bring it back: {shlex.join(['memoryctl', 'restore', str(path)])}"
 
 
 @click.command("restore")
@@ -125,7 +125,7 @@ def restore_command(
     # a file that is no backup is refused before anything else is asked for
     with (
         open_backup(file) as backup,
-        without_daemon(lock, state, f"memoryctl restore {file}", is_look=dry_run) as notes,
+        without_daemon(lock, state, shlex.join(["memoryctl", "restore", str(file)]), is_look=dry_run) as notes,
     ):
         for finished in notes:
             note(finished)
@@ -213,7 +213,7 @@ def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *,
         yield f"the configuration lacks a key, which is not in the backup: {key}"
     for one in backup.manifest.workspaces:
         if not Path(one.path).is_dir():
-            yield f"there is no folder {one.path} here; if it lies elsewhere: memoryctl workspace move {one.path} NEW"
+            yield f"there is no folder {one.path} here; if it lies elsewhere: {_command(Path(one.path))} NEW"
     if folder is None:
         yield "nothing was changed: all is well so far" if is_dry else "nothing was changed: all is as in the backup"
         return
@@ -270,9 +270,7 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
     stopped. To take it back: move it back.
     """
     loaded, state = load(), state_dir()
-    with without_daemon(
-        DaemonLock(state, socket=socket_path()), state, f"memoryctl workspace move {old} {new}"
-    ) as notes:
+    with without_daemon(DaemonLock(state, socket=socket_path()), state, _command(old, new)) as notes:
         for one in notes:
             note(one)
         plan = move_plan(old, new, loaded.config.resolved_agents())
