@@ -282,12 +282,12 @@ def _plugin(host: Host, commands: Mapping[str, str] | None = None) -> dict[str, 
     """Return the files of the plugin of a host by name, the main one first; nothing for hosts that run commands."""
     if host.layout != "plugin":
         return {}
-    folder = files("memoryd.hooks") / "plugins" / host.name
+    folder = files("memoryd.hooks") / "plugins"
     # all events run one command, in which the plugin names the event
     words = json.dumps(shlex.split(next(iter(commands.values())))) if commands else "[]"
-    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
-    main = host.settings.rpartition("/")[2]
-    return {main: texts.pop(main).replace("[/* COMMAND */]", words), **texts}
+    texts = {file.name: file.read_text(encoding="utf-8") for file in (folder / host.name).iterdir()}
+    main, ask = host.settings.rpartition("/")[2], (folder / "ask.js").read_text(encoding="utf-8")
+    return {main: texts.pop(main).replace("/* ASK */\n", ask + "\n").replace("[/* COMMAND */]", words), **texts}
 
 
 def _server_words() -> list[str]:

@@ -1,30 +1,6 @@
 // Written by memoryctl hooks install openclaw; memoryctl hooks uninstall openclaw removes it.
 // OpenClaw has no command hooks: this runs the command that other programs run, and hands on its answer.
-import { spawn } from "node:child_process"
-
-const COMMAND = [/* COMMAND */]
-const WAITS_MS = 5000
-
-function ask(event, hook) {
-  const at = COMMAND.indexOf("memoryd.hooks") + 1
-  const words = [...COMMAND.slice(0, at), event, ...COMMAND.slice(at + 1)]
-  return new Promise((resolve) => {
-    const child = spawn(words[0], words.slice(1), { stdio: ["pipe", "pipe", "ignore"], timeout: WAITS_MS })
-    let text = ""
-    child.stdout.on("data", (part) => (text += part))
-    child.on("error", () => resolve(""))
-    child.on("close", () => {
-      try {
-        resolve(JSON.parse(text).hookSpecificOutput.additionalContext)
-      } catch {
-        resolve("") // nothing to tell, or no answer in time
-      }
-    })
-    child.stdin.on("error", () => {})
-    child.stdin.end(JSON.stringify(hook))
-  })
-}
-
+/* ASK */
 function said(message) {
   if (typeof message?.content === "string") return message.content
   const parts = Array.isArray(message?.content) ? message.content : []
