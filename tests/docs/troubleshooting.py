@@ -1,5 +1,6 @@
 """`reference/troubleshooting.md`: what `memoryctl doctor` looks at, from what its checks say of themselves."""
 
+from memoryd.cli.checks.finding import DoctorCheck
 from memoryd.cli.local.doctor import DEEP_SECONDS, SECTIONS, checks
 from tests.docs.tables import table
 
@@ -25,10 +26,15 @@ anew, has notes read again, mends a hook whose program is gone, and, after askin
 """
 
 
+def looks_at(check: DoctorCheck) -> str:
+    """Return what a check looks at: what its function says of itself."""
+    return " ".join((check.look.__doc__ or "").split()).removeprefix("Look at ").removesuffix(".")
+
+
 def page() -> str:
     """Return the page."""
     parts = [HEAD.format(deep=DEEP_SECONDS)]
     for section in SECTIONS:
-        rows = [(f"`{check.id}`", check.looks_at, check.advice, f"{check.seconds:.0f}") for check in checks([section])]
+        rows = [(f"`{check.id}`", looks_at(check), check.advice, f"{check.seconds:.0f}") for check in checks([section])]
         parts.append(f"## {section}\n\n" + table(("check", "looks at", "what to do", "time"), rows))
     return "\n".join(parts)

@@ -139,11 +139,6 @@ class DoctorCheck(Struct, frozen=True):
     look: CheckFunction
 
     @property
-    def looks_at(self) -> str:
-        """What it looks at: what its function says of itself."""
-        return " ".join((self.look.__doc__ or "").split()).removeprefix("Look at ").removesuffix(".")
-
-    @property
     def section(self) -> str:
         """The section that it belongs to."""
         return self.id.partition(".")[0]

@@ -19,7 +19,7 @@ def test_every_check_is_shown_once() -> None:
             import_module(f"memoryd.{file.removesuffix('.py').replace('/', '.')}")
     assert sorted(check.id for check in REGISTERED) == sorted(IDS)
     assert len(set(IDS)) == len(IDS)
-    assert [check.id for check in REGISTERED if not (check.title and check.looks_at and check.advice)] == []
+    assert [check.id for check in REGISTERED if not (check.title and check.look.__doc__ and check.advice)] == []
 
 
 def test_sections_are_those_of_the_checks() -> None:
