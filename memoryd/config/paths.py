@@ -85,10 +85,14 @@ def state_dir_named(real: Path) -> Path:
     return state_dir() / "workspaces" / f"{slug or 'workspace'}-{_digest(real)}"
 
 
+def openclaw_dir() -> Path:
+    """Tell where OpenClaw keeps what it has: `$OPENCLAW_STATE_DIR`, else `~/.openclaw`."""
+    return _from_environment("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE
+
+
 def openclaw_sessions(agent_id: str) -> Path:
-    """Tell where OpenClaw keeps the transcripts of an agent: below `$OPENCLAW_STATE_DIR`, else `~/.openclaw`."""
-    state = _from_environment("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE
-    return state / "agents" / agent_id / "sessions"
+    """Tell where OpenClaw keeps the transcripts of an agent."""
+    return openclaw_dir() / "agents" / agent_id / "sessions"
 
 
 def qmd_home(agent_id: str) -> Path:

@@ -172,6 +172,11 @@ class ModelStore:
             raise DownloadError(f"cannot keep a model in {self.folder}: {exc.strerror or exc}") from exc
         return path
 
+    @property
+    def may_fetch(self) -> bool:
+        """Whether downloads are allowed."""
+        return not self._forbidden_by
+
     async def is_fetchable(self, spec: str) -> bool:
         """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
         source = parse(spec, base=self._base)
@@ -180,7 +185,7 @@ class ModelStore:
         # heavy, as below
         from memoryd.models.download import answers
 
-        return not self._forbidden_by and await answers(source.url(self._hub), HUB_TIMEOUT)
+        return self.may_fetch and await answers(source.url(self._hub), HUB_TIMEOUT)
 
     async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
         if isinstance(source, PackageSource):

@@ -15,10 +15,9 @@ from memoryd.cli.terminal import count
 from memoryd.config.agents import DEFAULT_AGENT, DEFAULT_WORKSPACE, Agent
 from memoryd.config.limits import LimitsSection
 from memoryd.config.loading.consistency import TOO_WIDE
-from memoryd.config.loading.overrides import YES
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection
-from memoryd.config.paths import OPENCLAW_STATE
+from memoryd.config.paths import openclaw_dir
 from memoryd.config.providers import DEFAULT_MODEL, LocalSection
 from memoryd.domain.embedding import PROVIDERS, ModelsHere, is_english_alone
 from memoryd.domain.text.languages import language_of
@@ -29,7 +28,7 @@ from memoryd.files.scanner import Scan, ScanRules, scan
 from memoryd.models.families import inspect
 from memoryd.models.packaged import find
 from memoryd.models.source import PackageSource, parse
-from memoryd.models.store import OFFLINE, ModelStore
+from memoryd.models.store import ModelStore
 
 CLAUDE_MEMORIES = "projects/*/memory"
 OPENCLAW_FILES = ("openclaw.json5", "openclaw.json")
@@ -101,7 +100,7 @@ def files_of(agent: Agent) -> int:
 
 def openclaw_file() -> Path | None:
     """Return OpenClaw's configuration if there is one."""
-    folder = Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / OPENCLAW_STATE)
+    folder = openclaw_dir()
     return next((folder / name for name in OPENCLAW_FILES if (folder / name).is_file()), None)
 
 
@@ -113,14 +112,13 @@ def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool = True) 
     """
     store = ModelStore.configured(LocalSection(), os.environ)
     stored = tuple(dict.fromkeys(_stored_models(store)))
-    may_fetch = not any(os.environ.get(name, "").lower() in YES for name in OFFLINE)
     has_llama = find_spec("llama_cpp") is not None
-    is_wanted = is_local and has_llama and may_fetch and DEFAULT_MODEL not in stored
+    is_wanted = is_local and has_llama and store.may_fetch and DEFAULT_MODEL not in stored
     return ModelsHere(
         has_llama=has_llama,
         default_spec=DEFAULT_MODEL,
         stored=stored,
-        may_fetch=may_fetch,
+        may_fetch=store.may_fetch,
         has_hub=not is_wanted or asyncio.run(store.is_fetchable(DEFAULT_MODEL)),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         is_english=is_wanted and is_english_alone(map(language_of, _samples(folders))),
