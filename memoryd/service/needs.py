@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
-from memoryd.config.loading.exposure import is_here
+from memoryd.config.loading.exposure import HERE, is_here
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
 from memoryd.config.root import Config
 from memoryd.config.section import Secret, Section
@@ -20,7 +20,6 @@ PATTERNS = frozenset({"exclude"})
 """Keys whose texts may begin with a slash and name no place."""
 LINKS_MAX = 40
 """As many as Linux follows."""
-HERE = frozenset({"local", "none"})
 FETCHED = ("hf:", "http:", "https:", "pypi:")
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 GPU_DEVICES = ("/dev/kfd", "/dev/nvidiactl", "/dev/dri/renderD128")

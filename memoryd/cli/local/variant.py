@@ -39,6 +39,7 @@ from memoryd.cli.terminal import harmless_line, note
 from memoryd.client import Client
 from memoryd.config.loading.foreign import set_foreign_aside
 from memoryd.config.loading.load import load, loaded_of
+from memoryd.config.loading.overrides import made_section
 from memoryd.config.loading.raw import ConfigText, Raw, agents_in, read, texts_in, value_at
 from memoryd.config.loading.raw import parse as parse_config
 from memoryd.config.paths import spending_file
@@ -255,11 +256,7 @@ def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey,
 
 def _put(raw: Raw, key: VariantKey, value: object) -> None:
     """Write a value into sections that are made where they are missing."""
-    *above, name = key
-    for part in above:
-        below = raw.setdefault(part, {})
-        raw = below if isinstance(below, dict) else {}
-    raw[name] = value
+    made_section(raw, key[:-1])[key[-1]] = value
 
 
 def _anchor(raw: Raw, source: Path | None) -> None:

@@ -61,20 +61,20 @@ def apply(overrides: Overrides, raw: Raw) -> None:
     """Write the overrides into the raw file; sections of a wrong type are left for validation to report."""
     entries = [agent for location, agent in agents_in(raw) if location[1] == "list"]
     if overrides.workspace is not None:
-        _section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
+        made_section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
         chosen = next((entry for entry in entries if entry.get("default") is True), entries[0] if entries else {})
         chosen.pop("workspace", None)
     if overrides.log_level is not None:
-        _section(raw, ("log",))["level"] = overrides.log_level
-    for holder in (_section(raw, DEFAULTS), *entries) if overrides.offline else ():
-        _section(holder, ("memorySearch", "local"))["download"] = False
+        made_section(raw, ("log",))["level"] = overrides.log_level
+    for holder in (made_section(raw, DEFAULTS), *entries) if overrides.offline else ():
+        made_section(holder, ("memorySearch", "local"))["download"] = False
     if overrides.all_markdown:
-        extra = _section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
+        extra = made_section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
         if isinstance(extra, list):
             extra.append(WHOLE_WORKSPACE)
 
 
-def _section(raw: Raw, path: tuple[str, ...]) -> Raw:
+def made_section(raw: Raw, path: tuple[str, ...]) -> Raw:
     """Return the section at `path`, made where it is missing; a throw-away one where something else stands."""
     for name in path:
         below = raw.setdefault(name, {})
