@@ -59,7 +59,7 @@ def test_pipe_link_and_folder_keep_their_place(home: Path) -> None:
 
 def test_command_that_brings_it_back_is_fit_for_a_shell(home: Path) -> None:
     done = backed_up(str(home / "of today.tar"))
-    (command,) = (line.partition(": ")[2] for line in done.stderr.splitlines() if "to bring it back" in line)
+    (command,) = (line.partition("back: ")[2] for line in done.stderr.splitlines() if "to bring it back" in line)
     assert shlex.split(command) == ["memoryctl", "restore", str(home / "of today.tar")]
 
 

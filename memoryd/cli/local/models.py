@@ -25,11 +25,10 @@ from memoryd.config.agents import Agent
 from memoryd.config.loading.foreign import place_in
 from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.load import load, loaded_of, source_of
-from memoryd.config.loading.raw import ConfigText, KeyPath, Raw, parse, read, value_at, with_value
+from memoryd.config.loading.raw import ConfigText, parse, read, value_at, with_value
 from memoryd.config.paths import config_file, expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
 from memoryd.config.section import SCHEME
-from memoryd.domain.access import folded_id
 from memoryd.domain.embedding import AUTO, LOCAL
 from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, ModelError
 from memoryd.models.families import EITHER, WRITING, languages_of
@@ -307,24 +306,21 @@ def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
 
     Raises InvalidRequest where the file cannot take it, or where something else says which model it is.
     """
-    used = (agent.memory_search.provider, agent.memory_search.fallback)
-    if not {LOCAL, AUTO} & set(used):
-        hint = 'set memorySearch.provider to "local" first'
-        raise InvalidRequest(
-            f"agent {agent.id} embeds by no model of this machine: its provider is {used[0]}", hint=hint
-        )
+    search = agent.memory_search
+    if not {search.provider, search.fallback} & {LOCAL, AUTO}:
+        message = f"agent {agent.id} embeds with no model of this machine: its provider is {search.provider}"
+        raise InvalidRequest(message, hint='set memorySearch.provider to "local" first')
     source = source_of(None)
     written = read(source) if source else ConfigText()
     if source is not None and source.is_symlink():
         raise InvalidRequest(f"{source} is a link", hint=f"write {dotted(MODEL)}: {spec!r} into what it leads to")
-    raw = parse(written.text, source) if source else {}
-    entry = _entry(raw, agent.id)
+    raw, config = parse(written.text, source) if source else {}, load(source).config
+    before, path = _models(config.resolved_agents()), source or config_file()
+    entry = ("agents", "list", list(before).index(agent.id)) if config.agents.list else None
     has_own = entry is not None and value_at(raw, place_in(raw, (*entry, *MODEL))) is not None
     above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
     key = place_in(raw, (*above, *MODEL))
-    path = source or config_file()
     text = with_value(written.text, key, spec)
-    before = _models(load(source).config.resolved_agents())
     after = _models(loaded_of(ConfigText(text), path).config.resolved_agents())
     if after[agent.id] != spec:
         raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")
@@ -334,15 +330,6 @@ def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
 
 def _models(agents: list[Agent]) -> Mapping[str, str]:
     return {agent.id: agent.memory_search.local.model_path for agent in agents}
-
-
-def _entry(raw: Raw, agent: str) -> KeyPath | None:
-    """Return the place of an agent in the list; None if it is in none."""
-    listed, by_id = value_at(raw, ("agents", "list")), value_at(raw, ("agents", "entries"))
-    names = list(by_id) if isinstance(by_id, dict) and listed is None else []
-    if isinstance(listed, list):
-        names = [str(entry.get("id")) if isinstance(entry, dict) else "" for entry in listed]
-    return next((("agents", "list", number) for number, name in enumerate(names) if folded_id(name) == agent), None)
 
 
 def _refuse_worse(invocation: Invocation, plan: ModelSwitch) -> None:
