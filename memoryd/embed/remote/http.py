@@ -8,7 +8,7 @@ import functools
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
@@ -46,6 +46,7 @@ class _Call(Struct, Generic[Decoded], frozen=True):
     decode: Decode[Decoded]
     texts: Sequence[str]
     deadline: float | None
+    before: Callable[[], Awaitable[None]] | None
 
 
 @functools.cache
@@ -118,11 +119,13 @@ class Endpoint:
         texts: Sequence[str] = (),
         attempts: int | None = None,
         within: float | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
         **content: Any,  # what httpx sends: content=, files=, data=, headers=
     ) -> Decoded:
         """Call and decode, with retries; raises CallError, redacted: no key and none of `texts` stand in it.
 
         A question must be answered within `timeouts.query`, retries and all, or within `within` seconds, if less.
+        `before` runs before each try that leaves; what it raises ends the call.
         """
         if json_body is not None:
             content["content"] = await asyncio.to_thread(_encode, json_body)
@@ -130,7 +133,7 @@ class Endpoint:
         request = self._client.build_request(method, url, **content)
         seconds = min(self._timeouts.query.total_seconds(), float("inf") if within is None else within)
         deadline = time.monotonic() + seconds if purpose is Purpose.QUERY else None
-        call = _Call(request, purpose, decode, texts, deadline)
+        call = _Call(request, purpose, decode, texts, deadline, before)
         try:
             return await self._ask_with_retries(call, attempts or self._timeouts.attempts)
         except CallError as error:
@@ -143,6 +146,8 @@ class Endpoint:
             raise self._not_now(self._breaker.wait(call.purpose))
         while True:
             await self._wait_at_gate(call)
+            if call.before is not None:
+                await call.before()
             try:
                 return await self._attempt(call)
             except CallError as error:
