@@ -25,7 +25,7 @@ from memoryd.embed.remote.breaker import EndpointBreaker, MeteredEmbedder, Token
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, happens
+from memoryd.retry import Retry, happens, together
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -263,7 +263,8 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
 
     async def run(self) -> None:
         """Run the first, the second from when it is first needed, and tell the slot which of them embeds."""
-        await asyncio.gather(self.first.run(), self._run_second(), self._watch())
+        # what runs on when one of them fails would run beside those of the next try
+        await together(self.first.run(), self._run_second(), self._watch())
 
     async def _run_second(self) -> None:
         await self._needed.wait()

@@ -13,6 +13,7 @@ import pytest
 
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
+from memoryd.daemon.report import Supervisor
 from memoryd.domain.embedding import Choice
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
@@ -26,7 +27,7 @@ from memoryd.models.fetching import Progress
 from memoryd.retry import BreakerRule, Retry
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
 from tests.embedding_endpoint import Endpoint
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, blow_up
 from tests.waiting import eventually_async
 
 QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=4, window=30.0)
@@ -55,11 +56,16 @@ class Spare:
     starts: int = 0
     embedder: Embedder = field(default_factory=PlainEmbedder)
     reason: str | None = None
+    running: int = 0
 
     async def run(self) -> None:
         self.starts += 1
-        await self.slot.become(ModelPhase.READY, embedder=self.embedder)
-        await asyncio.Event().wait()
+        self.running += 1
+        try:
+            await self.slot.become(ModelPhase.READY, embedder=self.embedder)
+            await asyncio.Event().wait()
+        finally:
+            self.running -= 1
 
     def trouble(self) -> str | None:
         return self.reason
@@ -336,3 +342,29 @@ async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> 
             await eventually_async(lambda: scene.provider() == "openai")
             await scene.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer second-key"
+
+
+@dataclass
+class Failing(Spare):
+    """A source that fails as a bug would, once the other one runs."""
+
+    other: Spare | None = None
+
+    async def run(self) -> None:
+        await eventually_async(lambda: self.other is not None and self.other.running > 0)
+        blow_up()
+
+
+async def test_second_does_not_run_on_beside_the_next_try_when_the_first_fails(scene: Scene) -> None:
+    scene.both.first = Failing(CurrentEmbedder(lambda _: None), reason="away", other=scene.spare)
+    supervisor = Supervisor()
+    part = asyncio.create_task(supervisor.keep("embedding", scene.both.run))
+    await eventually_async(lambda: bool(supervisor.failing))
+    assert supervisor.failing == {"embedding": "ZeroDivisionError: a bug, on purpose"}
+    assert scene.spare.running == 0
+    await eventually_async(lambda: scene.spare.starts == 2)
+    assert scene.spare.running == 1
+    part.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await part
+    assert scene.spare.running == 0
