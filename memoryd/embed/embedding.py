@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.embedding import NONE
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, ProviderSettings
 from memoryd.embed.current import CurrentEmbedder, EmbedderSource, ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
@@ -79,7 +80,7 @@ class RemoteEmbedding:
         while True:
             try:
                 credentials = self._asked_with = await self._credentials()
-                embedder = await open_remote(self.settings, credentials, self._breaker)
+                embedder = await open_remote(self.settings, credentials, self._breaker, self._note_lost)
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -88,6 +89,9 @@ class RemoteEmbedding:
                 await self._serve(embedder)
             finally:
                 await embedder.aclose()
+
+    async def _note_lost(self, texts: Sequence[str]) -> None:
+        await self._budget.add(self.settings.destination, sum(map(estimate, texts)))
 
     async def _credentials(self) -> Credentials:
         return await asyncio.to_thread(credentials_of, self.settings, self._keys)

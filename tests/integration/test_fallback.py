@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
 from memoryd.daemon.report import Supervisor
 from memoryd.domain.embedding import Choice
+from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
@@ -22,7 +24,7 @@ from memoryd.embed.embedding import Embedding, FallbackEmbedding, RemoteEmbeddin
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
-from memoryd.errors import EmbedderUnavailable
+from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.models.fetching import Progress
 from memoryd.retry import BreakerRule, Retry
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
@@ -143,11 +145,11 @@ def scene(tmp_path: Path) -> Scene:
 
 
 @contextlib.asynccontextmanager
-async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[RemoteEmbedding]:
+async def opening(folder: Path, server: EmbeddingServer, **changes: object) -> AsyncIterator[RemoteEmbedding]:
     """A remote provider on its way, with its key in `folder`."""
     write_secrets(folder, "first-key")
     source = RemoteEmbedding(
-        settings=settings_for(server.url, folder),
+        settings=replace(settings_for(server.url, folder), **changes),
         keys=KeySources(ModelsSection(), {}),
         slot=CurrentEmbedder(lambda _: None),
         budget=TokenBudget(folder / "spending.json"),
@@ -368,3 +370,28 @@ async def test_second_does_not_run_on_beside_the_next_try_when_the_first_fails(s
     with contextlib.suppress(asyncio.CancelledError):
         await part
     assert scene.spare.running == 0
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_texts_that_got_no_answer_count_as_sent_and_those_that_were_refused_do_not(
+    tmp_path: Path, is_refused: bool
+) -> None:
+    server, timeouts = EmbeddingServer(DIALECTS["openai"]), CallTimeouts(bulk=timedelta(seconds=0.5))
+    text = "The gateway runs on alder."
+    cost = 0 if is_refused else timeouts.attempts * estimate(text)
+    async with (
+        server.running(),
+        opening(tmp_path, server, timeouts=timeouts, tokens_per_day=estimate(text) * 2) as source,
+    ):
+        await eventually_async(lambda: source.slot.embedder is not None)
+        embedder = source.slot.embedder
+        assert embedder is not None
+        if is_refused:
+            server.behaviour = lambda _: server.refusal(503, "overloaded")
+        else:
+            server.gate.clear()
+        for expected in (EmbedderUnavailable, EmbedderUnavailable if is_refused else BudgetSpent):
+            with pytest.raises(expected):
+                await embedder.embed_documents([Passage(text)])
+            assert source.spent() == cost
+        server.gate.set()

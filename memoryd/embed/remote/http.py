@@ -36,6 +36,8 @@ AGAIN = frozenset({FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILIN
 Decoded = TypeVar("Decoded")
 Decode = Callable[[bytes], Decoded]
 """Makes something of a body; raises ValueError for one of another shape."""
+Lost = Callable[[Sequence[str]], Awaitable[None]]
+"""Is told the texts of each try that may have to be paid for and brought nothing."""
 
 
 class _Call(Struct, Generic[Decoded], frozen=True):
@@ -72,6 +74,7 @@ class Endpoint:
         timeouts: CallTimeouts,
         breaker: EndpointBreaker,
         answer_bytes: int | None = None,
+        on_lost: Lost | None = None,
     ) -> None:
         # names in one case, so that a configured header replaces ours instead of standing beside it
         headers = {name.lower(): value for name, value in (*auth.items(), *credentials.headers)}
@@ -85,6 +88,7 @@ class Endpoint:
         self._timeouts = timeouts
         self._breaker = breaker
         self._answer_bytes = answer_bytes or ANSWER_BYTES
+        self._on_lost = on_lost
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
             headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},
@@ -151,6 +155,8 @@ class Endpoint:
             try:
                 return await self._attempt(call)
             except CallError as error:
+                if error.was_taken and self._on_lost is not None:
+                    await self._on_lost(call.texts)
                 attempts -= 1
                 if attempts <= 0 or error.kind not in AGAIN:
                     raise
@@ -180,9 +186,11 @@ class Endpoint:
             except TimeoutError:
                 is_late = True
                 error = CallError(FailureKind.UNAVAILABLE, f"no answer within {limit:.1f} s")
+                error.was_taken = True
             except httpx.RequestError as exc:
                 is_late = isinstance(exc, httpx.TimeoutException)
                 error = CallError(FailureKind.UNAVAILABLE, _in_words(exc))
+                error.was_taken = isinstance(exc, httpx.ReadTimeout | httpx.ReadError | httpx.RemoteProtocolError)
             except CallError as exc:
                 error = exc
             else:
@@ -202,7 +210,9 @@ class Endpoint:
             return await asyncio.to_thread(decode, body) if len(body) > HEAVY_BYTES else decode(body)
         except (ValueError, RecursionError) as exc:
             # json says where a text breaks, and quotes nothing of it
-            raise CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}") from exc
+            error = CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}")
+            error.was_taken = True
+            raise error from exc
 
     @asynccontextmanager
     async def _follow_redirects(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
