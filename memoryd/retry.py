@@ -7,8 +7,9 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -97,6 +98,27 @@ async def happens(waiting: Awaitable[object], within: float | None) -> bool:
             await waiting
             return True
     return False
+
+
+async def together(*loops: Coroutine[Any, Any, object]) -> None:
+    """Run loops at once until all return, or one fails, which ends the others before its error is raised."""
+    failures: list[Exception] = []
+
+    async def run(loop: Coroutine[Any, Any, object]) -> None:
+        try:
+            await loop
+        except Exception as exc:
+            failures.append(exc)
+            running.cancel()
+
+    # results, not errors: only so the others are waited for, too
+    running = asyncio.gather(*map(run, loops), return_exceptions=True)
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+    if (task := asyncio.current_task()) is not None and task.cancelling():
+        raise asyncio.CancelledError
+    if failures:
+        raise failures[0]
 
 
 class Retry:

@@ -161,7 +161,7 @@ class ProviderSection(SharedSection):
     base_url: ForeignAddress = None
     """The address of the endpoint, as in `memorySearch.remote.baseUrl`."""
     headers: ForeignHeaders = Field(default_factory=dict)
-    """Sent with every request, as in `memorySearch.remote.headers`."""
+    """Sent with every request, as in `memorySearch.remote.headers`; not to another host that `remote.baseUrl` names."""
 
 
 def _foreign_entry(value: object) -> object:

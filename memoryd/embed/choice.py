@@ -17,7 +17,6 @@ from memoryd.domain.media import MediaRules, embeds_media, modalities_of
 from memoryd.embed.local.local_model import LocalSettings, find_model
 from memoryd.embed.remote.providers import PromptOverride
 from memoryd.embed.remote.settings import (
-    SECRET_HEADERS,
     AddressOwner,
     CallTimeouts,
     EndpointAccess,
@@ -129,11 +128,11 @@ def _address(provider: str, search: MemorySearchSection, models: ModelsSection) 
 def _headers(
     provider: str, search: MemorySearchSection, models: ModelsSection, address: AddressOwner
 ) -> tuple[tuple[str, Secret], ...]:
-    """Return the headers of `models.providers`, and over them those of `remote`; no key goes to the other's host."""
+    """Return the headers of `models.providers`, and over them those of `remote`: to its own host these alone."""
     own = search.remote.headers
-    left_out = {name.lower() for name in own} | (SECRET_HEADERS if address is AddressOwner.REMOTE else set())
-    entry = entry_of(models, provider).headers
-    kept = {name: value for name, value in entry.items() if name.lower() not in left_out}
+    replaced = {name.lower() for name in own}
+    entry = {} if address is AddressOwner.REMOTE else entry_of(models, provider).headers
+    kept = {name: value for name, value in entry.items() if name.lower() not in replaced}
     return tuple(sorted((kept | own).items(), key=lambda pair: pair[0]))
 
 

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from memoryd.config.providers import ModelsSection
 from memoryd.domain.embedding import NONE
+from memoryd.domain.text.tokens import estimate
 from memoryd.embed.choice import EmbedderPlan, ProviderSettings
 from memoryd.embed.current import CurrentEmbedder, EmbedderSource, ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.local.local_model import LocalEmbedding, LocalSettings
@@ -25,7 +26,7 @@ from memoryd.embed.remote.breaker import EndpointBreaker, MeteredEmbedder, Token
 from memoryd.embed.remote.settings import Credentials, KeySources, RemoteSettings, credentials_of
 from memoryd.errors import ConfigError, EmbeddingError, MemorydError, ModelError
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry, happens
+from memoryd.retry import Retry, happens, together
 
 if TYPE_CHECKING:
     from memoryd.embed.remote.embedder import RemoteEmbedder
@@ -79,7 +80,7 @@ class RemoteEmbedding:
         while True:
             try:
                 credentials = self._asked_with = await self._credentials()
-                embedder = await open_remote(self.settings, credentials, self._breaker)
+                embedder = await open_remote(self.settings, credentials, self._breaker, self._note_lost)
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -88,6 +89,9 @@ class RemoteEmbedding:
                 await self._serve(embedder)
             finally:
                 await embedder.aclose()
+
+    async def _note_lost(self, texts: Sequence[str]) -> None:
+        await self._budget.add(self.settings.destination, sum(map(estimate, texts)))
 
     async def _credentials(self) -> Credentials:
         return await asyncio.to_thread(credentials_of, self.settings, self._keys)
@@ -263,7 +267,8 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
 
     async def run(self) -> None:
         """Run the first, the second from when it is first needed, and tell the slot which of them embeds."""
-        await asyncio.gather(self.first.run(), self._run_second(), self._watch())
+        # what runs on when one of them fails would run beside those of the next try
+        await together(self.first.run(), self._run_second(), self._watch())
 
     async def _run_second(self) -> None:
         await self._needed.wait()

@@ -365,7 +365,6 @@ class RemoteWriting:
 
         if (seconds := deadline - time.monotonic()) <= 0:
             raise TextModelUnavailable("the text model gave no answer in time")
-        await self._spend()
         return await endpoint.ask(
             "POST",
             endpoint.url(PATH),
@@ -373,8 +372,8 @@ class RemoteWriting:
             lambda body: content_of(decode_json(body)),
             json_body=request_body(self.settings.model, prompt, shape, tokens, dialect),
             texts=[prompt.data],
-            attempts=ATTEMPTS,
             within=seconds,
+            before=self._spend,
         )
 
     async def _spend(self) -> None:

@@ -93,8 +93,11 @@ class FileCheck:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
         except TimeoutError:
-            self._overdue.add(work)
             return _unchecked(wanted)
+        finally:
+            # also of whoever is cancelled: a thread that began goes on
+            if not work.done():
+                self._overdue.add(work)
 
     def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
         moment = self._files.moment()

@@ -84,8 +84,9 @@ class DatabaseFile:
     async def close(self) -> None:
         """Interrupt what reads, wait for it, move the write-ahead log into the file and close every connection."""
         # the writer first: what it commits meanwhile is in the log before that is moved for the last time
-        async with self._writer.stopped() as writer, self._readers.stopped() as readers:
-            await self._runner.run(self._close, readers, writer)
+        async with self._writer.stopped(), self._readers.stopped() as readers:
+            # only now: whoever is cancelled while it waits for the readers loses nothing
+            await self._runner.run(self._close, readers, self._writer.detach())
 
     @asynccontextmanager
     async def reopening(self) -> AsyncIterator[None]:

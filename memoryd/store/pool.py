@@ -140,18 +140,25 @@ class Readers:
 
     @asynccontextmanager
     async def stopped(self) -> AsyncIterator[list[apsw.Connection]]:
-        """Interrupt what runs, wait for it, and give the connections away to be closed; nothing runs in the block."""
-        self.is_open = False
-        for _ in range(READERS):
-            while not await happens(self._places.acquire(), INTERRUPT_SECONDS):
+        """Interrupt what runs, wait for it, and give the connections away to be closed; nothing runs in the block.
+
+        Whoever gives up before the block leaves all as it was.
+        """
+        was_open, self.is_open = self.is_open, False
+        taken = 0
+        try:
+            while taken < READERS:
+                if await happens(self._places.acquire(), INTERRUPT_SECONDS):
+                    taken += 1
+                    continue
                 # again and again: a query that has not begun yet does not notice
                 for reader in self._busy:
                     reader.interrupt()
-        readers, self._idle = self._idle, []
-        try:
+            readers, self._idle, was_open = self._idle, [], False
             yield readers
         finally:
-            for _ in range(READERS):
+            self.is_open = was_open
+            for _ in range(taken):
                 self._places.release()
 
 
@@ -213,12 +220,16 @@ class Writer:
                     await self._runner.run(self._log.run, self._connection)
 
     @asynccontextmanager
-    async def stopped(self) -> AsyncIterator[apsw.Connection | None]:
-        """Wait for what runs, and give the connection away to be closed; nothing runs in the block."""
+    async def stopped(self) -> AsyncIterator[None]:
+        """Wait for what runs; nothing runs in the block."""
         async with self._lock:
-            writer, self._connection = self._connection, None
-            self._why_none = self._runner.wording.not_open
-            yield writer
+            yield
+
+    def detach(self) -> apsw.Connection | None:
+        """Give the connection away to be closed; only while it is stopped."""
+        writer, self._connection = self._connection, None
+        self._why_none = self._runner.wording.not_open
+        return writer
 
     def _get_on(self) -> bool:
         """Give a sign in the middle of a statement, which is not to be broken off."""

@@ -43,7 +43,8 @@ def connection_options(remote: str) -> dict[str, str]:
     try:
         found = conninfo.conninfo_to_dict(remote)
     except psycopg.ProgrammingError as exc:
-        raise SidecarError(f"{remote.split('@')[-1]} is no address of a PostgreSQL server") from exc
+        # not repeated: a password may stand anywhere in it
+        raise SidecarError("the address of the team is none of a PostgreSQL server") from exc
     if found.get("password"):
         raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
     places = (found.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())

@@ -11,7 +11,7 @@ import pytest
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest, SidecarError
 from memoryd.team import own_files, postgres, view
-from memoryd.team.members import begin
+from memoryd.team.members import begin, connection_options
 from memoryd.team.own_files import OwnFiles
 from memoryd.team.postgres import BATCH
 from memoryd.team.protocol import Carrier, SharedChanges
@@ -36,6 +36,13 @@ ALTER TABLE memoryd.members DROP COLUMN changed;
 UPDATE memoryd.meta SET version = 1;
 """
 """Makes of the tables what the first version had."""
+
+
+@pytest.mark.parametrize("remote", ["postgresql://h/m?password=hunter2&sslmod=x", "host=h password=hunter2 foo=1"])
+def test_address_that_is_none_is_not_repeated(remote: str) -> None:
+    with pytest.raises(SidecarError, match="address of the team") as told:
+        connection_options(remote)
+    assert "hunter2" not in str(told.value)
 
 
 @pytest.fixture(scope="module")

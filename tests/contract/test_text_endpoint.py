@@ -311,6 +311,24 @@ async def test_questions_of_a_day_are_bounded_over_restarts(server: ChatServer, 
         assert model.state().phase is ModelPhase.READY
 
 
+async def test_second_try_counts_as_a_question_of_the_day_and_one_that_never_left_does_not(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    server.behaviour = lambda _asked: server.refusal(500, "out of order")
+    async with running(server, tmp_path, per_day=3) as model:
+        # while it backs off after the first of them, nothing is sent
+        for _ in range(2):
+            with pytest.raises(TextModelUnavailable):
+                await ask(model)
+        calls = model.state().calls
+        assert calls is not None
+        assert calls.today == len(server.asked) == 2
+    async with running(server, tmp_path, per_day=3) as model:
+        with pytest.raises(TextModelUnavailable, match=r"memory\.llm\.maxCallsPerDay is 3"):
+            await ask(model)
+        assert len(server.asked) == 3
+
+
 async def test_key_that_was_changed_is_taken_without_a_restart(server: ChatServer, tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("sk-first\n")

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memoryd.config.providers import ModelsSection
 from memoryd.config.section import parse_secret
+from memoryd.daemon.report import Supervisor
 from memoryd.domain.embedding import Choice
+from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.choice import EmbedderPlan
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
@@ -21,12 +24,12 @@ from memoryd.embed.embedding import Embedding, FallbackEmbedding, RemoteEmbeddin
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Unembeddable
 from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import AddressOwner, CallTimeouts, EndpointAccess, KeySources, RemoteSettings
-from memoryd.errors import EmbedderUnavailable
+from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.models.fetching import Progress
 from memoryd.retry import BreakerRule, Retry
 from tests.contract.embedding_server import DIALECTS, Asked, EmbeddingServer, Reply
 from tests.embedding_endpoint import Endpoint
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, blow_up
 from tests.waiting import eventually_async
 
 QUICK = BreakerRule(first_delay=0.05, longest_delay=0.3, jitter=0.0, failures_to_open=4, window=30.0)
@@ -55,11 +58,16 @@ class Spare:
     starts: int = 0
     embedder: Embedder = field(default_factory=PlainEmbedder)
     reason: str | None = None
+    running: int = 0
 
     async def run(self) -> None:
         self.starts += 1
-        await self.slot.become(ModelPhase.READY, embedder=self.embedder)
-        await asyncio.Event().wait()
+        self.running += 1
+        try:
+            await self.slot.become(ModelPhase.READY, embedder=self.embedder)
+            await asyncio.Event().wait()
+        finally:
+            self.running -= 1
 
     def trouble(self) -> str | None:
         return self.reason
@@ -137,11 +145,11 @@ def scene(tmp_path: Path) -> Scene:
 
 
 @contextlib.asynccontextmanager
-async def opening(folder: Path, server: EmbeddingServer) -> AsyncIterator[RemoteEmbedding]:
+async def opening(folder: Path, server: EmbeddingServer, **changes: object) -> AsyncIterator[RemoteEmbedding]:
     """A remote provider on its way, with its key in `folder`."""
     write_secrets(folder, "first-key")
     source = RemoteEmbedding(
-        settings=settings_for(server.url, folder),
+        settings=replace(settings_for(server.url, folder), **changes),
         keys=KeySources(ModelsSection(), {}),
         slot=CurrentEmbedder(lambda _: None),
         budget=TokenBudget(folder / "spending.json"),
@@ -336,3 +344,54 @@ async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> 
             await eventually_async(lambda: scene.provider() == "openai")
             await scene.ask()
             assert endpoint.requests()[-1]["headers"]["authorization"] == "Bearer second-key"
+
+
+@dataclass
+class Failing(Spare):
+    """A source that fails as a bug would, once the other one runs."""
+
+    other: Spare | None = None
+
+    async def run(self) -> None:
+        await eventually_async(lambda: self.other is not None and self.other.running > 0)
+        blow_up()
+
+
+async def test_second_does_not_run_on_beside_the_next_try_when_the_first_fails(scene: Scene) -> None:
+    scene.both.first = Failing(CurrentEmbedder(lambda _: None), reason="away", other=scene.spare)
+    supervisor = Supervisor()
+    part = asyncio.create_task(supervisor.keep("embedding", scene.both.run))
+    await eventually_async(lambda: bool(supervisor.failing))
+    assert supervisor.failing == {"embedding": "ZeroDivisionError: a bug, on purpose"}
+    assert scene.spare.running == 0
+    await eventually_async(lambda: scene.spare.starts == 2)
+    assert scene.spare.running == 1
+    part.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await part
+    assert scene.spare.running == 0
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_texts_that_got_no_answer_count_as_sent_and_those_that_were_refused_do_not(
+    tmp_path: Path, is_refused: bool
+) -> None:
+    server, timeouts = EmbeddingServer(DIALECTS["openai"]), CallTimeouts(bulk=timedelta(seconds=0.5))
+    text = "The gateway runs on alder."
+    cost = 0 if is_refused else timeouts.attempts * estimate(text)
+    async with (
+        server.running(),
+        opening(tmp_path, server, timeouts=timeouts, tokens_per_day=estimate(text) * 2) as source,
+    ):
+        await eventually_async(lambda: source.slot.embedder is not None)
+        embedder = source.slot.embedder
+        assert embedder is not None
+        if is_refused:
+            server.behaviour = lambda _: server.refusal(503, "overloaded")
+        else:
+            server.gate.clear()
+        for expected in (EmbedderUnavailable, EmbedderUnavailable if is_refused else BudgetSpent):
+            with pytest.raises(expected):
+                await embedder.embed_documents([Passage(text)])
+            assert source.spent() == cost
+        server.gate.set()

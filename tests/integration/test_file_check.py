@@ -1,5 +1,6 @@
 """What stands in a file now, and rows held against it: real files, and a disk that hangs."""
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -225,7 +226,10 @@ async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
     assert (checked.lost, dict(checked.owed)) == (frozenset({one}), {NOTE: SkipReason.IN_DOUBT})
 
 
-async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, executor: ThreadPoolExecutor) -> None:
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_hanging_disk_takes_few_threads_and_tells_nothing(
+    place: Path, executor: ThreadPoolExecutor, leaves: bool
+) -> None:
     one = row(known_of(place), WREN)
     hangs, looks = threading.Event(), []
 
@@ -237,8 +241,14 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(place: Path, exe
     files = PresentFiles(rules=rules, roots=list)
     check = FileCheck(files=files, executor=executor, chunker=TODAY)
     for _ in range(MAX_OVERDUE + 3):
-        checked = await check.check([one], 0.05)
-        assert (checked.told, checked.owed) == ({}, {NOTE: SkipReason.LATE})
+        try:
+            # whoever asks is out of patience, or goes away
+            async with asyncio.timeout(0.05 if leaves else 60):
+                checked = await check.check([one], 60 if leaves else 0.05)
+        except TimeoutError:
+            assert leaves
+        else:
+            assert (checked.told, checked.owed) == ({}, {NOTE: SkipReason.LATE})
     assert len(looks) == MAX_OVERDUE
     hangs.set()
 

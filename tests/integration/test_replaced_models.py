@@ -9,6 +9,7 @@ import pytest
 from memoryd.embed.local import local_model
 from memoryd.errors import ModelError
 from memoryd.models.store import ModelStore
+from tests.fakes import blow_up
 from tests.waiting import eventually_async
 
 
@@ -41,3 +42,27 @@ async def test_file_replaced_while_it_was_tried_is_tried_again(
     finally:
         running.cancel()
     assert tried[:2] == [b"half", b"whole"]
+
+
+async def test_nobody_looks_after_a_worker_whose_loop_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_model, "POLL_SECONDS", 0.02)
+    (tmp_path / "model.gguf").write_bytes(b"whole")
+
+    class Broken:
+        is_given_up = False
+
+        async def run(self) -> None:
+            # after whoever looks after it has begun
+            await asyncio.sleep(0.05)
+            blow_up()
+
+    class Kept(local_model.LocalModel[Any]):
+        absent, meanwhile = "no model", "nothing goes on"
+
+        def make(self, found: Path) -> Any:
+            return Broken()
+
+    before = asyncio.all_tasks()
+    with pytest.raises(ZeroDivisionError):
+        await Kept(source=str(tmp_path / "model.gguf"), store=ModelStore(tmp_path)).run()
+    assert asyncio.all_tasks() == before

@@ -112,6 +112,32 @@ async def test_closing_stops_running_questions(tmp_path: Path, executor: ThreadP
         await put_note(database, "memory/a.md", "")
 
 
+async def test_closing_that_is_cancelled_leaves_it_open(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    database = Database(path=tmp_path / "index.sqlite", executor=executor)
+    await database.open()
+    asking, goes_on = threading.Event(), threading.Event()
+
+    def hold(_db: apsw.Connection) -> bool:
+        asking.set()
+        return goes_on.wait(60)
+
+    async with asyncio.TaskGroup() as group:
+        question = group.create_task(database.read(hold))
+        await asyncio.to_thread(asking.wait, 60)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await database.close()
+        goes_on.set()
+        assert await question
+    async with asyncio.timeout(60):
+        await put_note(database, "memory/a.md", "")
+        assert await asyncio.gather(*(files_in(database) for _ in range(READERS))) == [{"memory/a.md"}] * READERS
+        await database.close()
+        await database.open()
+        assert await files_in(database) == {"memory/a.md"}
+        await database.close()
+
+
 async def _ignored(database: Database, ask: object) -> None:
     with pytest.raises(StoreUnavailable):
         await database.read(ask)  # type: ignore[arg-type]  # a function of the connection

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -11,9 +12,11 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, hunks_between
 from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposedChange
 from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.reflect import ProposalRows
 
 WORKSPACE = "/ws"
 CANARY = "zanzibar-canary"
@@ -41,6 +44,7 @@ async def note_change(
     hunks: tuple[Hunk, ...] | None = LINES,
     path: RelativePath = NOTE,
     is_settled: bool = True,
+    undoes: int = 0,
 ) -> int:
     log = ChangeLog(ledger, WORKSPACE)
     row = ChangeRow(
@@ -53,6 +57,7 @@ async def note_change(
         hash_before=before,
         hash_after=after,
         hunks=hunks,
+        undoes=undoes,
     )
     number = await log.intend(row)
     if is_settled:
@@ -143,6 +148,36 @@ async def test_nothing_is_made_where_nothing_was(ledger: Ledger) -> None:
     assert await rows.expire(1e12) == 0
     assert await rows.named() == frozenset()
     assert not ledger.path.exists()
+
+
+async def test_each_undo_of_an_undo_turns_all_before_it(ledger: Ledger) -> None:
+    number, log, stands = 0, ChangeLog(ledger, WORKSPACE), list[bool]()
+    for at in range(5):
+        number = await note_change(ledger, "undo", at, undoes=number)
+        stands = [*(not one for one in stands[:-1]), *[False] * bool(stands), True]
+        rows = reversed(await log.some(ChangeFilter()))
+        assert [row.state is ChangeState.DONE for row in rows] == stands, f"after {number} changes"
+
+
+async def test_proposal_that_rests_on_what_is_forgotten_leaves_no_id(ledger: Ledger, tmp_path: Path) -> None:
+    gone, kept = MemoryId("a" * 64), MemoryId("b" * 64)
+    at, queue, rows = (
+        datetime(2026, 3, 1, tzinfo=UTC),
+        ProposalRows(ledger, WORKSPACE),
+        ForgottenRows(ledger, WORKSPACE),
+    )
+    stays = ProposedChange(ProposalKind.CORE_IN, NOTE, "why", "", (kept,))
+    changes = [stays, ProposedChange(ProposalKind.CORE_IN, ANOTHER, "why", "", (kept, gone))]
+    await queue.put(changes, "run", at)
+    await queue.withdraw([changes[1].id], "outdated", at)
+    assert await rows.named() == {gone, kept}
+
+    purged = await rows.purge({gone}, Forgotten(lambda _text: False))
+
+    assert purged.proposals == 1
+    assert [one.change for one in await queue.all()] == [stays]
+    assert await rows.named() == {kept}
+    assert not any(gone.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
 async def test_no_hash_of_a_file_from_before_a_forgetting_is_left(ledger: Ledger, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspe
 from memoryd.models.fetching import Progress
 from memoryd.models.gguf import EMBEDDING_KEY, content_hash
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry
+from memoryd.retry import Retry, together
 
 log = structlog.get_logger(__name__)
 
@@ -102,7 +102,7 @@ class LocalModel(Generic[Worker]):
             else:
                 self._refusal = None
                 await self.become(ModelPhase.READY)
-                await asyncio.gather(self.worker.run(), _revive(self.worker))
+                await together(self.worker.run(), _revive(self.worker))
 
     async def _ready_worker(self) -> Worker:
         if find_spec("llama_cpp") is None:

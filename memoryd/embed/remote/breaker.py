@@ -206,8 +206,9 @@ class TokenBudget:
 
 
 class MeteredEmbedder(Struct, frozen=True, eq=False):
-    """Counts what is sent. Documents wait for the next day when `limit` tokens are spent, None: no limit.
+    """Counts what is sent and answered; of what got no answer the endpoint tells.
 
+    Documents wait for the next day when `limit` tokens are spent, None: no limit.
     Questions are counted and asked all the same: they are small, and somebody waits.
     """
 

@@ -10,13 +10,15 @@ from memoryd.embed.protocol import EmbedderIdentity, Purpose
 from memoryd.embed.remote.breaker import EndpointBreaker
 from memoryd.embed.remote.embedder import PROBE_INPUT, Channel, RemoteEmbedder, unavailable
 from memoryd.embed.remote.failures import CallError
-from memoryd.embed.remote.http import Endpoint, tls
+from memoryd.embed.remote.http import Endpoint, Lost, tls
 from memoryd.embed.remote.providers import CONTEXTS, SIZES, WIRES, OpenAiWire, PromptTemplates, WireOptions, overridden
 from memoryd.embed.remote.settings import OWN_KEY, Credentials, RemoteSettings
 from memoryd.errors import EmbedderUnavailable, ModelError
 
 
-async def open_remote(settings: RemoteSettings, credentials: Credentials, breaker: EndpointBreaker) -> RemoteEmbedder:
+async def open_remote(
+    settings: RemoteSettings, credentials: Credentials, breaker: EndpointBreaker, on_lost: Lost | None = None
+) -> RemoteEmbedder:
     """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
 
     A `breaker` that outlives the try remembers how long the endpoint asked to be left alone.
@@ -27,7 +29,7 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, breake
     breaker.start_with(credentials)
     wire = wire_of(settings, credentials.api_key)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, credentials, wire, breaker), wire)
+    channel = Channel(_endpoint(settings, credentials, wire, breaker, on_lost), wire)
     try:
         dimensions = channel.dimensions = await _dimensions(channel, settings)
     except BaseException:
@@ -43,7 +45,11 @@ async def open_remote(settings: RemoteSettings, credentials: Credentials, breake
 
 
 def _endpoint(
-    settings: RemoteSettings, credentials: Credentials, wire: OpenAiWire, breaker: EndpointBreaker
+    settings: RemoteSettings,
+    credentials: Credentials,
+    wire: OpenAiWire,
+    breaker: EndpointBreaker,
+    on_lost: Lost | None,
 ) -> Endpoint:
     if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint=f"set {OWN_KEY}")
@@ -55,6 +61,7 @@ def _endpoint(
         concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
         timeouts=settings.timeouts,
         breaker=breaker,
+        on_lost=on_lost,
     )
 
 

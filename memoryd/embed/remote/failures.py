@@ -54,7 +54,12 @@ class FailureKind(StrEnum):
 
 
 class CallError(Exception):
-    """A call that brought no usable answer; `retry_after` in seconds if the endpoint named a time."""
+    """A call that brought no usable answer; `retry_after` in seconds if the endpoint named a time.
+
+    `was_taken`: no refusal came, so that what was sent may have to be paid for.
+    """
+
+    was_taken = False
 
     def __init__(self, kind: FailureKind, reason: str, *, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(reason)

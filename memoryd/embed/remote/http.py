@@ -8,7 +8,7 @@ import functools
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
@@ -36,6 +36,8 @@ AGAIN = frozenset({FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILIN
 Decoded = TypeVar("Decoded")
 Decode = Callable[[bytes], Decoded]
 """Makes something of a body; raises ValueError for one of another shape."""
+Lost = Callable[[Sequence[str]], Awaitable[None]]
+"""Is told the texts of each try that may have to be paid for and brought nothing."""
 
 
 class _Call(Struct, Generic[Decoded], frozen=True):
@@ -46,6 +48,7 @@ class _Call(Struct, Generic[Decoded], frozen=True):
     decode: Decode[Decoded]
     texts: Sequence[str]
     deadline: float | None
+    before: Callable[[], Awaitable[None]] | None
 
 
 @functools.cache
@@ -71,6 +74,7 @@ class Endpoint:
         timeouts: CallTimeouts,
         breaker: EndpointBreaker,
         answer_bytes: int | None = None,
+        on_lost: Lost | None = None,
     ) -> None:
         # names in one case, so that a configured header replaces ours instead of standing beside it
         headers = {name.lower(): value for name, value in (*auth.items(), *credentials.headers)}
@@ -84,6 +88,7 @@ class Endpoint:
         self._timeouts = timeouts
         self._breaker = breaker
         self._answer_bytes = answer_bytes or ANSWER_BYTES
+        self._on_lost = on_lost
         self._slots = asyncio.Semaphore(concurrency)
         self._client = httpx.AsyncClient(
             headers={"user-agent": f"memoryd/{__version__}", **headers, "accept-encoding": "identity"},
@@ -118,11 +123,13 @@ class Endpoint:
         texts: Sequence[str] = (),
         attempts: int | None = None,
         within: float | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
         **content: Any,  # what httpx sends: content=, files=, data=, headers=
     ) -> Decoded:
         """Call and decode, with retries; raises CallError, redacted: no key and none of `texts` stand in it.
 
         A question must be answered within `timeouts.query`, retries and all, or within `within` seconds, if less.
+        `before` runs before each try that leaves; what it raises ends the call.
         """
         if json_body is not None:
             content["content"] = await asyncio.to_thread(_encode, json_body)
@@ -130,7 +137,7 @@ class Endpoint:
         request = self._client.build_request(method, url, **content)
         seconds = min(self._timeouts.query.total_seconds(), float("inf") if within is None else within)
         deadline = time.monotonic() + seconds if purpose is Purpose.QUERY else None
-        call = _Call(request, purpose, decode, texts, deadline)
+        call = _Call(request, purpose, decode, texts, deadline, before)
         try:
             return await self._ask_with_retries(call, attempts or self._timeouts.attempts)
         except CallError as error:
@@ -143,9 +150,13 @@ class Endpoint:
             raise self._not_now(self._breaker.wait(call.purpose))
         while True:
             await self._wait_at_gate(call)
+            if call.before is not None:
+                await call.before()
             try:
                 return await self._attempt(call)
             except CallError as error:
+                if error.was_taken and self._on_lost is not None:
+                    await self._on_lost(call.texts)
                 attempts -= 1
                 if attempts <= 0 or error.kind not in AGAIN:
                     raise
@@ -175,9 +186,11 @@ class Endpoint:
             except TimeoutError:
                 is_late = True
                 error = CallError(FailureKind.UNAVAILABLE, f"no answer within {limit:.1f} s")
+                error.was_taken = True
             except httpx.RequestError as exc:
                 is_late = isinstance(exc, httpx.TimeoutException)
                 error = CallError(FailureKind.UNAVAILABLE, _in_words(exc))
+                error.was_taken = isinstance(exc, httpx.ReadTimeout | httpx.ReadError | httpx.RemoteProtocolError)
             except CallError as exc:
                 error = exc
             else:
@@ -197,7 +210,9 @@ class Endpoint:
             return await asyncio.to_thread(decode, body) if len(body) > HEAVY_BYTES else decode(body)
         except (ValueError, RecursionError) as exc:
             # json says where a text breaks, and quotes nothing of it
-            raise CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}") from exc
+            error = CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}")
+            error.was_taken = True
+            raise error from exc
 
     @asynccontextmanager
     async def _follow_redirects(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:

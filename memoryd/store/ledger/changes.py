@@ -152,13 +152,12 @@ class ChangeLog(WorkspaceRows):
     def settle(self, db: apsw.Connection, number: int, state: ChangeState) -> None:
         """Note how far a change came, and with it what becomes of the one that it takes back."""
         db.execute(_STATE, (state, number, state))
-        changes = _rows(db, _ONE, (self._workspace, number))
-        if state is ChangeState.DONE and changes and changes[0].undoes:
-            undone = _rows(db, _ONE, (self._workspace, changes[0].undoes))
-            db.execute(_STATE, (ChangeState.UNDONE, changes[0].undoes, ChangeState.UNDONE))
-            # the undo of an undo: what that took back stands again
-            if undone and undone[0].undoes:
-                db.execute(_STATE, (ChangeState.DONE, undone[0].undoes, ChangeState.DONE))
+        becomes, row = ChangeState.UNDONE, next(iter(_rows(db, _ONE, (self._workspace, number))), None)
+        # the undo of an undo: what that took back stands again, and so on down to the first; a cycle is none of ours
+        while state is ChangeState.DONE and row is not None and 0 < row.undoes < row.id:
+            db.execute(_STATE, (becomes, row.undoes, becomes))
+            becomes = ChangeState.DONE if becomes is ChangeState.UNDONE else ChangeState.UNDONE
+            row = next(iter(_rows(db, _ONE, (self._workspace, row.undoes))), None)
 
     @writes
     def drop(self, db: apsw.Connection, number: int) -> None:

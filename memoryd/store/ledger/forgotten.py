@@ -29,7 +29,8 @@ _OF_MEMORIES = (
 _EXPIRED = """
 SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NOT NULL AND at < ?
 """
-_TEXTS = "SELECT id, why, diff FROM proposals WHERE workspace = ?"
+_PROPOSALS = "SELECT id, memories, why, diff FROM proposals WHERE workspace = ?"
+"""These name memories, too: all that one rests on, by words in one column."""
 
 
 class PurgedRows(Struct, frozen=True):
@@ -64,7 +65,10 @@ class ForgottenRows(WorkspaceRows):
     def named(self, db: apsw.Connection) -> frozenset[MemoryId]:
         """Return the memories that rows name, whether or not a line states them."""
         statements = (f"SELECT {column} FROM {table} WHERE workspace = ?" for table, column in _OF_MEMORIES)
-        return frozenset(MemoryId(row[0]) for one in statements for row in db.execute(one, (self._workspace,)))
+        ids = {row[0] for one in statements for row in db.execute(one, (self._workspace,))}
+        for _, rests_on, *_ in db.execute(_PROPOSALS, (self._workspace,)):
+            ids.update(rests_on.split())
+        return frozenset(map(MemoryId, ids))
 
     async def expire(self, before: float) -> int:
         """Take the lines out of forgettings that could be undone until then, in seconds since 1970; return how many."""
@@ -98,7 +102,9 @@ class ForgottenRows(WorkspaceRows):
         db.executemany(DROP_TOLD, [(self._workspace, short_id(memory)) for memory in memories])
         steps += db.total_changes() - before
         proposals = [
-            (number,) for number, *texts in db.execute(_TEXTS, (self._workspace,)) if any(map(gone.is_in, texts))
+            (number,)
+            for number, rests_on, *texts in db.execute(_PROPOSALS, (self._workspace,))
+            if not memories.isdisjoint(rests_on.split()) or any(map(gone.is_in, texts))
         ]
         db.executemany("DELETE FROM proposals WHERE id = ?", proposals)
         held = db.execute("SELECT id, answer FROM held_answers")

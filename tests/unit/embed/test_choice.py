@@ -86,7 +86,8 @@ def test_credentials_of_a_provider_stay_from_another_address(tmp_path: Path) -> 
     settings, credentials = opened(tmp_path, search, providers=ENTRY, environment={"OPENAI_API_KEY": "of-environment"})
     assert settings.base_url == "http://127.0.0.1:9/v1"
     assert credentials.api_key == ""
-    assert dict(credentials.headers) == {"X-Org": "entry"}
+    # any of them may be a secret, whatever its name
+    assert dict(credentials.headers) == {}
 
 
 def test_own_address_written_out_is_still_the_providers_own(tmp_path: Path) -> None:
