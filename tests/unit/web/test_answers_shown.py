@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from memoryd.domain.documents import is_outside
+from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
 from memoryd.web import reasons
 from memoryd.web.ask import snippet_lines
+from memoryd.web.decisions import diff_lines
 from memoryd.web.mending import NoteLines, without_edges
 from memoryd.web.rendering import render
 
@@ -166,3 +168,18 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
     assert reasons.is_late({"health": health})
     assert not reasons.is_by_words_alone({"health": health})
     assert reasons.is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})
+
+
+def test_proposal_shows_each_line_that_goes_or_comes() -> None:
+    before = "---\nstatus: draft\n---\n-- signed off\nkept\u2028whole\n"
+    after = "---\nstatus: draft\n++ added\nkept\u2028whole\n"
+    assert list(diff_lines(unified_diff("a @@.md", before, after))) == [
+        ("dim", "", "…"),
+        ("", "", "---"),
+        ("", "", "status: draft"),
+        ("gone", "removed: ", "---"),
+        ("gone", "removed: ", "-- signed off"),
+        ("add", "added: ", "++ added"),
+        ("", "", "kept\u2028whole"),
+    ]
+    assert list(diff_lines("")) == []
