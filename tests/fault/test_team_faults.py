@@ -848,6 +848,12 @@ def test_environment_of_git_holds_no_key_of_ours() -> None:
     assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]
 
 
+def test_git_reaches_the_network_as_its_owner_does() -> None:
+    way = {"HTTPS_PROXY": "http://p", "https_proxy": "http://p", "NO_PROXY": "x", "SSL_CERT_FILE": "/ca.pem"}
+    way |= {"all_proxy": "socks5://p", "GIT_SSL_CAINFO": "/ca.pem"}
+    assert way.items() <= git_environment(way).items()
+
+
 @pytest.mark.parametrize("nth", [*range(1, 9, whole_or(8, 1)), 99])
 @pytest.mark.parametrize("command", ["rev-parse", "config|merge-base|ls-tree|cat-file|update-ref"])
 async def test_answer_of_a_git_that_was_killed_is_none(
