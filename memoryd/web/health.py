@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -43,7 +44,8 @@ async def events(visit: Visit) -> "FigureStream":
 
 async def doctor(visit: Visit) -> View:
     """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
-    environment = {**os.environ, "MEMORYD_SOCKET": visit.services.daemon().socket}
+    daemon = visit.services.daemon()
+    environment = doctor_environment(daemon.socket, daemon.config.source)
     async with _DOCTORS:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
@@ -63,6 +65,12 @@ async def doctor(visit: Visit) -> View:
     except (ValueError, KeyError) as exc:
         raise NotNow("doctor could not be run", hint="run memoryctl doctor in a terminal") from exc
     return View({"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))})
+
+
+def doctor_environment(socket: str, source: Path | None) -> dict[str, str]:
+    """Return what tells doctor where this daemon listens, and from which file it has its configuration."""
+    of_file = {} if source is None else {"MEMORYD_CONFIG": str(source.absolute())}
+    return {**os.environ, "MEMORYD_SOCKET": socket, **of_file}
 
 
 def figures(reply: StatusReply) -> dict[str, str | int]:

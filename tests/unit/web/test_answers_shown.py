@@ -1,6 +1,7 @@
 """What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from memoryd.domain.skips import SkipReason
 from memoryd.web import reasons
 from memoryd.web.ask import snippet_lines
 from memoryd.web.decisions import diff_lines
+from memoryd.web.health import doctor_environment
 from memoryd.web.mending import NoteLines, without_edges
 from memoryd.web.rendering import render
 
@@ -183,3 +185,10 @@ def test_proposal_shows_each_line_that_goes_or_comes() -> None:
         ("", "", "kept\u2028whole"),
     ]
     assert list(diff_lines("")) == []
+
+
+def test_doctor_is_told_the_configuration_of_the_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYD_CONFIG", "/others.json5")
+    named = doctor_environment("/run/own.sock", Path("/etc/own.json5"))
+    assert (named["MEMORYD_SOCKET"], named["MEMORYD_CONFIG"]) == ("/run/own.sock", "/etc/own.json5")
+    assert doctor_environment("/run/own.sock", None)["MEMORYD_CONFIG"] == "/others.json5"
