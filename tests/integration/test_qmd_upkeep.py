@@ -89,9 +89,9 @@ async def test_f084_hanging_embed_is_ended_and_tried_again(
     short = settings(standin, searchMode="vsearch", update={"embedTimeoutMs": 2000})
     async with composed(tmp_path, workspace, short) as running:
         await eventually_async(
-            lambda: "did not end within" in (running.sidecar.qmd.maintenance.state.vector_trouble or "")
+            lambda: "qmd embed did not end within" in (running.sidecar.qmd.maintenance.state.vector_trouble or "")
         )
-        assert "did not end within" in await answered_by(running, "builtin", within=1)
+        assert "qmd embed did not end within" in await answered_by(running, "builtin", within=1)
         standin.behave(embed="ok")
         await eventually_async(lambda: running.sidecar.qmd.maintenance.state.vector_trouble is None)
         await eventually_answered_by_qmd(running)
